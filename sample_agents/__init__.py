@@ -1,1 +1,1 @@
-"""The built-in mock agent."""
+"""The built-in mock agent: an A2A agent that runs scenarios and makes mistakes on demand."""

@@ -1,4 +1,4 @@
-"""The agent's card: in the shape of the version that is asked for, at the root or where that one is at home."""
+"""Create the agent cards and serve them, for each protocol version that the agent supports."""
 
 from __future__ import annotations
 
@@ -22,27 +22,31 @@ from inspector.protocol.card import (
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
-from .authentication import Guard
-from .exchange import asked_version
+from .authentication import Authenticator
 from .extension import EXTENSION
-from .profile import Capability, Place, Profile
+from .http_messages import requested_version
+from .profile import Capability, Endpoint, Profile
 from .versions import Version
 
 if TYPE_CHECKING:
-    from .signing import Signer  # an agent that signs nothing starts without what it takes
+    from .signing import Signer  # loaded only if the agent signs its cards
     from .tls import Tls
 
 NAME = "Mock Agent"
 VERSION = "1.0.0"
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""Where the card is: since 0.3, and before."""
+"""Paths of the card: since 0.3, and before 0.3."""
 KEYS_PATH = "/.well-known/jwks.json"
 _MAX_AGE = 300
 _GRPC = "GRPC"
 
 
 class Cards:
-    """Makes the cards of an agent: `grpc_port` says where it serves gRPC, and is 0 where it does not."""
+    """Create the cards of an agent.
+
+    `skills` returns the public skills, `hidden` are those of the extended card only. `grpc_port` returns the port for
+    gRPC, 0 if gRPC is not served.
+    """
 
     def __init__(
         self,
@@ -50,18 +54,18 @@ class Cards:
         skills: Callable[[], Sequence[AgentSkill]],
         hidden: Sequence[AgentSkill],
         grpc_port: Callable[[], int],
-        guard: Guard | None,
+        authenticator: Authenticator | None,
         tls: Tls | None = None,
     ) -> None:
         self._profile = profile
-        self._guard = guard
+        self._authenticator = authenticator
         self._tls = tls
         self._skills = skills
         self._hidden = list(hidden)
         self._grpc_port = grpc_port
 
-    def public(self, place: Place, base: str) -> AgentCard:
-        """Return the card of the version at home in a place, of an agent that is reached at an origin."""
+    def public(self, endpoint: Endpoint, base: str) -> AgentCard:
+        """Return the public card of an endpoint; `base` is the origin under which the client reaches the agent."""
         declared = self._profile.capabilities
         card = AgentCard(
             name=NAME,
@@ -72,7 +76,7 @@ class Cards:
             supported_interfaces=[
                 interface
                 for binding in BINDINGS
-                for other in self._listed(place)
+                for other in self._listed(endpoint)
                 if (interface := self._interface(other, binding, base)) is not None
             ],
             provider=AgentProvider(organization="a2a-inspect", url="https://a2a-inspect.example"),
@@ -88,59 +92,62 @@ class Cards:
             default_output_modes=["text/plain", "application/json"],
             skills=list(self._skills()),
         )
-        if self._guard is not None:
-            card = self._guard.on_card(card, base, since_1_0=not place.versions[0].unstated)
-        return card if self._tls is None else self._tls.on_card(card)
+        if self._authenticator is not None:
+            card = self._authenticator.add_to_card(card, base, since_1_0=not endpoint.versions[0].version_optional)
+        return card if self._tls is None else self._tls.add_to_card(card)
 
     def extended(self, version: Version, base: str) -> AgentCard:
-        """Return the card that has the hidden skills too."""
-        place = next(place for place in self._profile.places if place.name == version.name)
-        return self.public(place, base).model_copy(update={"skills": [*self._skills(), *self._hidden]})
+        """Return the extended card: the public card with the hidden skills."""
+        endpoint = next(endpoint for endpoint in self._profile.endpoints if endpoint.name == version.name)
+        return self.public(endpoint, base).model_copy(update={"skills": [*self._skills(), *self._hidden]})
 
     def _extensions(self) -> Iterator[AgentExtension]:
-        """Return the extensions of the agent, the one that it demands as such."""
+        """Return the extensions of the agent; the required extension has `required: true`."""
         required = self._profile.required
         yield EXTENSION.model_copy(update={"required": required == EXTENSION.uri})
         if required not in ("", EXTENSION.uri):
             yield AgentExtension(uri=required, required=True)
 
-    def _listed(self, place: Place) -> list[Place]:
-        """Return the places whose interfaces are on a card, its own first."""
-        if not place.lists_others:
-            return [place]
-        others = (one for one in self._profile.places if not one.versions[0].traits.declared)
-        return [place, *(one for one in others if one is not place)]
+    def _listed(self, endpoint: Endpoint) -> list[Endpoint]:
+        """Return the endpoints whose interfaces a card lists, its own first."""
+        if not endpoint.lists_others:
+            return [endpoint]
+        others = (other for other in self._profile.endpoints if not other.versions[0].traits.declared)
+        return [endpoint, *(other for other in others if other is not endpoint)]
 
-    def _interface(self, place: Place, binding: str, base: str) -> AgentInterface | None:
-        version = place.over(binding)
+    def _interface(self, endpoint: Endpoint, binding: str, base: str) -> AgentInterface | None:
+        version = endpoint.version_for(binding)
         if version is None or (binding == _GRPC and not self._grpc_port()):
             return None
-        url = base + place.path
+        url = base + endpoint.path
         if binding == _GRPC:
             target = grpc_target(base, self._grpc_port())
-            # Cards had nothing but urls before 1.0; after it a bare target says nothing about TLS.
+            # Cards before 1.0 have URLs only. Since 1.0, `host:port` is allowed, but it does not indicate TLS.
             scheme = "https" if self._tls else "http"
-            url = f"{scheme}://{target}" if version.unstated or self._tls else target
-        elif binding == "JSONRPC" and not place.path:
+            url = f"{scheme}://{target}" if version.version_optional or self._tls else target
+        elif binding == "JSONRPC" and not endpoint.path:
             url += "/"
         return AgentInterface(url=url, protocol_binding=binding, protocol_version=version.declared)
 
 
 def grpc_target(base: str, port: int) -> str:
-    """Return where gRPC is served beside an origin, as `host:port`."""
+    """Return the gRPC target, `host:port`, for the host of an origin."""
     host = urlsplit(base).hostname or ""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _merged(old: Json, new: Json) -> Json:
-    """Return an object with the members of two, at every depth; where both say something else, the old one's."""
+    """Merge two JSON values at every depth; if they differ, the old value is used."""
     if not (isinstance(old, dict) and isinstance(new, dict)):
         return old
     return new | {name: _merged(member, new[name]) if name in new else member for name, member in old.items()}
 
 
 class CardServer:
-    """Answers GETs of the card, with validators for caches (1.0 section 8.6)."""
+    """Serve the card with ETag and Last-Modified (1.0 section 8.6).
+
+    `changed` is the time of Last-Modified. With a `signer`, the cards are signed.
+    """
 
     def __init__(
         self, profile: Profile, cards: Cards, changed: datetime, log: Callable[[str], None], signer: Signer | None
@@ -151,40 +158,41 @@ class CardServer:
         self._log = log
         self._signer = signer
 
-    def answer(self, request: web.Request, place: Place, path: str, base: str) -> web.Response:
-        """Answer with the card of a place; at the root, with that of the version that the request names, if any.
+    def answer(self, request: web.Request, endpoint: Endpoint, path: str, base: str) -> web.Response:
+        """Return the response with the card of an endpoint.
 
-        Who names none gets the card of the main version there, one in both shapes where that is older than 1.0 and
-        1.0 is served too; at the old path, the card of the first version that knows that path.
+        At the root, this is the card of the version that the request names. If it names none, it is the card of the
+        main version. If that version is older than 1.0 and 1.0 is served, too, the card has the members of both. At
+        the path from before 0.3, it is the card of the first version that uses this path.
         """
-        if place.path:
-            return self._send(request, self._written(self._pure(place, base), base), place.name)
+        if endpoint.path:
+            return self._send(request, self._serialise(self._encode(endpoint, base), base), endpoint.name)
         if self._profile.card is not None:
             return self._send(request, self._profile.card, "own")
         named = self._named(request)
         if named is None and path == CARD_PATHS[1]:
-            named = next((one for one in self._profile.places if one.versions[0].unstated), None)
+            named = next((other for other in self._profile.endpoints if other.versions[0].version_optional), None)
             if named is None:
-                return web.Response(status=404, text="No protocol version of this agent has its card here.")
-        newest = self._profile.listing
-        if named is None and newest is not None and place.versions[0].unstated:
-            both = _merged(self._pure(place, base), self._pure(newest, base))
-            return self._send(request, self._written(both, base), f"{place.name} and {newest.name}")
-        place = named or place
-        return self._send(request, self._written(self._pure(place, base), base), place.name)
+                return web.Response(status=404, text=f"The card is at {CARD_PATHS[0]}.")
+        newest = self._profile.listing_endpoint
+        if named is None and newest is not None and endpoint.versions[0].version_optional:
+            both = _merged(self._encode(endpoint, base), self._encode(newest, base))
+            return self._send(request, self._serialise(both, base), f"{endpoint.name} and {newest.name}")
+        endpoint = named or endpoint
+        return self._send(request, self._serialise(self._encode(endpoint, base), base), endpoint.name)
 
-    def _written(self, card: Json, base: str) -> bytes:
+    def _serialise(self, card: Json, base: str) -> bytes:
         return dump(card if self._signer is None else self._signer.signed(card, base + KEYS_PATH))
 
-    def _pure(self, place: Place, base: str) -> Json:
-        return place.versions[0].dialect.encode_card(self._cards.public(place, base))
+    def _encode(self, endpoint: Endpoint, base: str) -> Json:
+        return endpoint.versions[0].dialect.encode_card(self._cards.public(endpoint, base))
 
-    def _named(self, request: web.Request) -> Place | None:
-        """Return the place of the version whose version a request says."""
-        for place in self._profile.places:
-            version = asked_version(request, place.versions[0].version_header)
-            if version and place.versions[0].takes(version):
-                return place
+    def _named(self, request: web.Request) -> Endpoint | None:
+        """Return the endpoint of the version that a request names, None if it names none."""
+        for endpoint in self._profile.endpoints:
+            version = requested_version(request, endpoint.versions[0].version_header)
+            if version and endpoint.versions[0].accepts(version):
+                return endpoint
         return None
 
     def _send(self, request: web.Request, body: bytes, name: str) -> web.Response:
@@ -196,7 +204,7 @@ class CardServer:
         response.last_modified = self._changed
         response.headers["Cache-Control"] = f"public, max-age={_MAX_AGE}"
         response.headers["Vary"] = ", ".join(
-            sorted({place.versions[0].version_header for place in self._profile.places})
+            sorted({endpoint.versions[0].version_header for endpoint in self._profile.endpoints})
         )
         self._log(f"{name} card: {response.status}")
         return response
@@ -204,6 +212,6 @@ class CardServer:
     def _unchanged(self, request: web.Request, etag: str) -> bool:
         known = request.if_none_match
         if known is not None:
-            return any(one.value in (etag, "*") for one in known)
+            return any(tag.value in (etag, "*") for tag in known)
         since = request.if_modified_since
         return since is not None and self._changed <= since

@@ -1,4 +1,4 @@
-"""Runs a behaviour for a message: makes or continues the task, publishes its events, cancels it at any moment."""
+"""Run the behaviour for a message: create or continue its task, publish its events, cancel it."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
 )
 
-from .behaviours.base import Behaviour, Replying, Working
+from .behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour
 from .checks import check_history_length, check_message, check_push_config
 from .errors import CallError, bad_params
-from .faults.fault import Spoiler
-from .faults.fault_plan import Spoiled
+from .faults.fault import ActiveFault
+from .faults.fault_plan import FaultPlan
 from .push import PushSender
-from .task_context import Work, status_update
+from .task_context import TaskContext, status_update
 from .task_store import PushTarget, Store, Subscription, TaskRecord, new_id
 from .versions import Version
 
 MAX_WEBHOOKS = 50
-"""How many webhooks a task may have."""
+"""The maximum number of webhooks of a task."""
 
 
-class Repertoire(Protocol):
-    """What an agent can do."""
+class BehaviourProvider(Protocol):
+    """The source of the behaviours of an agent."""
 
     @property
     def skills(self) -> list[AgentSkill]:
         """Return the skills for the card."""
 
     def choose(self, message: Message) -> Behaviour:
-        """Return the behaviour that begins with a message."""
+        """Return the behaviour for a message that starts a task or is answered directly."""
 
-    def working(self, skill_id: str) -> Working:
-        """Return the behaviour that works on the tasks of a skill; KeyError where none does."""
+    def working(self, skill_id: str) -> TaskBehaviour:
+        """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
 
 
 _logger = logging.getLogger(__name__)
 
 
 class Engine:
-    """Gives messages to behaviours; `pace` stretches every pause that they make, `faults` go wrong with every call."""
+    """Pass messages to behaviours; `pace` multiplies their pauses, `faults` apply to every call."""
 
     def __init__(
         self,
         store: Store,
         pushes: PushSender,
-        behaviours: Repertoire,
+        behaviours: BehaviourProvider,
         pace: float,
-        faults: tuple[Spoiler, ...],
+        faults: tuple[ActiveFault, ...],
         log: Callable[[str], None],
     ) -> None:
         self._store = store
@@ -72,17 +72,17 @@ class Engine:
 
     @property
     def running(self) -> int:
-        """Return how many turns are at work."""
+        """Return how many behaviours are running."""
         return len(self._runs)
 
-    async def take(
+    async def receive(
         self, request: SendRequest, version: Version, subscription: Subscription | None = None
     ) -> Message | TaskRecord:
-        """Take a message in and return the direct answer, or the task that works on it, with its turn begun.
+        """Process a message and return the message that responds to it, or its task after starting the behaviour.
 
-        A subscription gets the task's events from the first one on. Refused are bad parameters, a task that does not
-        exist, is over, or belongs to another context. Where clients make the ids of tasks, one that does not exist
-        begins, and messages have no ids of their own.
+        `subscription` receives all events of the task. Raises `CallError` for invalid parameters and for a task that
+        does not exist, has ended, or belongs to another context. In versions whose clients choose the task ids, an
+        unknown id creates a task, and messages have no ids.
         """
         message, configuration = request.message, request.configuration
         if version.traits.names_tasks and not message.message_id:
@@ -96,88 +96,88 @@ class Engine:
         behaviour: Behaviour | None = None
         if message.task_id and not (version.traits.names_tasks and message.task_id not in self._store):
             record = self._continued(message)
-            if refusal := version.refusal(request, record.changes):
-                raise CallError(*refusal)
+            if revision_error := version.revision_error(request, record.changes):
+                raise CallError(*revision_error)
         else:
             behaviour = self._behaviours.choose(message)
-            if isinstance(behaviour, Replying) and not version.traits.names_tasks:
+            if isinstance(behaviour, MessageBehaviour) and not version.traits.names_tasks:
                 return await self._reply(behaviour, message)
             record = self._store.create(message.context_id or new_id(), behaviour.skill.id, message.task_id)
             record.faults = (*self._faults, *behaviour.faults)
         if webhook is not None:
             self.set_webhook(record, webhook, version)
-        if record.waiting:
+        if record.interrupted:
             self.publish(record, status_update(record, State.WORKING))
-        heard = record.hear(message)
+        received = record.receive(message)
         if subscription is not None:
             record.subscribe(subscription, history_length)
         if record.turns == 1:
             self.push(record)
-        if isinstance(behaviour, Replying):
-            await self._complete(record, behaviour, heard)
+        if isinstance(behaviour, MessageBehaviour):
+            await self._complete(record, behaviour, received)
         elif record.run is None:
-            self._start(record, heard)
+            self._start(record, received)
         return record
 
     def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
-        """Change a task by an event and tell its readers and webhooks."""
+        """Apply an event to its task and send it to subscribers and webhooks."""
         before = record.status.state
         record.publish(event)
         if record.status.state != before:
-            self.note(record, short(record.status.state))
-        self._pushes.offer(record, event)
-        if record.over or record.waiting:
+            self.log_task(record, short(record.status.state))
+        self._pushes.enqueue(record, event)
+        if record.ended or record.interrupted:
             record.run = None
-            self._store.keep(record)
+            self._store.save(record)
 
     def push(self, record: TaskRecord) -> None:
-        """Tell a task's webhooks how it stands."""
-        self._pushes.offer(record, record.snapshot().task())
+        """Send the current task to its webhooks."""
+        self._pushes.enqueue(record, record.snapshot().task())
 
-    def note(self, record: TaskRecord, line: str) -> None:
-        """Tell the person who runs the agent something about a task."""
+    def log_task(self, record: TaskRecord, line: str) -> None:
+        """Write a line about a task to the log of the agent."""
         self._log(f"task {record.task_id[:8]}: {line}")
 
-    def spoiled(self, request: Request) -> Spoiled:
-        """Return what goes wrong with a call: with every one, and with those about a task or a message."""
+    def fault_plan_for(self, request: Request) -> FaultPlan:
+        """Return the faults of a call: those of every call, and those of its task or scenario."""
         message = request.message if isinstance(request, SendRequest) else None
         task_id = message.task_id if message else request.id if isinstance(request, TaskRequest) else ""
         if task_id and task_id in self._store:
-            return Spoiled(self._store.find(task_id).faults)
-        return Spoiled((*self._faults, *(self._behaviours.choose(message).faults if message else ())))
+            return FaultPlan(self._store.find(task_id).faults)
+        return FaultPlan((*self._faults, *(self._behaviours.choose(message).faults if message else ())))
 
     def cancel(self, record: TaskRecord) -> None:
-        """End a task where it stands; refused when it is over."""
-        if record.over:
-            raise CallError("TaskNotCancelableError", "The task is over and cannot be canceled any more.")
+        """Cancel a task; raises `CallError` if it has ended."""
+        if record.ended:
+            raise CallError("TaskNotCancelableError", "The task has ended and cannot be canceled.")
         run = record.run
-        self.publish(record, status_update(record, State.CANCELED, "Canceled, as you asked."))
+        self.publish(record, status_update(record, State.CANCELED, "Canceled as requested."))
         if run is not None:
             run.cancel()
 
     def set_webhook(self, record: TaskRecord, config: PushConfig, version: Version) -> PushConfig:
-        """Keep a webhook of a task, under its own id or the task's, and return it with its ids."""
+        """Store a webhook of a task and return it with its ids; without an id it gets the id of the task."""
         name = config.id or record.task_id
         if name not in record.webhooks and len(record.webhooks) >= MAX_WEBHOOKS:
-            raise bad_params(f"The task has {MAX_WEBHOOKS} push configurations already: delete one.")
-        kept = config.model_copy(update={"id": name, "task_id": record.task_id})
-        record.webhooks[name] = PushTarget(kept, version)
-        self._store.keep(record)
-        return kept
+            raise bad_params(f"The task already has {MAX_WEBHOOKS} push configurations; delete one first.")
+        stored = config.model_copy(update={"id": name, "task_id": record.task_id})
+        record.webhooks[name] = PushTarget(stored, version)
+        self._store.save(record)
+        return stored
 
-    def resume(self) -> None:
-        """End the tasks that were at work when an agent before this one stopped: nobody works on them any more."""
+    def fail_unfinished(self) -> None:
+        """Fail the stored tasks whose behaviour was running when the agent stopped."""
         for record in self._store:
             record.faults = self._faults
-            if not (record.over or record.waiting):
+            if not (record.ended or record.interrupted):
                 self.publish(
-                    record, status_update(record, State.FAILED, "The agent was stopped while it worked on this.")
+                    record, status_update(record, State.FAILED, "The agent stopped while the task was running.")
                 )
 
     async def close(self) -> None:
-        """Stop every turn and let every reader go."""
+        """Cancel every running behaviour and end every subscription."""
         for record in self._store:
-            record.let_go()
+            record.release()
         runs = tuple(self._runs)
         for run in runs:
             run.cancel()
@@ -186,34 +186,37 @@ class Engine:
     def _continued(self, message: Message) -> TaskRecord:
         record = self._store.find(message.task_id or "")
         if message.context_id and message.context_id != record.context_id:
-            raise bad_params("message.contextId is not the context of the task that message.taskId names.")
-        if record.over:
-            raise CallError("UnsupportedOperationError", "The task is over: start a new one in the same context.")
+            raise bad_params("message.contextId is not the context of the task in message.taskId.")
+        if record.ended:
+            raise CallError(
+                "UnsupportedOperationError",
+                "The task has ended; send the message without taskId to start a new task in the same context.",
+            )
         return record
 
-    async def _reply(self, behaviour: Replying, message: Message) -> Message:
+    async def _reply(self, behaviour: MessageBehaviour, message: Message) -> Message:
         parts = await behaviour.reply(message)
         return Message(message_id=new_id(), role="ROLE_AGENT", context_id=message.context_id or new_id(), parts=parts)
 
-    async def _complete(self, record: TaskRecord, behaviour: Replying, message: Message) -> None:
-        """End a task with a direct answer, for a version in which nothing but a task can carry one."""
+    async def _complete(self, record: TaskRecord, behaviour: MessageBehaviour, message: Message) -> None:
+        """Complete a task with the response message, for versions that return tasks only."""
         self.publish(record, status_update(record, State.COMPLETED, await behaviour.reply(message)))
 
     def _start(self, record: TaskRecord, message: Message) -> None:
         behaviour = self._behaviours.working(record.skill)
-        work = Work(record, message, self, self._pace)
-        record.settled.clear()
-        run = asyncio.create_task(self._run(record, behaviour, work))
+        task = TaskContext(record, message, self, self._pace)
+        record.idle.clear()
+        run = asyncio.create_task(self._run(record, behaviour, task))
         record.run = run
         self._runs.add(run)
         run.add_done_callback(self._runs.discard)
 
-    async def _run(self, record: TaskRecord, behaviour: Working, work: Work) -> None:
+    async def _run(self, record: TaskRecord, behaviour: TaskBehaviour, task: TaskContext) -> None:
         try:
-            await behaviour.run(work)
+            await behaviour.run(task)
             end = status_update(record, State.COMPLETED)
         except Exception:
             _logger.exception("the behaviour %s failed", behaviour.skill.id)
-            end = status_update(record, State.FAILED, "The agent failed inside.")
+            end = status_update(record, State.FAILED, "Internal error: the behaviour of the agent failed.")
         if record.run is asyncio.current_task():
             self.publish(record, end)

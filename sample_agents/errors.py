@@ -1,4 +1,4 @@
-"""How a call is refused: one exception that names an error of the protocol's taxonomy."""
+"""The exception for a call that fails with an A2A error, and how it is encoded."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .versions import Version
 
 
 class CallError(Exception):
-    """Raised where a call cannot be answered, with the protocol's name for why (`TaskNotFoundError`) and a sentence.
+    """Raised if a call fails: the name of the A2A error (`TaskNotFoundError`) and a message for the client.
 
-    `status` is the HTTP status where it is not the one that goes with the error.
+    `status` replaces the HTTP status that the specification defines for the error, unless it is 0.
     """
 
     def __init__(self, name: str, message: str, status: int = 0) -> None:
@@ -21,21 +21,21 @@ class CallError(Exception):
 
 
 def bad_params(message: str) -> CallError:
-    """Return the refusal of parameters that make no sense."""
+    """Return the error for invalid parameters."""
     return CallError("InvalidParamsError", message)
 
 
 def task_not_found(task_id: str) -> CallError:
-    """Return the refusal of a task id that names nothing here."""
-    return CallError("TaskNotFoundError", f"There is no task {task_id[:80]!r}.")
+    """Return the error for an unknown task id."""
+    return CallError("TaskNotFoundError", f"Task {task_id[:80]!r} does not exist.")
 
 
-def failed() -> CallError:
-    """Return the refusal of a call that the agent itself failed to answer."""
-    return CallError("InternalError", "The agent failed inside.")
+def internal_error() -> CallError:
+    """Return the error for a defect of the agent."""
+    return CallError("InternalError", "Internal error: the agent failed to process the call.")
 
 
 def encode_error(error: CallError, version: Version) -> ProtocolError:
-    """Write a refusal as JSON-RPC of a version spells it; 1.0 adds an ErrorInfo (section 9.5)."""
+    """Encode an error for JSON-RPC; 1.0 adds an ErrorInfo (section 9.5)."""
     details = [error.kind.info()] if version.traits.details_errors else None
     return ProtocolError(error.kind.code, error.message, details)

@@ -1,4 +1,4 @@
-"""The agent's one extension: the events of a stream are numbered, so that a client sees a lost or repeated one."""
+"""The extension of the agent: it numbers the events of a stream, so that clients detect lost and repeated events."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EXTENSION = AgentExtension(
 
 
 def named_in(headers: Iterable[str]) -> frozenset[str]:
-    """Return the extensions that the values of a request's extensions header name."""
+    """Return the extension URIs in the values of the extensions header."""
     return frozenset(name.strip() for header in headers for name in header.split(",")) - {""}
 
 
-def numbered(event: Event, number: int) -> Event:
-    """Return an event with its number."""
+def add_number(event: Event, number: int) -> Event:
+    """Return an event with its number in the metadata."""
     return event.model_copy(update={"metadata": (event.metadata or {}) | {URI: number}})

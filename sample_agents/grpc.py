@@ -1,4 +1,4 @@
-"""gRPC as the agent serves it: a service for each version that has one, all on one port (1.0 section 10)."""
+"""Serve gRPC: one service for each version that has one, all on one port (1.0 section 10)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 from . import extension
-from .authentication import Guard, Visitor
+from .authentication import UNAUTHENTICATED, Authenticator, RequestCredentials
 from .checks import check_version
-from .errors import CallError, bad_params, failed
+from .errors import CallError, bad_params, internal_error
 from .faults.segments import events_of
 from .service import Call, Service
 from .task_store import Subscription
@@ -25,37 +25,41 @@ from .tls import Tls
 from .versions import Version
 
 _GRACE = 0.2
-"""How many seconds calls that are under way get to end when the server stops."""
+"""Seconds that running calls have to finish when the server stops."""
 
 _logger = logging.getLogger(__name__)
 
 
 class Grpc:
-    """Serves versions over gRPC; `log` gets a line or two a call, `patience` is how long one write may take."""
+    """Serve protocol versions over gRPC.
+
+    `log` receives one or two lines for each call. `write_timeout` is the limit of one write in seconds, `largest` the
+    maximum size of a request in bytes.
+    """
 
     def __init__(
         self,
         versions: Sequence[Version],
         service: Service,
         log: Callable[[str], None],
-        patience: float,
+        write_timeout: float,
         largest: int,
-        guard: Guard | None,
+        authenticator: Authenticator | None,
         tls: Tls | None = None,
     ) -> None:
         self._versions = versions
         self._service = service
         self._log = log
-        self._patience = patience
+        self._write_timeout = write_timeout
         self._largest = largest
-        self._guard = guard
+        self._authenticator = authenticator
         self._tls = tls
         self._server: Any = None
         self._base = ""
 
     async def start(self, host: str, port: int, base: str) -> int:
-        """Listen, and return the port; `base` is where HTTP is served. Raises OSError where the port is taken."""
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it writes to stderr past Python, and so over a screen
+        """Listen and return the port; `base` is the HTTP origin of the agent. Raises OSError if the port is in use."""
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it logs to stderr directly, which would damage a TUI
         import grpc.aio  # noqa: PLC0415 - an agent without gRPC starts without it
 
         options = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", self._largest)]
@@ -68,7 +72,7 @@ class Grpc:
             bound = server.add_secure_port(where, secured) if secured else server.add_insecure_port(where)
         except RuntimeError as error:
             await server.stop(None)
-            raise OSError(errno.EADDRNOTAVAIL, f"port {port} is not to be had for gRPC") from error
+            raise OSError(errno.EADDRNOTAVAIL, f"port {port} is not available for gRPC") from error
         self._base = base
         self._server = server
         await server.start()
@@ -83,7 +87,7 @@ class Grpc:
     def _handlers(self, grpc: Any, version: Version) -> Any:
         service = version.dialect.service
         if service is None:
-            raise ValueError(f"{version.name} does not travel over gRPC")
+            raise ValueError(f"{version.name} has no gRPC binding")
         handlers = {}
         for operation, method in service.methods.items():
             make = (
@@ -95,13 +99,15 @@ class Grpc:
     def _handler(
         self, grpc: Any, served: Version, operation: Operation
     ) -> Callable[[bytes, Any], Awaitable[bytes | None]]:
-        """Return what answers one method: a message, or None where the messages of a stream were written."""
+        """Return the handler of a method; it returns the response, or None if it has written a stream."""
 
         async def handle(raw: bytes, context: Any) -> bytes | None:
-            version = self._asked(served, context)
-            if self._guard is not None and not self._guard.admits(Visitor(_metadata(context))):
+            version = self._requested(served, context)
+            if self._authenticator is not None and not self._authenticator.accepts(
+                RequestCredentials(_metadata(context))
+            ):
                 self._log(f"{version.name} refused: UNAUTHENTICATED")
-                await context.abort(grpc.StatusCode.UNAUTHENTICATED, "The card says how to come in.")
+                await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNAUTHENTICATED)
             try:
                 call = self._open(raw, context, version, operation)
                 if operation in STREAMING:
@@ -112,8 +118,8 @@ class Grpc:
             except CallError as refused:
                 error = refused
             except Exception:
-                _logger.exception("a call could not be answered")
-                error = failed()
+                _logger.exception("a call failed")
+                error = internal_error()
             else:
                 self._log(f"{version.name} {operation}")
                 return message
@@ -123,15 +129,15 @@ class Grpc:
 
         return handle
 
-    def _asked(self, served: Version, context: Any) -> Version:
-        """Return the version that a call names, of those that share a service; else the one served under its name."""
+    def _requested(self, served: Version, context: Any) -> Version:
+        """Return the version that a call names if it has the same gRPC service as `served`, else `served`."""
         version = _metadata(context).get(served.version_header.lower(), "").strip()
-        named = next((one for one in self._versions if one.name == version), served)
+        named = next((item for item in self._versions if item.name == version), served)
         service, shared = named.dialect.service, served.dialect.service
         return named if service and shared and service.name == shared.name else served
 
     def _open(self, raw: bytes, context: Any, version: Version, operation: Operation) -> Call:
-        """Read a call, or refuse it; the service's name says the version of one that says no version."""
+        """Read a call; raises `CallError`. A call without a version has the version of its gRPC service."""
         metadata = _metadata(context)
         requested = metadata.get(version.version_header.lower(), "").strip()
         if requested:
@@ -144,29 +150,29 @@ class Grpc:
 
     async def _stream(self, call: Call, subscription: Subscription, context: Any) -> None:
         title = f"{call.version.name} {call.operation}"
-        dialect, written, count = call.version.dialect, call.written(), 0
-        self._log(f"{title}: the stream begins")
+        dialect, rewrite, count = call.version.dialect, call.event_rewriter(), 0
+        self._log(f"{title}: stream started")
         try:
-            if call.numbers:
+            if call.numbers_events:
                 await context.send_initial_metadata(((dialect.extensions_header.lower(), extension.URI),))
             async for event in events_of(subscription):
-                message = write_answer(dialect, call.operation, dialect.encode_event(written(event)))
-                async with asyncio.timeout(self._patience):
+                message = write_answer(dialect, call.operation, dialect.encode_event(rewrite(event)))
+                async with asyncio.timeout(self._write_timeout):
                     await context.write(message)
                 count += 1
-            self._log(f"{title}: the stream ends after {count} events")
+            self._log(f"{title}: stream ended after {count} events")
         except asyncio.CancelledError:
-            self._log(f"{title}: the client went away")
+            self._log(f"{title}: client disconnected")
             raise
         except TimeoutError as error:
-            self._log(f"{title}: the client does not read any more")
-            raise CallError("InternalError", "The messages of the stream were not taken.") from error
+            self._log(f"{title}: client stopped reading")
+            raise CallError("InternalError", "The client did not read the stream in time.") from error
         finally:
             subscription.end()
 
 
 def _metadata(context: Any) -> dict[str, str]:
-    """Return what came with a call, a name that came several times with all its values."""
+    """Return the metadata of a call; the values of a repeated name are joined with commas."""
     metadata: dict[str, str] = {}
     for name, value in context.invocation_metadata() or ():
         if isinstance(value, str):
@@ -175,15 +181,15 @@ def _metadata(context: Any) -> dict[str, str]:
 
 
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:
-    value: Json | Unreadable = read(dialect, operation, raw, asked=True)
+    value: Json | Unreadable = read(dialect, operation, raw, is_request=True)
     return value if isinstance(value, Unreadable) else dialect.decode_request(operation, value)
 
 
 async def _abort(grpc: Any, context: Any, error: CallError, version: Version) -> None:
-    """End a call with the status of a refusal; before 1.0, it said its name at the head of the message."""
+    """End a call with the status of an error; before 1.0, its message starts with the name of the error."""
     word = error.kind.statuses(version.release)[1]
     code, details = encode_error(error.kind, error.message, word)
-    status = next(one for one in grpc.StatusCode if one.value[0] == code)
+    status = next(item for item in grpc.StatusCode if item.value[0] == code)
     if version.traits.details_errors:
         await context.abort(status, error.message, ((DETAILS, details),))
     await context.abort(status, f"{error.kind.name}: {error.message}")

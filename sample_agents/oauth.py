@@ -1,6 +1,6 @@
-"""A tiny authorization server of OAuth 2: it asks nobody, and gives tokens to its one client in three ways.
+"""A minimal OAuth 2 authorization server with one client; it asks for no confirmation.
 
-Client credentials (RFC 6749 section 4.4), authorization code with PKCE (RFC 7636) and device code (RFC 8628).
+Grants: client credentials (RFC 6749 section 4.4), authorization code with PKCE (RFC 7636) and device code (RFC 8628).
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 _TOKEN_SECONDS = 3600
 _CODE_SECONDS = 600
 _INTERVAL = 1
-_MOST = 10_000
+_MAX_VALUES = 10_000
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 ValueT = TypeVar("ValueT")
 
 
-class _Passing(Generic[ValueT]):
-    """Values by a secret, each for some seconds; the oldest make room."""
+class _ExpiringValues(Generic[ValueT]):
+    """Values by a secret key, valid for some seconds; the oldest are removed when there are too many."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._held: dict[str, tuple[float, ValueT]] = {}
+        self._values: dict[str, tuple[float, ValueT]] = {}
 
     def put(self, name: str, value: ValueT) -> None:
-        self._held[name] = (time.monotonic() + self._seconds, value)
-        if len(self._held) > _MOST:
-            del self._held[next(iter(self._held))]
+        self._values[name] = (time.monotonic() + self._seconds, value)
+        if len(self._values) > _MAX_VALUES:
+            del self._values[next(iter(self._values))]
 
     def get(self, name: str) -> ValueT | None:
-        until, value = self._held.get(name, (0.0, None))
+        until, value = self._values.get(name, (0.0, None))
         return value if until > time.monotonic() else None
 
     def drop(self, name: str) -> None:
-        self._held.pop(name, None)
+        self._values.pop(name, None)
 
 
 @dataclass(slots=True)
@@ -61,21 +61,21 @@ class _Device:
 
 
 class AuthorizationServer:
-    """Knows one client by its id and its secret; `realm` is what it calls itself."""
+    """Issue tokens to one client with an id and a secret; `realm` is the realm of its challenges."""
 
     def __init__(self, client: str, secret: str, realm: str) -> None:
         self._client = client
         self._credentials = f"{client}:{secret}"
         self._realm = realm
-        self._tokens: _Passing[bool] = _Passing(_TOKEN_SECONDS)
-        self._challenges: _Passing[tuple[str, str]] = _Passing(_CODE_SECONDS)
-        self._devices: _Passing[_Device] = _Passing(_CODE_SECONDS)
-        self._by_user_code: _Passing[_Device] = _Passing(_CODE_SECONDS)
+        self._tokens: _ExpiringValues[bool] = _ExpiringValues(_TOKEN_SECONDS)
+        self._challenges: _ExpiringValues[tuple[str, str]] = _ExpiringValues(_CODE_SECONDS)
+        self._devices: _ExpiringValues[_Device] = _ExpiringValues(_CODE_SECONDS)
+        self._by_user_code: _ExpiringValues[_Device] = _ExpiringValues(_CODE_SECONDS)
 
     def schemes(self, base: str, *, since_1_0: bool) -> dict[str, dict[str, Json]]:
-        """Return the security schemes for the card of an agent at an origin, each with its one flow.
+        """Return the security schemes for the card, each with one flow; `base` is the origin of the agent.
 
-        Since 1.0 cards know of devices, and can say that PKCE is due.
+        Cards have the device code flow and `pkceRequired` since 1.0.
         """
         token: dict[str, Json] = {"tokenUrl": base + TOKEN_PATH, "scopes": {}}
         code = {"authorizationUrl": base + AUTHORIZE_PATH, **token}
@@ -87,12 +87,12 @@ class AuthorizationServer:
             flows["oauth2_code"] = {"authorizationCode": code}
         return {name: {"oauth2SecurityScheme": {"flows": flow}} for name, flow in flows.items()}
 
-    def knows(self, token: str) -> bool:
-        """Say whether a token was given out here, and holds."""
+    def is_valid(self, token: str) -> bool:
+        """Return whether a token was issued here and has not expired."""
         return self._tokens.get(token) is not None
 
     async def handle(self, request: web.Request, base: str) -> web.Response | None:
-        """Answer a request that is the authorization server's, None for every other."""
+        """Return the response to a request to the authorization server, None for every other request."""
         match request.method, request.path:
             case "POST", path if path == TOKEN_PATH:
                 return self._token(request, await _form(request))
@@ -129,36 +129,41 @@ class AuthorizationServer:
         return _answer(200, {"access_token": token, "token_type": "Bearer", "expires_in": _TOKEN_SECONDS})
 
     def _is_client(self, request: web.Request, form: Mapping[str, str]) -> bool:
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
         posted = f"{form.get('client_id', '')}:{form.get('client_secret', '')}"
-        return same(decoded(given) if scheme.lower() == "basic" else posted, self._credentials)
+        return same(decoded(credentials) if scheme.lower() == "basic" else posted, self._credentials)
 
     def _is_code(self, form: Mapping[str, str]) -> bool:
-        """Say whether a code was given out to who redeems it; a code is good for one try."""
+        """Return whether an authorization code is valid for its verifier; a code can be used once."""
         code = form.get("code", "")
-        held = self._challenges.get(code)
+        stored = self._challenges.get(code)
         self._challenges.drop(code)
-        if held is None:
+        if stored is None:
             return False
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-        challenge, place = base64.urlsafe_b64encode(digest).decode().rstrip("="), form.get("redirect_uri", "")
-        return same(challenge, held[0]) and same(place, held[1])
+        challenge, redirect_uri = base64.urlsafe_b64encode(digest).decode().rstrip("="), form.get("redirect_uri", "")
+        return same(challenge, stored[0]) and same(redirect_uri, stored[1])
 
     def _authorize(self, query: Mapping[str, str]) -> web.Response:
-        """Send the user's browser back with a code, without asking; only to this machine, where clients listen."""
-        place, challenge = query.get("redirect_uri", ""), query.get("code_challenge", "")
-        if query.get("client_id") != self._client or not _is_loopback(place):
-            return web.Response(status=400, text="The client is unknown, or its redirect_uri is not on this machine.")
+        """Redirect the browser with a code, without confirmation; only loopback redirects are allowed."""
+        redirect_uri, challenge = query.get("redirect_uri", ""), query.get("code_challenge", "")
+        if query.get("client_id") != self._client or not _is_loopback(redirect_uri):
+            return web.Response(
+                status=400, text="Unknown client_id, or the redirect_uri is not a loopback address of this machine."
+            )
         answer = {"state": query["state"]} if "state" in query else {}
         if query.get("response_type") != "code":
             answer["error"] = "unsupported_response_type"
         elif not challenge or query.get("code_challenge_method") != "S256":
-            answer |= {"error": "invalid_request", "error_description": "PKCE with S256 is due."}
+            answer |= {
+                "error": "invalid_request",
+                "error_description": "PKCE with code_challenge_method S256 is required.",
+            }
         else:
             answer["code"] = secrets.token_urlsafe(24)
-            self._challenges.put(answer["code"], (challenge, place))
-        mark = "&" if urlsplit(place).query else "?"
-        return web.Response(status=302, headers={"Location": f"{place}{mark}{urlencode(answer)}"})
+            self._challenges.put(answer["code"], (challenge, redirect_uri))
+        separator = "&" if urlsplit(redirect_uri).query else "?"
+        return web.Response(status=302, headers={"Location": f"{redirect_uri}{separator}{urlencode(answer)}"})
 
     def _device(self, form: Mapping[str, str], base: str) -> web.Response:
         if form.get("client_id") != self._client:
@@ -167,7 +172,7 @@ class AuthorizationServer:
         device = _Device()
         self._devices.put(code, device)
         self._by_user_code.put(user_code, device)
-        told = {
+        body = {
             "device_code": code,
             "user_code": user_code,
             "verification_uri": base + ALLOW_PATH,
@@ -175,15 +180,15 @@ class AuthorizationServer:
             "expires_in": _CODE_SECONDS,
             "interval": _INTERVAL,
         }
-        return _answer(200, told)
+        return _answer(200, body)
 
     def _allow(self, query: Mapping[str, str]) -> web.Response:
-        """Allow the device whose code the user brings."""
+        """Allow the device with the user code in the query."""
         device = self._by_user_code.get(query.get("user_code", "").strip().upper())
         if device is None:
-            return web.Response(status=400, text="Add ?user_code= and the code that your device shows.")
+            return web.Response(status=400, text="Unknown code: add ?user_code= with the code that the device shows.")
         device.allowed = True
-        return web.Response(text="Allowed. Your device goes on by itself.")
+        return web.Response(text="The device is allowed. It continues automatically.")
 
 
 async def _form(request: web.Request) -> dict[str, str]:
@@ -191,25 +196,25 @@ async def _form(request: web.Request) -> dict[str, str]:
 
 
 def _answer(status: int, value: Json, headers: Mapping[str, str] | None = None) -> web.Response:
-    told = {"Cache-Control": "no-store", **(headers or {})}
-    return web.Response(body=dump(value), status=status, content_type="application/json", headers=told)
+    fields = {"Cache-Control": "no-store", **(headers or {})}
+    return web.Response(body=dump(value), status=status, content_type="application/json", headers=fields)
 
 
-def _is_loopback(place: str) -> bool:
+def _is_loopback(redirect_uri: str) -> bool:
     try:
-        url = urlsplit(place)
+        url = urlsplit(redirect_uri)
     except ValueError:
         return False
-    return url.scheme == "http" and url.hostname in _LOOPBACK and place.isprintable()
+    return url.scheme == "http" and url.hostname in _LOOPBACK and redirect_uri.isprintable()
 
 
-def same(one: str, other: str) -> bool:
-    """Compare secrets in a time that tells nothing about them."""
-    return compare_digest(one.encode(errors="replace"), other.encode(errors="replace"))
+def same(first: str, second: str) -> bool:
+    """Compare secrets in constant time."""
+    return compare_digest(first.encode(errors="replace"), second.encode(errors="replace"))
 
 
 def decoded(text: str) -> str:
-    """Return what Basic credentials say, nothing where they are no base64 of a text."""
+    """Decode Basic credentials, `""` if they are not valid base64 of UTF-8."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""What the agent claims to be: its versions, its capabilities, what it demands; everything else follows from it."""
+"""The configuration of an agent: protocol versions, capabilities, required extension, card."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 
 from .versions import RELEASES, VERSIONS, Version
 
 
 class Capability(StrEnum):
-    """What an agent may leave out (1.0 section 4.4.3)."""
+    """An optional capability of an agent (1.0 section 4.4.3)."""
 
     STREAMING = "streaming"
     PUSH = "push"
@@ -24,38 +24,41 @@ ALL = frozenset(Capability)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A path of the agent, `""` or one like `/v0.3`, and the version that is at home there, in its spellings."""
+class Endpoint:
+    """A path of the agent, `""` or for example `/v0.3`, and the protocol version that it serves.
+
+    `versions` has several entries if the version differs between bindings.
+    """
 
     path: str
     versions: tuple[Version, ...]
 
     @property
     def name(self) -> str:
-        """Return the version as people say it."""
+        """Return the name of the version, for example `0.3`."""
         return self.versions[0].name
 
     @property
     def lists_others(self) -> bool:
-        """Return whether its card lists the interfaces of other versions.
+        """Return whether its card lists the interfaces of other versions, too.
 
-        Before 1.0 a card has a single version, and another name for a version is declared as that version.
+        Cards before 1.0 have a single version.
         """
         traits = self.versions[0].traits
         return not traits.card.main_url and not traits.declared
 
-    def over(self, binding: str) -> Version | None:
-        """Return the version as it is spelled over a binding, or None where it does not travel so."""
-        return next((one for one in self.versions if travels_over(one.dialect, binding)), None)
+    def version_for(self, binding: str) -> Version | None:
+        """Return the version for a binding, None if the version does not have this binding."""
+        return next((version for version in self.versions if supports_binding(version.dialect, binding)), None)
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the agent claims to be.
+    """The configuration of an agent.
 
-    The first of the `versions` is at home at the root and has the card there, the others each at a path of its own;
-    `release` is the one of 1.0 whose errors are used. An agent demands the extension `required`, where it is not `""`.
-    `card` is served as it is in place of the agent's own.
+    The first of the `versions` is served at the root, the others below their own paths. `release` is the release of
+    1.0 that defines the statuses of errors. `required` is the URI of the required extension, `""` for none. `card` is
+    served unchanged in place of the generated card.
     """
 
     versions: tuple[str, ...] = ("1.0", "0.3")
@@ -65,20 +68,20 @@ class Profile:
     card: bytes | None = None
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
-        """Return where each version is at home, the main one first."""
-        return tuple(self._places())
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Return the endpoint of each version, the main version first."""
+        return tuple(self._endpoints())
 
-    def _places(self) -> Iterator[Place]:
+    def _endpoints(self) -> Iterator[Endpoint]:
         for index, name in enumerate(self.versions):
             spellings = VERSIONS[name]
-            released = (replace(one, release=self.release) if one.releases else one for one in spellings)
-            yield Place(spellings[0].path if index else "", tuple(released))
+            released = (replace(item, release=self.release) if item.releases else item for item in spellings)
+            yield Endpoint(spellings[0].path if index else "", tuple(released))
 
     @property
-    def listing(self) -> Place | None:
-        """Return the first place whose card lists the interfaces of other versions, None if there is none."""
-        return next((place for place in self.places if place.lists_others), None)
+    def listing_endpoint(self) -> Endpoint | None:
+        """Return the first endpoint whose card lists the interfaces of other versions, None if there is none."""
+        return next((endpoint for endpoint in self.endpoints if endpoint.lists_others), None)
 
 
 DEFAULT = Profile()

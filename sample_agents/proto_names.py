@@ -1,4 +1,4 @@
-"""The protobuf spelling of parameters (`task_id`), which ProtoJSON accepts beside camelCase."""
+"""Accept parameters under their protobuf names (`task_id`), which ProtoJSON allows besides camelCase."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from inspector.protocol.model import AuthenticationInfo, Json, Message, Part, Se
 from inspector.protocol.operations import REQUESTS
 
 _FREE_FORM = ("data", "metadata")
-"""Members whose content is the client's own business."""
+"""Members with free-form content: the names in them are not changed."""
 _READ: tuple[type[Wire], ...] = (*REQUESTS.values(), SendConfiguration, Message, Part, AuthenticationInfo)
 _CAMEL = {
     name: field.alias
@@ -17,7 +17,7 @@ _CAMEL = {
 
 
 def camel_case(value: Json) -> Json:
-    """Return parameters with their members' names in camelCase, which wins where a member is there in both."""
+    """Return parameters with camelCase names; if both names of a member occur, the camelCase member is used."""
     if isinstance(value, list):
         return [camel_case(member) for member in value]
     if not isinstance(value, dict):

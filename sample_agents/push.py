@@ -1,4 +1,4 @@
-"""The webhook sender: one POST an event, in order for each webhook of a task, and never in the task's way."""
+"""Send push notifications: one POST for each event, in order for each webhook, without blocking the task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, TaskArtifactUpdateEvent
 
 from .faults.fault import Post
-from .faults.fault_plan import Spoiled
+from .faults.fault_plan import FaultPlan
 from .task_store import PushTarget, TaskRecord
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 3
 _TIMEOUT = aiohttp.ClientTimeout(total=5)
-_MOST_WAITING = 100_000
+_MAX_QUEUED = 100_000
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class PushCounts:
-    """What became of the deliveries: accepted, tried again, given up, and dropped because too many were waiting."""
+    """Counts of deliveries: accepted, retried, given up, and dropped because too many were queued."""
 
     delivered: int = 0
     retried: int = 0
@@ -42,21 +42,21 @@ class PushCounts:
 class _Delivery:
     target: PushTarget
     event: Callable[[], Event]
-    spoiled: Spoiled
-    repeats: bool
-    """Whether a later delivery of the same kind says all that this one does."""
+    fault_plan: FaultPlan
+    replaceable: bool
+    """Whether a later delivery of the same kind contains all of its content."""
 
 
 @dataclass(slots=True)
-class _Line:
+class _Queue:
     waiting: deque[_Delivery] = field(default_factory=deque)
     worker: asyncio.Task[None] | None = None
 
 
 class PushSender:
-    """Sends events to the webhooks of their tasks; `pause` is the time between two attempts, in seconds.
+    """Send events to the webhooks of their tasks; `pause` is the time between two attempts in seconds.
 
-    Where the configuration names no credentials of its own, a `signer` signs a JWT for each delivery.
+    With a `signer`, deliveries carry a JWT if the push configuration has no credentials.
     """
 
     def __init__(self, log: Callable[[str], None], pause: float = 0.2, signer: Signer | None = None) -> None:
@@ -64,34 +64,34 @@ class PushSender:
         self._log = log
         self._pause = pause
         self._signer = signer
-        self._lines: dict[tuple[str, str], _Line] = {}
+        self._queues: dict[tuple[str, str], _Queue] = {}
         self._waiting = 0
         self._session: aiohttp.ClientSession | None = None
 
     @property
     def waiting(self) -> int:
-        """Return how many deliveries have not been tried yet."""
+        """Return how many deliveries are queued."""
         return self._waiting
 
-    def offer(self, record: TaskRecord, event: Event) -> None:
+    def enqueue(self, record: TaskRecord, event: Event) -> None:
         """Queue an event of a task for each of its webhooks."""
         for name, target in record.webhooks.items():
-            self._queue((record.task_id, name), self._delivery(record, target, event))
+            self._enqueue((record.task_id, name), self._delivery(record, target, event))
 
-    def forget(self, task_id: str, name: str) -> None:
-        """Drop what still waits for a webhook that was deleted."""
-        line = self._lines.get((task_id, name))
-        if line is not None:
-            self._waiting -= len(line.waiting)
-            line.waiting.clear()
+    def drop_queued(self, task_id: str, name: str) -> None:
+        """Drop the queued deliveries of a deleted webhook."""
+        queue = self._queues.get((task_id, name))
+        if queue is not None:
+            self._waiting -= len(queue.waiting)
+            queue.waiting.clear()
 
     async def close(self) -> None:
-        """Stop sending, at once."""
-        workers = [line.worker for line in self._lines.values() if line.worker is not None]
+        """Stop sending immediately."""
+        workers = [queue.worker for queue in self._queues.values() if queue.worker is not None]
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        self._lines.clear()
+        self._queues.clear()
         self._waiting = 0
         if self._session is not None:
             await self._session.close()
@@ -99,37 +99,37 @@ class PushSender:
 
     def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
         if target.version.traits.pushes_events:
-            numbered = target.version.numbered(event, record.changes)
-            return _Delivery(target, lambda: numbered, Spoiled(record.faults), repeats=False)
+            add_revision = target.version.add_revision(event, record.changes)
+            return _Delivery(target, lambda: add_revision, FaultPlan(record.faults), replaceable=False)
         snapshot = record.snapshot()
-        # Each of these bodies is the whole task, so that a firehose of chunks would grow with the square of its length.
+        # Each body is the whole task: sending one for every chunk would be quadratic in the number of chunks.
         return _Delivery(
-            target, snapshot.task, Spoiled(record.faults), repeats=isinstance(event, TaskArtifactUpdateEvent)
+            target, snapshot.task, FaultPlan(record.faults), replaceable=isinstance(event, TaskArtifactUpdateEvent)
         )
 
-    def _queue(self, key: tuple[str, str], delivery: _Delivery) -> None:
-        line = self._lines.setdefault(key, _Line())
-        if delivery.repeats and line.waiting and line.waiting[-1].repeats:
-            line.waiting[-1] = delivery
+    def _enqueue(self, key: tuple[str, str], delivery: _Delivery) -> None:
+        queue = self._queues.setdefault(key, _Queue())
+        if delivery.replaceable and queue.waiting and queue.waiting[-1].replaceable:
+            queue.waiting[-1] = delivery
             return
-        if self._waiting >= _MOST_WAITING:
+        if self._waiting >= _MAX_QUEUED:
             self.counts.dropped += 1
             return
-        line.waiting.append(delivery)
+        queue.waiting.append(delivery)
         self._waiting += 1
-        if line.worker is None:
-            line.worker = asyncio.create_task(self._work(key, line))
+        if queue.worker is None:
+            queue.worker = asyncio.create_task(self._send_queued(key, queue))
 
-    async def _work(self, key: tuple[str, str], line: _Line) -> None:
-        while line.waiting:
-            delivery = line.waiting.popleft()
+    async def _send_queued(self, key: tuple[str, str], queue: _Queue) -> None:
+        while queue.waiting:
+            delivery = queue.waiting.popleft()
             self._waiting -= 1
             try:
                 await self._deliver(key[0], delivery)
             except Exception:
-                _logger.exception("a delivery for task %s could not be made", key[0])
+                _logger.exception("a push notification for task %s failed", key[0])
                 self.counts.given_up += 1
-        del self._lines[key]
+        del self._queues[key]
 
     async def _deliver(self, task_id: str, delivery: _Delivery) -> None:
         version, config = delivery.target.version, delivery.target.config
@@ -137,31 +137,31 @@ class PushSender:
         headers = {"Content-Type": "application/json"}
         if config.token:
             headers[version.token_header] = config.token
-        asked = config.authentication
-        if asked is not None and asked.credentials:
-            headers["Authorization"] = f"{asked.scheme} {asked.credentials}"
+        authentication = config.authentication
+        if authentication is not None and authentication.credentials:
+            headers["Authorization"] = f"{authentication.scheme} {authentication.credentials}"
         elif self._signer is not None:
             headers["Authorization"] = f"Bearer {self._signer.token(config.url, task_id, body)}"
-        for post in delivery.spoiled.posts(Post(headers, body)):
+        for post in delivery.fault_plan.posts(Post(headers, body)):
             await self._send(task_id, config.url, post)
 
     async def _send(self, task_id: str, url: str, post: Post) -> None:
-        """Send until it is taken, or was tried often enough."""
+        """Send a POST until it is accepted, at most `_ATTEMPTS` times."""
         await asyncio.sleep(post.after)
-        seen = ""
+        failure = ""
         for attempt in range(_ATTEMPTS):
             if attempt:
                 self.counts.retried += 1
                 await asyncio.sleep(self._pause)
-            seen = await self._post(url, post.body, post.headers)
-            if not seen:
+            failure = await self._post(url, post.body, post.headers)
+            if not failure:
                 self.counts.delivered += 1
                 return
         self.counts.given_up += 1
-        self._log(f"push for task {task_id} given up after {_ATTEMPTS} attempts: {seen}")
+        self._log(f"push for task {task_id} failed after {_ATTEMPTS} attempts: {failure}")
 
     async def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> str:
-        """Send once and return what went wrong, or nothing."""
+        """Send a POST once and return the reason of its failure, `""` on success."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=_TIMEOUT, cookie_jar=aiohttp.DummyCookieJar())
         try:

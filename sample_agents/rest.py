@@ -1,4 +1,4 @@
-"""HTTP+JSON as the agent serves it: verbs and paths below a place of it (1.0 section 11, 0.3 section 3.2.3)."""
+"""Serve HTTP+JSON: methods and paths below an endpoint (1.0 section 11, 0.3 section 3.2.3)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING
 
 from .checks import check_version
-from .errors import CallError, bad_params, failed
-from .exchange import (
+from .errors import CallError, bad_params, internal_error
+from .faults.fault import Head
+from .http_messages import (
     A2A_JSON,
     EventStreams,
-    Writing,
-    answer,
-    asked_extensions,
-    asked_version,
-    instead,
+    StreamEncoder,
     read_json,
+    replacement_response,
+    requested_extensions,
+    requested_version,
+    send_json,
 )
-from .faults.fault import Head
 from .proto_names import camel_case
 from .service import Call, Service
 from .versions import Version
@@ -34,7 +34,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Rest:
-    """Answers requests in one version; `log` gets a line or two a call."""
+    """Handle requests of one version; `log` receives one or two lines for each call."""
 
     def __init__(self, version: Version, service: Service, streams: EventStreams, log: Callable[[str], None]) -> None:
         self._version = version
@@ -43,7 +43,7 @@ class Rest:
         self._log = log
 
     async def handle(self, request: web.Request, path: str, base: str) -> web.StreamResponse:
-        """Answer one HTTP request to a path below the place; `base` is the origin under which it reached the agent."""
+        """Return the response to a request to a path below the endpoint; `base` is the origin that the client used."""
         dialect = self._version.dialect
         headers: dict[str, str] = {}
         try:
@@ -52,48 +52,48 @@ class Rest:
                 headers = {"Allow": ", ".join(sorted(found))} if found else {}
                 raise CallError("MethodNotFoundError", _no_such(request.method, path), status=405 if found else 0)
             call = await self._open(request, found, base)
-            streams, spoiled = call.operation in STREAMING, self._service.spoiled(call)
-            head = spoiled.head(Head(EVENT_STREAM if streams else _media_type(request)))
-            if (other := instead(head)) is not None:
+            streams, fault_plan = call.operation in STREAMING, self._service.fault_plan(call)
+            head = fault_plan.head(Head(EVENT_STREAM if streams else _media_type(request)))
+            if (other := replacement_response(head)) is not None:
                 return other
             if streams:
-                writing = Writing(dialect.encode_event, lambda refused: self._refusal(refused)[1])
-                return await self._streams.send(request, await self._service.open(call), call, head, writing)
+                encoder = StreamEncoder(dialect.encode_event, lambda refused: self._encode_error(refused)[1])
+                return await self._streams.send(request, await self._service.open(call), call, head, encoder)
             result = dialect.encode_result(call.operation, await self._service.answer(call))
             self._log(f"{self._version.name} {call.operation}")
-            # Nothing is an empty object: the official 1.x client for Python cannot read an answer without a body.
-            return await answer(request, head, {} if result is None else result, spoiled)
+            # An empty result is sent as {}: the official Python client 1.x cannot read a response without a body.
+            return await send_json(request, head, {} if result is None else result, fault_plan)
         except CallError as refused:
             error = refused
         except Exception:
-            _logger.exception("a call could not be answered")
-            error = failed()
+            _logger.exception("a call failed")
+            error = internal_error()
         self._log(f"{self._version.name} refused: {error.kind.name}")
-        status, body = self._refusal(error)
+        status, body = self._encode_error(error)
         return web.Response(body=dump(body), content_type=JSON, status=status, headers=headers)
 
     async def _open(self, request: web.Request, found: Found, base: str) -> Call:
-        """Read a call, or refuse it."""
+        """Read a call; raises `CallError`."""
         version = self._version
-        check_version(version, asked_version(request, version.version_header))
+        check_version(version, requested_version(request, version.version_header))
         members = await self._body(request) if request.body_exists else {}
-        given = {name: text for name, text in request.query.items() if name != version.version_header}
-        query = camel_case(given) if version.snake_case else given
+        parameters = {name: text for name, text in request.query.items() if name != version.version_header}
+        query = camel_case(parameters) if version.snake_case else parameters
         members = members | read_query(found.operation, query) | found.members
         read = version.dialect.decode_request(found.operation, members)
         if isinstance(read, Unreadable):
             raise bad_params(read.why)
-        return Call(found.operation, read, version, base, asked_extensions(request, version))
+        return Call(found.operation, read, version, base, requested_extensions(request, version))
 
     async def _body(self, request: web.Request) -> dict[str, Json]:
         value = await read_json(request)
         if not isinstance(value, dict):
-            raise bad_params(f"The body is {type_name(value)}: an object is due.")
+            raise bad_params(f"The request body is {type_name(value)}; a JSON object is required.")
         renamed: dict[str, Json] = camel_case(value) if self._version.snake_case else value
         return renamed
 
-    def _refusal(self, error: CallError) -> tuple[int, Json]:
-        """Write a refusal: AIP-193 since 1.0; before, no body was defined, and SDKs read a code and a message."""
+    def _encode_error(self, error: CallError) -> tuple[int, Json]:
+        """Encode an error as in AIP-193. Before 1.0 no body is defined: SDKs read a code and a message."""
         status, word = error.kind.statuses(self._version.release)
         status = error.status or status
         if self._version.traits.details_errors:
@@ -102,10 +102,10 @@ class Rest:
 
 
 def _no_such(verb: str, path: str) -> str:
-    return f"There is no {verb[:20]} {path[:80]}."
+    return f"{verb[:20]} {path[:80]} does not exist."
 
 
 def _media_type(request: web.Request) -> str:
-    """Return the media type in which a client wants its answer: that of its body, or one that it says it accepts."""
+    """Return the media type for a response: that of the request body or else one from the Accept header."""
     asked = request.headers.get("Content-Type", request.headers.get("Accept", ""))
     return A2A_JSON if A2A_JSON in asked else JSON

@@ -1,4 +1,4 @@
-"""The mock agent as a server: in a running event loop, in a thread of its own, or as a program."""
+"""Run the mock agent: in an event loop, in a thread, or as a program."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from .authentication import Guard
+from .authentication import Authenticator
 from .card import Cards, grpc_target
-from .engine import Engine, Repertoire
-from .exchange import EventStreams
-from .faults.fault import Spoiler
+from .engine import BehaviourProvider, Engine
+from .faults.fault import ActiveFault
 from .grpc import Grpc
+from .http_messages import EventStreams
 from .profile import DEFAULT, Profile
 from .push import PushCounts, PushSender
 from .routing import Router
 from .scenario.catalog import BUILT_IN
 from .service import Service
-from .task_file import Keeper
+from .task_file import TaskFile
 from .task_store import MAX_TASKS, Store
-from .tck import WithKit
+from .tck import WithTckBehaviours
 
 if TYPE_CHECKING:
     from .signing import Signer
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 MAX_BODY = 10_000_000
 KEEP_ALIVE = 15.0
-PATIENCE = 30.0
+WRITE_TIMEOUT = 30.0
 _BACKLOG = 1024
 _SHUTDOWN = 1.0
 _WILDCARDS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 
 _logger = logging.getLogger(__name__.rpartition(".")[0])
-# The agent runs beside a screen that nothing may write on; who wants these lines adds a handler.
+# Without a handler, Python would write warnings to stderr, over the TUI.
 _logger.addHandler(logging.NullHandler())
 
 
@@ -51,12 +51,12 @@ def _ignore(_: str) -> None:
 
 
 class MockAgent:
-    """An agent as its profile says: JSON-RPC and HTTP+JSON on one port, gRPC on another.
+    """An A2A agent: JSON-RPC and HTTP+JSON on one port, gRPC on another.
 
-    `pace` stretches the pauses of its behaviours (0 is none), `log` gets a line for whatever happens, `state` is a file
-    in which tasks outlive it, and `faults` go wrong with every call. The `guard` says who may call, the `signer` signs
-    cards and pushes. In seconds: `keep_alive` is how long a stream may be silent, `patience` how long a reader may take
-    for one write before its stream is cut, and `push_pause` the time before a webhook is tried again.
+    `pace` multiplies the pauses of the behaviours; 0 removes them. `log` receives a line for each event. `state` is a
+    file that stores the tasks. `faults` apply to every call. The `authenticator` checks credentials, the `signer` signs
+    cards and pushes. In seconds: `keep_alive` is the time between comments in an idle stream, `write_timeout` the time
+    that a client may take to read, and `push_pause` the time before a push is sent again.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class MockAgent:
         *,
         pace: float = 1.0,
         log: Callable[[str], None] = _ignore,
-        behaviours: Repertoire = BUILT_IN,
+        behaviours: BehaviourProvider = BUILT_IN,
         max_tasks: int = MAX_TASKS,
         keep_alive: float = KEEP_ALIVE,
-        patience: float = PATIENCE,
+        write_timeout: float = WRITE_TIMEOUT,
         push_pause: float = 0.2,
         state: Path | None = None,
-        faults: tuple[Spoiler, ...] = (),
-        guard: Guard | None = None,
+        faults: tuple[ActiveFault, ...] = (),
+        authenticator: Authenticator | None = None,
         signer: Signer | None = None,
         tls: Tls | None = None,
     ) -> None:
@@ -81,48 +81,48 @@ class MockAgent:
         self.store = Store(max_tasks)
         self._state = state
         self._tls = tls
-        self._keeper: Keeper | None = None
-        self._webhooks = {place.name: place.versions[0] for place in profile.places}
+        self._storage: TaskFile | None = None
+        self._webhooks = {endpoint.name: endpoint.versions[0] for endpoint in profile.endpoints}
         self._pushes = PushSender(log, push_pause, signer)
-        repertoire = WithKit(behaviours)
-        self._engine = Engine(self.store, self._pushes, repertoire, pace, faults, log)
-        cards = Cards(profile, lambda: repertoire.skills, repertoire.hidden, lambda: self.grpc_port, guard, tls)
+        provider = WithTckBehaviours(behaviours)
+        self._engine = Engine(self.store, self._pushes, provider, pace, faults, log)
+        cards = Cards(profile, lambda: provider.skills, provider.hidden, lambda: self.grpc_port, authenticator, tls)
         service = Service(profile, self.store, self._engine, self._pushes, cards.extended)
-        streams = EventStreams(log, keep_alive, patience)
-        self._http = Router(profile, cards, service, streams, lambda: self.url, log, guard, signer)
-        over_grpc = [one for place in profile.places if (one := place.over("GRPC")) is not None]
-        self._grpc = Grpc(over_grpc, service, log, patience, MAX_BODY, guard, tls) if over_grpc else None
+        streams = EventStreams(log, keep_alive, write_timeout)
+        self._http = Router(profile, cards, service, streams, lambda: self.url, log, authenticator, signer)
+        over_grpc = [version for endpoint in profile.endpoints if (version := endpoint.version_for("GRPC")) is not None]
+        self._grpc = Grpc(over_grpc, service, log, write_timeout, MAX_BODY, authenticator, tls) if over_grpc else None
         self._runner: web.AppRunner | None = None
 
     @property
     def grpc_target(self) -> str:
-        """Return where it speaks gRPC, as `host:port`, or `""` where it does not."""
+        """Return the gRPC address as `host:port`, `""` without gRPC."""
         return grpc_target(self.url, self.grpc_port) if self.grpc_port else ""
 
     @property
     def push_counts(self) -> PushCounts:
-        """Return what became of the pushes so far."""
+        """Return the counts of the pushes since the start."""
         return self._pushes.counts
 
     @property
     def readers(self) -> int:
-        """Return how many streams are open."""
+        """Return the number of open streams."""
         return sum(len(record.subscriptions) for record in self.store)
 
     @property
     def running(self) -> int:
-        """Return how many turns are at work."""
+        """Return the number of running behaviours."""
         return self._engine.running
 
     async def start(self, host: str = "127.0.0.1", port: int = 0, grpc_port: int | None = 0) -> str:
-        """Listen, and return the base url; port 0 takes a free one, and without a port for gRPC there is none.
+        """Listen and return the base URL; port 0 selects a free port, `grpc_port=None` disables gRPC.
 
-        Raises OSError where a port is taken, `StateFileError` where the file for tasks is no good.
+        Raises OSError if a port is in use and `StateFileError` if the file for tasks cannot be used.
         """
         if self._state is not None:
-            self._keeper = Keeper(self._state, self._webhooks)
-            self.store.keep_in(self._keeper)
-            self._engine.resume()
+            self._storage = TaskFile(self._state, self._webhooks)
+            self.store.use_storage(self._storage)
+            self._engine.fail_unfinished()
         application = web.Application(client_max_size=MAX_BODY)
         application.router.add_route("*", "/{path:.*}", self._http.handle)
         runner = web.AppRunner(
@@ -139,13 +139,13 @@ class MockAgent:
                 self.grpc_port = await self._grpc.start(host, grpc_port, self.url)
         except BaseException:
             await runner.cleanup()
-            self._let_go()
+            self._release()
             raise
         self._runner = runner
         return self.url
 
     async def stop(self) -> None:
-        """Stop listening, end every stream, task and delivery, and close every socket."""
+        """Stop listening and end every stream, task, push and connection."""
         if self._runner is None:
             return
         runner, self._runner = self._runner, None
@@ -156,22 +156,22 @@ class MockAgent:
             await self._grpc.stop()
         await runner.cleanup()
         await self._pushes.close()
-        self._let_go()
+        self._release()
 
-    def _let_go(self) -> None:
-        """Keep every task as it is now, and close the file."""
-        if self._keeper is None:
+    def _release(self) -> None:
+        """Save every task and close the file."""
+        if self._storage is None:
             return
         for record in self.store:
-            self._keeper.save(record)
-        self.store.keep_in(None)
-        self._keeper.close()
-        self._keeper = None
+            self._storage.save(record)
+        self.store.use_storage(None)
+        self._storage.close()
+        self._storage = None
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
-    """Where an agent listens; port 0 takes a free one, and without a port for gRPC there is none."""
+class ListenAddress:
+    """The address of an agent; port 0 selects a free port, `grpc_port=None` disables gRPC."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -179,7 +179,7 @@ class Listening:
 
 
 async def _serve(
-    agent: MockAgent, where: Listening, on_ready: Callable[[MockAgent], None], stopped: asyncio.Event
+    agent: MockAgent, where: ListenAddress, on_ready: Callable[[MockAgent], None], stopped: asyncio.Event
 ) -> None:
     await agent.start(where.host, where.port, where.grpc_port)
     try:
@@ -189,8 +189,8 @@ async def _serve(
         await agent.stop()
 
 
-def run(where: Listening, agent: MockAgent, *, on_ready: Callable[[MockAgent], None]) -> None:
-    """Let an agent serve until SIGINT or SIGTERM. Raises what the start of an agent raises."""
+def run(where: ListenAddress, agent: MockAgent, *, on_ready: Callable[[MockAgent], None]) -> None:
+    """Run an agent until SIGINT or SIGTERM; raises the exceptions of `MockAgent.start`."""
 
     async def main() -> None:
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -213,9 +213,9 @@ def serve_in_thread(
     pace: float = 1.0,
     log: Callable[[str], None] = _ignore,
 ) -> Iterator[str]:
-    """Serve from an event loop in a daemon thread while the context lasts, and give the base url.
+    """Run an agent in a daemon thread for the duration of the context, which returns the base URL.
 
-    `log` is called in that thread. Raises OSError where a port is taken.
+    `log` is called in that thread. Raises OSError if the port is in use.
     """
     ready: Future[tuple[str, Callable[[], None]]] = Future()
 
@@ -228,14 +228,14 @@ def serve_in_thread(
         def on_ready(agent: MockAgent) -> None:
             ready.set_result((agent.url, stop))
 
-        await _serve(MockAgent(profile, pace=pace, log=log), Listening(host, port), on_ready, stopped)
+        await _serve(MockAgent(profile, pace=pace, log=log), ListenAddress(host, port), on_ready, stopped)
 
     def target() -> None:
         try:
             asyncio.run(main())
         except Exception as error:
             if ready.done():
-                _logger.exception("the mock agent ended badly")
+                _logger.exception("the mock agent failed")
             else:
                 ready.set_exception(error)
 
@@ -245,6 +245,6 @@ def serve_in_thread(
     try:
         yield url
     finally:
-        with suppress(RuntimeError):  # the loop is closed: the agent has ended already
+        with suppress(RuntimeError):  # the loop is closed: the agent has already stopped
             stop()
         thread.join(timeout=10)

@@ -1,4 +1,4 @@
-"""The eleven operations of A2A, free of any transport and any version's spelling (1.0 section 3.1)."""
+"""The operations of A2A, independent of transport and protocol version (1.0 section 3.1)."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from .checks import (
 )
 from .engine import Engine
 from .errors import CallError, bad_params
-from .faults.fault_plan import Spoiled
+from .faults.fault_plan import FaultPlan
 from .profile import Capability, Profile
 from .push import PushSender
 from .task_store import Store, Subscription, TaskRecord
 from .versions import Version
 
 _LONG_POLL = 20.0
-"""How many seconds GetTask waits at most for the change that it asks for."""
+"""The maximum time in seconds that GetTask waits for a requested revision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that passed the door of its binding.
+    """A call that its binding has read.
 
-    `extensions` are those that it activates, `base` the origin under which the client reaches the agent.
+    `extensions` are the URIs that it activates, `base` is the origin under which the client reaches the agent.
     """
 
     operation: Operation
@@ -62,22 +62,22 @@ class Call:
     extensions: frozenset[str] = frozenset()
 
     @property
-    def numbers(self) -> bool:
-        """Say whether the events of a stream are to be numbered."""
+    def numbers_events(self) -> bool:
+        """Return whether the client activated the extension that numbers events."""
         return extension.URI in self.extensions
 
-    def written(self) -> Callable[[Event], Event]:
-        """Return what makes the events of one stream those of the version, numbered where that was asked."""
-        rewrite, numbers = self.version.streamed(), itertools.count(1)
-        if not self.numbers:
+    def event_rewriter(self) -> Callable[[Event], Event]:
+        """Return a function that adapts the events of one stream to the version and numbers them if requested."""
+        rewrite, numbers_events = self.version.event_rewriter(), itertools.count(1)
+        if not self.numbers_events:
             return rewrite
-        return lambda event: extension.numbered(rewrite(event), next(numbers))
+        return lambda event: extension.add_number(rewrite(event), next(numbers_events))
 
 
 class Service:
-    """Answers calls; what cannot be answered is refused with a `CallError`.
+    """Execute calls; raises `CallError` if one fails.
 
-    `extended_card` makes the extended card for a version and an origin.
+    `extended_card` returns the extended card for a version and an origin.
     """
 
     def __init__(
@@ -94,20 +94,20 @@ class Service:
         self._pushes = pushes
         self._extended_card = extended_card
 
-    def spoiled(self, call: Call) -> Spoiled:
-        """Return what goes wrong with a call."""
-        return self._engine.spoiled(call.request)
+    def fault_plan(self, call: Call) -> FaultPlan:
+        """Return the faults of a call."""
+        return self._engine.fault_plan_for(call.request)
 
     async def answer(self, call: Call) -> Result:
-        """Answer an operation that is answered once."""
-        self._admit(call)
+        """Execute an operation with a single response and return its result."""
+        self._check_allowed(call)
         match call.operation, call.request:
             case Operation.SEND, SendRequest() as request:
                 return await self._send(request, call.version)
             case Operation.GET, TaskRequest() as request:
                 check_history_length(request.history_length)
                 record = self._find(request.id)
-                await record.wait_for_change(call.version.awaited(request), _LONG_POLL)
+                await record.wait_for_change(call.version.awaited_revision(request), _LONG_POLL)
                 return self._task(record, request.history_length, call.version)
             case Operation.CANCEL, TaskRequest() as request:
                 record = self._find(request.id)
@@ -128,69 +128,79 @@ class Service:
             case Operation.EXTENDED_CARD, _:
                 return self._extended_card(call.version, call.base)
             case operation, _:
-                raise CallError("UnsupportedOperationError", f"The agent does not answer {operation} this way.")
+                raise CallError(
+                    "UnsupportedOperationError", f"{operation} has no single response; use the streaming method."
+                )
 
     async def open(self, call: Call) -> Subscription:
-        """Begin an operation that is answered with a stream; the reader ends the subscription when it leaves.
+        """Start an operation with a stream and return its subscription, which the caller must end.
 
-        What is refused is refused here, before the stream starts.
+        Raises `CallError` before the stream starts if the call is rejected.
         """
-        self._admit(call)
+        self._check_allowed(call)
         match call.operation, call.request:
             case Operation.STREAM, SendRequest() as request:
-                subscription = Subscription(TERMINAL | INTERRUPTED, self.spoiled(call), call.version)
-                outcome = await self._engine.take(request, call.version, subscription)
+                subscription = Subscription(TERMINAL | INTERRUPTED, self.fault_plan(call), call.version)
+                outcome = await self._engine.receive(request, call.version, subscription)
                 if isinstance(outcome, Message):
                     subscription.put(outcome)
                     subscription.end()
                 return subscription
             case Operation.SUBSCRIBE, TaskRequest() as request:
                 record = self._find(request.id)
-                if record.over:
-                    raise CallError("UnsupportedOperationError", "The task is over: there is nothing to subscribe to.")
-                subscription = Subscription(call.version.subscription_ends, self.spoiled(call), call.version)
+                if record.ended:
+                    raise CallError("UnsupportedOperationError", "The task has ended; a subscription is not possible.")
+                subscription = Subscription(call.version.subscription_ends, self.fault_plan(call), call.version)
                 record.subscribe(subscription)
                 return subscription
             case operation, _:
-                raise CallError("UnsupportedOperationError", f"The agent does not stream {operation}.")
+                raise CallError("UnsupportedOperationError", f"{operation} is not a streaming operation.")
 
-    def _admit(self, call: Call) -> None:
-        """Refuse what the agent's card says that it does not do, and who does not bring what it demands."""
+    def _check_allowed(self, call: Call) -> None:
+        """Reject operations without their capability on the card, and calls without the required extension."""
         if isinstance(call.request, SendRequest):
-            self.spoiled(call).refuse()
+            self.fault_plan(call).raise_error()
         declared, required = self._profile.capabilities, self._profile.required
         if required and call.version.dialect.extensions_header and required not in call.extensions:
-            raise CallError("ExtensionSupportRequiredError", f"The agent demands the extension {required}.")
+            raise CallError(
+                "ExtensionSupportRequiredError",
+                f"The agent requires the extension {required}; name it in {call.version.dialect.extensions_header}.",
+            )
         if call.operation in STREAMING and Capability.STREAMING not in declared:
-            raise CallError("UnsupportedOperationError", "The agent does not stream.")
+            raise CallError(
+                "UnsupportedOperationError", "The agent does not support streaming (capabilities.streaming is false)."
+            )
         configuration = call.request.configuration if isinstance(call.request, SendRequest) else None
         pushes = call.operation in PUSH or (configuration and configuration.task_push_notification_config)
         if pushes and Capability.PUSH not in declared:
-            raise CallError("PushNotificationNotSupportedError", "The agent sends no push notifications.")
+            raise CallError(
+                "PushNotificationNotSupportedError",
+                "The agent does not support push notifications (capabilities.pushNotifications is false).",
+            )
         if call.operation is Operation.EXTENDED_CARD and Capability.EXTENDED_CARD not in declared:
             raise CallError(call.version.no_extended_card, "The agent has no extended card.")
 
     def _find(self, task_id: str | None) -> TaskRecord:
         if not task_id:
-            raise bad_params("The task's id is missing.")
+            raise bad_params("The task id is missing.")
         return self._store.find(task_id)
 
     async def _send(self, request: SendRequest, version: Version) -> Task | Message:
-        outcome = await self._engine.take(request, version)
+        outcome = await self._engine.receive(request, version)
         if isinstance(outcome, Message):
             return outcome
         configuration = request.configuration or SendConfiguration()
         immediately = configuration.return_immediately
         if version.traits.waits if immediately is None else not immediately:
-            await outcome.settled.wait()
+            await outcome.idle.wait()
         return self._task(outcome, configuration.history_length, version)
 
     def _task(self, record: TaskRecord, history_length: int | None, version: Version) -> Task:
         task = record.snapshot().task(version.history if history_length is None else history_length)
-        return version.numbered(task, record.changes)
+        return version.add_revision(task, record.changes)
 
     def _list(self, request: ListTasksRequest, version: Version) -> TaskList:
-        """Return a page of the tasks that match, those whose status changed last first (section 3.1.4)."""
+        """Return a page of the matching tasks, the last changed status first (section 3.1.4)."""
         check_history_length(request.history_length)
         size, state = check_page_size(request.page_size), check_state(request.status)
         after, since = read_page_token(request.page_token), check_moment(request.status_timestamp_after)
@@ -199,38 +209,38 @@ class Service:
             for record in self._store
             if request.context_id in (None, "", record.context_id)
             and state in (None, record.status.state)
-            and (since is None or record.changed >= since)
+            and (since is None or record.status_changed >= since)
         ]
-        matching.sort(key=lambda record: record.stamp, reverse=True)
-        rest = [record for record in matching if after is None or record.stamp < after]
+        matching.sort(key=lambda record: record.sequence, reverse=True)
+        rest = [record for record in matching if after is None or record.sequence < after]
         page = rest[:size]
         return TaskList(
             tasks=[
-                version.numbered(
+                version.add_revision(
                     record.snapshot().task(request.history_length, with_artifacts=bool(request.include_artifacts)),
                     record.changes,
                 )
                 for record in page
             ],
-            next_page_token=write_page_token(page[-1].stamp) if len(rest) > size else "",
+            next_page_token=write_page_token(page[-1].sequence) if len(rest) > size else "",
             page_size=size,
             total_size=len(matching),
         )
 
     def _push_config(self, request: PushConfigRequest) -> PushConfig:
-        """Return the configuration with the given id or, where 0.3 gives none, the first."""
+        """Return the configuration with an id, or the first if a 0.3 client sends no id."""
         webhooks = self._find(request.task_id).webhooks
         target = webhooks.get(request.id) if request.id else next(iter(webhooks.values()), None)
         if target is None:
-            raise CallError("TaskNotFoundError", "The task has no such push configuration.")
+            raise CallError("TaskNotFoundError", "The task has no push configuration with this id.")
         return target.config
 
     def _delete_push(self, request: PushConfigRequest) -> Deleted:
-        """Delete a configuration; deleting what is not there is no error (section 3.1.10)."""
+        """Delete a configuration; an unknown id is not an error (section 3.1.10)."""
         if not request.id:
-            raise bad_params("The push configuration's id is missing.")
+            raise bad_params("The id of the push configuration is missing.")
         record = self._find(request.task_id)
         record.webhooks.pop(request.id, None)
-        self._store.keep(record)
-        self._pushes.forget(record.task_id, request.id)
+        self._store.save(record)
+        self._pushes.drop_queued(record.task_id, request.id)
         return Deleted()

@@ -1,4 +1,4 @@
-"""Signs the agent's cards and pushes, and publishes the key to verify that with (1.0 section 8.4, RFC 7515)."""
+"""Sign cards and pushes, and publish the key (1.0 section 8.4, RFC 7515)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIFETIME = 300
 
 
 class Signer:
-    """Has a key of its own for an algorithm, one of `ALGORITHMS`."""
+    """Create a key for an algorithm, one of `ALGORITHMS`, and sign with it."""
 
     def __init__(self, algorithm: str) -> None:
         self._algorithm = algorithm.upper()
@@ -31,21 +31,21 @@ class Signer:
 
     @property
     def keys(self) -> bytes:
-        """Return the JWK Set that verifies what was signed here."""
+        """Return the JWK Set with the public key, as JSON."""
         return dump(KeySet([self._key]).as_dict(private=False))
 
     def signed(self, card: Json, jku: str) -> Json:
-        """Return a card without what has its default value, which is its canonical form, and a signature over that.
+        """Return the canonical form of a card, without default values, with a signature over it.
 
-        `jku` is where the key is published.
+        `jku` is the URL of the JWK Set.
         """
-        sound = _tidy(card)
+        canonical = _without_defaults(card)
         header = {"alg": self._algorithm, "typ": "JOSE", "kid": self._key.kid, "jku": jku}
-        protected, _, signature = jws.serialize_compact(header, rfc8785.dumps(sound), self._key).split(".")
-        return {**sound, "signatures": [{"protected": protected, "signature": signature}]}
+        protected, _, signature = jws.serialize_compact(header, rfc8785.dumps(canonical), self._key).split(".")
+        return {**canonical, "signatures": [{"protected": protected, "signature": signature}]}
 
     def token(self, audience: str, task_id: str, body: bytes) -> str:
-        """Return a JWT that is good for one body, pushed about a task to an audience."""
+        """Return a JWT for one push, with the audience, the task id as `sub`, and the hash of the body."""
         now = int(time.time())
         header = {"alg": self._algorithm, "typ": "JWT", "kid": self._key.kid}
         claims = {
@@ -60,11 +60,11 @@ class Signer:
         return jwt.encode(header, claims, self._key)
 
 
-def _tidy(value: Json) -> Json:
-    """Leave out empty texts and lists, and the flag of an extension that is not required (1.0 section 8.4.1)."""
+def _without_defaults(value: Json) -> Json:
+    """Remove empty texts and lists, and `required: false` of extensions (1.0 section 8.4.1)."""
     if isinstance(value, list):
-        return [_tidy(one) for one in value]
+        return [_without_defaults(item) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {name: _tidy(member) for name, member in value.items() if member not in ("", [])}
-    return {name: member for name, member in kept.items() if not (name == "required" and member is False)}
+    members = {name: _without_defaults(member) for name, member in value.items() if member not in ("", [])}
+    return {name: member for name, member in members.items() if not (name == "required" and member is False)}

@@ -1,4 +1,4 @@
-"""What a behaviour holds while it works on a task: the words it was given, and the ways to say something."""
+"""The interface between a behaviour and its task: the messages of the client, and methods to publish events."""
 
 from __future__ import annotations
 
@@ -16,92 +16,92 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
 )
 
-from .faults.fault import Spoiler
+from .faults.fault import ActiveFault
 from .task_store import TaskRecord, new_id, now, timestamp
 
 
-class Desk(Protocol):
-    """Where the work of a task goes."""
+class TaskPublisher(Protocol):
+    """The receiver of the events of a task."""
 
     def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
-        """Change a task by an event and tell its readers and webhooks."""
+        """Apply an event to its task and send it to subscribers and webhooks."""
 
     def push(self, record: TaskRecord) -> None:
-        """Tell a task's webhooks how it stands."""
+        """Send the current task to its webhooks."""
 
-    def note(self, record: TaskRecord, line: str) -> None:
-        """Tell the person who runs the agent something about a task."""
+    def log_task(self, record: TaskRecord, line: str) -> None:
+        """Write a line about a task to the log of the agent."""
 
 
 def text_of(message: Message) -> str:
-    """Return the first text of a message, or nothing."""
+    """Return the first text of a message, `""` if it has none."""
     return next((part.text for part in message.parts if part.text is not None), "")
 
 
 def first_word(message: Message) -> str:
-    """Return the first word of a message in lower case, or nothing."""
+    """Return the first word of a message in lower case, `""` if it has no text."""
     return next(iter(text_of(message).lower().split(maxsplit=1)), "")
 
 
 def after_first_word(text: str) -> str:
-    """Return what follows the first word of a text."""
+    """Return a text without its first word."""
     return "".join(text.strip().split(maxsplit=1)[1:])
 
 
-def agent_message(record: TaskRecord, said: str | list[Part]) -> Message:
-    """Return a message of the agent about a task, of a text or of parts."""
+def agent_message(record: TaskRecord, content: str | list[Part]) -> Message:
+    """Return a message of the agent about a task, from a text or from parts."""
     return Message(
         message_id=new_id(),
         role="ROLE_AGENT",
         task_id=record.task_id,
         context_id=record.context_id,
-        parts=[Part(text=said)] if isinstance(said, str) else said,
+        parts=[Part(text=content)] if isinstance(content, str) else content,
     )
 
 
-def status_update(record: TaskRecord, state: State, said: str | list[Part] | None = None) -> TaskStatusUpdateEvent:
-    """Return the event of a task that comes into a state now, with the agent's words about it."""
+def status_update(record: TaskRecord, state: State, content: str | list[Part] | None = None) -> TaskStatusUpdateEvent:
+    """Return a status update with the current time, and with a message if `content` is not None."""
     moment = timestamp(now())
-    if said is None:
+    if content is None:
         status = TaskStatus(state=state, timestamp=moment)
     else:
-        status = TaskStatus(state=state, message=agent_message(record, said), timestamp=moment)
+        status = TaskStatus(state=state, message=agent_message(record, content), timestamp=moment)
     return TaskStatusUpdateEvent(task_id=record.task_id, context_id=record.context_id, status=status)
 
 
-class Work:
-    """One turn of a task: the client's message, and how the behaviour answers it.
+class TaskContext:
+    """A task while a behaviour works on it: the message of the client and the methods to respond.
 
-    `turn` is 1 for the message that started the task. Every way to say something also gives the other tasks a turn,
-    and waits for a reader that is too far behind.
+    `turn` is 1 for the message that started the task. `status` and `artifact` also yield to other tasks and wait for
+    slow subscribers.
     """
 
-    def __init__(self, record: TaskRecord, message: Message, desk: Desk, pace: float) -> None:
+    def __init__(self, record: TaskRecord, message: Message, publisher: TaskPublisher, pace: float) -> None:
         self._record = record
-        self._desk = desk
+        self._publisher = publisher
         self._pace = pace
         self.message = message
         self.turn = record.turns
-        record.begun.append(message)
+        record.turn_messages.append(message)
 
     @property
     def text(self) -> str:
-        """Return the first text of the client's message."""
+        """Return the first text of the message."""
         return text_of(self.message)
 
     @property
     def messages(self) -> Sequence[Message]:
-        """Return the client's messages that began the task's turns, this one last."""
-        return self._record.begun
+        """Return the messages that the behaviour was run for, the current message last."""
+        return self._record.turn_messages
 
-    async def status(self, state: State, said: str | list[Part] | None = None) -> None:
-        """Bring the task into a state, with words about it or parts."""
-        self._desk.publish(self._record, status_update(self._record, state, said))
-        await self._record.room()
+    async def status(self, state: State, content: str | list[Part] | None = None) -> None:
+        """Publish a status update, with a message if `content` is not None."""
+        self._publisher.publish(self._record, status_update(self._record, state, content))
+        await self._record.wait_for_readers()
 
     async def artifact(self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True) -> None:
-        """Give an artifact, or a chunk of one."""
-        self._desk.publish(
+        """Publish an artifact or a chunk of one."""
+        self._publisher.publish(
             self._record,
             TaskArtifactUpdateEvent(
                 task_id=self._record.task_id,
@@ -111,20 +111,20 @@ class Work:
                 last_chunk=last_chunk,
             ),
         )
-        await self._record.room()
+        await self._record.wait_for_readers()
 
     def push(self) -> None:
-        """Send the task as it stands to its webhooks, and to no stream."""
-        self._desk.push(self._record)
+        """Send the current task to its webhooks, but not to streams."""
+        self._publisher.push(self._record)
 
-    def note(self, line: str) -> None:
-        """Tell the person who runs the agent something."""
-        self._desk.note(self._record, line)
+    def log(self, line: str) -> None:
+        """Write a line to the log of the agent."""
+        self._publisher.log_task(self._record, line)
 
-    def spoil(self, spoiler: Spoiler) -> None:
-        """Let something go wrong with what is said from here on."""
-        self._record.spoil(spoiler)
+    def add_fault(self, active: ActiveFault) -> None:
+        """Apply a fault to the following events."""
+        self._record.add_fault(active)
 
     async def pause(self, seconds: float) -> None:
-        """Take the time that real work would take, times the agent's pace."""
+        """Wait for some seconds, multiplied by the pace of the agent."""
         await asyncio.sleep(seconds * self._pace)

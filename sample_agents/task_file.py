@@ -1,4 +1,4 @@
-"""Keeps tasks in a file (SQLite), so that they outlive the agent that worked on them."""
+"""Store tasks in an SQLite file, so that they are available after a restart."""
 
 from __future__ import annotations
 
@@ -10,71 +10,71 @@ from pathlib import Path
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Message, PushConfig, Task
 
-from .task_store import Ledger, PushTarget, TaskRecord
+from .task_store import ContentSize, PushTarget, TaskRecord
 from .versions import Version
 
-_FORM = 1
+_FORMAT = 1
 _TABLE = "create table if not exists tasks (id text primary key, stamp integer not null, kept text not null)"
 
 
 class StateFileError(Exception):
-    """Raised where a file cannot be used to keep tasks in; says why."""
+    """Raised if a file cannot store tasks; the message has the reason."""
 
 
-class Keeper:
-    """A file of tasks; `versions` are those in which webhooks are written to. Raises `StateFileError`."""
+class TaskFile:
+    """A file of tasks; `versions` are the protocol versions of webhooks by name. Raises `StateFileError`."""
 
     def __init__(self, path: Path, versions: Mapping[str, Version]) -> None:
-        import sqlite3  # noqa: PLC0415 - an agent that keeps nothing starts without it
+        import sqlite3  # noqa: PLC0415 - loaded only if needed
 
         self._versions = versions
         try:
             self._file = sqlite3.connect(path, isolation_level=None)
-            form = self._file.execute("pragma user_version").fetchone()[0]
-            if form not in (0, _FORM):
-                raise StateFileError(f"{path} is of another program, or of another version of this one")
-            self._file.execute(f"pragma user_version = {_FORM}")
+            file_format = self._file.execute("pragma user_version").fetchone()[0]
+            if file_format not in (0, _FORMAT):
+                raise StateFileError(f"{path} was written by another program or by another version of a2a-inspect")
+            self._file.execute(f"pragma user_version = {_FORMAT}")
             self._file.execute("pragma journal_mode = wal")
             self._file.execute("pragma synchronous = normal")
             self._file.execute(_TABLE)
         except sqlite3.Error as error:
-            raise StateFileError(f"{path} cannot keep tasks: {error}") from error
+            raise StateFileError(f"{path} cannot be used as an SQLite file: {error}") from error
 
-    def records(self, ledger: Ledger) -> Iterator[TaskRecord]:
-        """Return the tasks that are kept, those whose status changed last at the end."""
+    def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
+        """Yield the stored tasks, the last changed status last."""
         for (text,) in self._file.execute("select kept from tasks order by stamp").fetchall():
-            kept = json.loads(text)
+            stored = json.loads(text)
             record = TaskRecord.restored(
-                Task.model_validate(kept["task"]),
-                kept["skill"],
-                kept["turns"],
-                datetime.fromisoformat(kept["changed"]),
-                ledger,
-                kept.get("changes", 1),
+                Task.model_validate(stored["task"]),
+                stored["skill"],
+                stored["turns"],
+                datetime.fromisoformat(stored["changed"]),
+                content_size,
+                stored.get("changes", 1),
             )
-            record.begun += map(Message.model_validate, kept["begun"])
-            for value, name in kept["webhooks"]:
+            record.turn_messages += map(Message.model_validate, stored["begun"])
+            for value, name in stored["webhooks"]:
                 if name in self._versions:
                     config = PushConfig.model_validate(value)
                     record.webhooks[config.id or ""] = PushTarget(config, self._versions[name])
             yield record
 
     def save(self, record: TaskRecord) -> None:
-        """Keep a task as it is now."""
-        kept = {
+        """Store the current task."""
+        stored = {
             "task": record.snapshot().task().to_json(),
             "skill": record.skill,
             "turns": record.turns,
             "changes": record.changes,
-            "begun": [message.to_json() for message in record.begun],
-            "changed": record.changed.isoformat(),
-            "webhooks": [[one.config.to_json(), one.version.name] for one in record.webhooks.values()],
+            "begun": [message.to_json() for message in record.turn_messages],
+            "changed": record.status_changed.isoformat(),
+            "webhooks": [[target.config.to_json(), target.version.name] for target in record.webhooks.values()],
         }
-        row = (record.task_id, record.stamp, dump(kept).decode())
+        row = (record.task_id, record.sequence, dump(stored).decode())
         self._file.execute("insert or replace into tasks values (?, ?, ?)", row)
 
     def forget(self, task_id: str) -> None:
-        """Keep a task no more."""
+        """Delete a task."""
         self._file.execute("delete from tasks where id = ?", (task_id,))
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""What the agent remembers: tasks with their history, artifacts, readers and webhooks; bounded, in memory.
+"""Hold tasks in memory, with history, artifacts, subscriptions and webhooks; the number of tasks is bounded.
 
-Tasks may be kept elsewhere too, each whenever it comes to rest.
+A storage can also save each task when its behaviour pauses or ends.
 """
 
 from __future__ import annotations
@@ -30,109 +30,111 @@ from inspector.protocol.model import (
 )
 
 from .errors import CallError, task_not_found
-from .faults.fault import Spoiler
-from .faults.fault_plan import SOUND, Spoiled
+from .faults.fault import ActiveFault
+from .faults.fault_plan import NO_FAULTS, FaultPlan
 from .versions import V1_0, Version
 
 MAX_TASKS = 10_000
 MAX_CHARACTERS = 256_000_000
-"""How much content all tasks together may hold before the oldest ones that are over are forgotten."""
+"""The maximum size of the content of all tasks; above it, the oldest ended tasks are removed."""
 MAX_BEHIND = 256
-"""How many events a reader may lag behind before the task waits for it."""
+"""The maximum number of queued events of a subscription before its task waits."""
 _BATCH = 64
-_TURN = 32
-"""How many events a task may publish before the others get a turn; a turn for each would be a packet for each."""
+_YIELD_EVERY = 32
+"""Events that a task publishes before it yields; yielding after each would send a packet for each."""
 
-_stamps = itertools.count(1)
+_sequence_numbers = itertools.count(1)
 
 
 def new_id() -> str:
-    """Return an id that nobody has used."""
+    """Return a new UUID."""
     return str(uuid4())
 
 
 def now() -> datetime:
-    """Return the time of day, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def timestamp(moment: datetime) -> str:
-    """Write a time as 1.0 wants it: UTC, milliseconds, `Z` (section 5.6.1)."""
+    """Format a time for A2A: UTC, milliseconds, `Z` (1.0 section 5.6.1)."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Subscription:
-    """One reader of events: takes them in order, in batches, and ends automatically after a state in `until`.
+    """A queue of events for one stream; it ends after an event with a state in `until`.
 
-    `spoiled` is what goes wrong with the events that were taken last, `version` the version that they are for.
+    `fault_plan` has the faults of the last batch of events, `version` is the protocol version of the stream.
     """
 
-    def __init__(self, until: frozenset[str] = TERMINAL, spoiled: Spoiled = SOUND, version: Version = V1_0) -> None:
-        self.spoiled = spoiled
+    def __init__(
+        self, until: frozenset[str] = TERMINAL, fault_plan: FaultPlan = NO_FAULTS, version: Version = V1_0
+    ) -> None:
+        self.fault_plan = fault_plan
         self.version = version
         self._until = until
-        self._events: deque[Event | Spoiler] = deque()
+        self._events: deque[Event | ActiveFault] = deque()
         self._ended = False
         self._wake = asyncio.Event()
-        self._room = asyncio.Event()
-        self._room.set()
+        self._has_space = asyncio.Event()
+        self._has_space.set()
 
     @property
     def ended(self) -> bool:
-        """Say whether nothing more will be put in."""
+        """Return whether no more events can be added."""
         return self._ended
 
-    def put(self, event: Event | Spoiler) -> None:
-        """Add an event, or what goes wrong with those that follow, unless the subscription is over."""
+    def put(self, event: Event | ActiveFault) -> None:
+        """Add an event, or a fault for the events after it; does nothing if the subscription has ended."""
         if self._ended:
             return
         self._events.append(event)
         self._wake.set()
         if len(self._events) >= MAX_BEHIND:
-            self._room.clear()
+            self._has_space.clear()
         if isinstance(event, TaskStatusUpdateEvent) and event.status.state in self._until:
             self.end()
 
     def end(self) -> None:
-        """Put nothing more in: the reader finishes with what is there, or has left."""
+        """Accept no more events; the queued events can still be read."""
         self._ended = True
         self._wake.set()
-        self._room.set()
+        self._has_space.set()
 
-    async def take(self) -> list[Event]:
-        """Wait for events and return some, the oldest first; an empty list says that the subscription is over."""
+    async def next_events(self) -> list[Event]:
+        """Wait for events and return a batch, the oldest first; an empty list if the subscription has ended."""
         while True:
             await self._wake.wait()
             events = self._pop()
             if len(self._events) < MAX_BEHIND // 2:
-                self._room.set()
+                self._has_space.set()
             if not self._events and not self._ended:
                 self._wake.clear()
             if events or self._ended:
                 return events
 
     def _pop(self) -> list[Event]:
-        """Take out the next events with which the same things go wrong."""
+        """Remove and return the next events that have the same faults."""
         events: list[Event] = []
         while self._events and len(events) < _BATCH:
             head = self._events[0]
-            if not isinstance(head, Spoiler):
+            if not isinstance(head, ActiveFault):
                 events.append(head)
             elif events:
                 break
             else:
-                self.spoiled = self.spoiled.further(head)
+                self.fault_plan = self.fault_plan.with_fault(head)
             self._events.popleft()
         return events
 
-    async def room(self) -> None:
-        """Wait while the reader is too far behind."""
-        await self._room.wait()
+    async def wait_for_space(self) -> None:
+        """Wait while too many events are queued."""
+        await self._has_space.wait()
 
 
 @dataclass(frozen=True, slots=True)
 class PushTarget:
-    """A webhook of a task, and the version in which it was asked for and is written to."""
+    """A webhook of a task and the protocol version of its pushes."""
 
     config: PushConfig
     version: Version
@@ -146,156 +148,171 @@ class _Assembly:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A task at one moment, cheap to take: lists only ever grow, so their lengths are enough to come back to it."""
+    """A task at one moment. Its lists only grow, so their lengths identify their content."""
 
     task_id: str
     context_id: str
     status: TaskStatus
     history: list[Message]
-    heard: int
+    received: int
     artifacts: tuple[tuple[_Assembly, int], ...]
 
     def task(self, history_length: int | None = None, *, with_artifacts: bool = True) -> Task:
-        """Return the task as it was; None keeps the whole history, 0 none of it, n the last n (1.0 section 3.2.4)."""
+        """Return the task with the last `history_length` messages; None is all of them (1.0 section 3.2.4)."""
         members: dict[str, Json] = {}
         if self.artifacts and with_artifacts:
             members["artifacts"] = [
                 Artifact(**assembly.head, parts=assembly.parts[:count]) for assembly, count in self.artifacts
             ]
-        first = 0 if history_length is None else max(0, self.heard - history_length)
-        if first < self.heard:
-            members["history"] = self.history[first : self.heard]
+        first = 0 if history_length is None else max(0, self.received - history_length)
+        if first < self.received:
+            members["history"] = self.history[first : self.received]
         return Task(id=self.task_id, context_id=self.context_id, status=self.status, **members)
 
 
 @dataclass(slots=True)
-class Ledger:
-    """How many characters of content all tasks hold together."""
+class ContentSize:
+    """The number of characters in the content of all tasks."""
 
     characters: int = 0
 
 
 @dataclass(slots=True)
 class TaskRecord:
-    """A task as the agent works on it: every change goes through `publish`, which all readers see in one order.
+    """A task and its subscriptions; `publish` makes every change, so all subscriptions have the same order of events.
 
-    `skill` names the behaviour that works on it, `turns` counts the client's messages, `begun` are those that began a
-    turn, `run` is the turn at work, `settled` is set while none is, and `stamp` grows with every change of status of
-    any task, and `changes` by one with every change of this one. `faults` are what goes wrong with it.
+    - `skill`: the skill id of the behaviour that works on the task
+    - `turns`: the number of messages from the client; `turn_messages` are those for which the behaviour was run
+    - `run`: the running behaviour; `idle` is set while there is none
+    - `sequence`: increases over all tasks with each change of a status
+    - `changes`: the number of changes of this task, its revision in 1.1
+    - `faults`: the faults of its calls
     """
 
     context_id: str
     skill: str
-    ledger: Ledger
+    content_size: ContentSize
     task_id: str = field(default_factory=new_id)
     status: TaskStatus = field(default_factory=lambda: TaskStatus(state=State.SUBMITTED, timestamp=timestamp(now())))
-    changed: datetime = field(default_factory=now)
-    stamp: int = field(default_factory=lambda: next(_stamps))
+    status_changed: datetime = field(default_factory=now)
+    sequence: int = field(default_factory=lambda: next(_sequence_numbers))
     history: list[Message] = field(default_factory=list)
     subscriptions: list[Subscription] = field(default_factory=list)
     webhooks: dict[str, PushTarget] = field(default_factory=dict)
     turns: int = 0
     changes: int = 1
-    begun: list[Message] = field(default_factory=list)
-    faults: tuple[Spoiler, ...] = ()
+    turn_messages: list[Message] = field(default_factory=list)
+    faults: tuple[ActiveFault, ...] = ()
     run: asyncio.Task[None] | None = None
-    settled: asyncio.Event = field(default_factory=asyncio.Event)
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
     characters: int = 0
     _artifacts: dict[str, _Assembly] = field(default_factory=dict)
-    _since_turn: int = 0
-    _moved: asyncio.Event = field(default_factory=asyncio.Event)
-    _forgotten: bool = False
+    _since_yield: int = 0
+    _change_event: asyncio.Event = field(default_factory=asyncio.Event)
+    _removed: bool = False
 
     @classmethod
     def restored(
-        cls, task: Task, skill: str, turns: int, changed: datetime, ledger: Ledger, changes: int = 1
+        cls, task: Task, skill: str, turns: int, status_changed: datetime, content_size: ContentSize, changes: int = 1
     ) -> TaskRecord:
-        """Return the record of a task that was worked on before, and is at rest now."""
-        record = cls(task.context_id or "", skill, ledger, task.id, task.status, changed, turns=turns, changes=changes)
+        """Return the record of a stored task on which no behaviour is running."""
+        record = cls(
+            task.context_id or "",
+            skill,
+            content_size,
+            task.id,
+            task.status,
+            status_changed,
+            turns=turns,
+            changes=changes,
+        )
         record.history = list(task.history or ())
         for message in record.history:
             record._count(message.parts)
         for artifact in task.artifacts or ():
             record._assemble(TaskArtifactUpdateEvent(artifact=artifact))
-        record.settled.set()
+        record.idle.set()
         return record
 
     @property
-    def over(self) -> bool:
-        """Say whether the task is in a state that it never leaves."""
+    def ended(self) -> bool:
+        """Return whether the task is in a terminal state."""
         return is_terminal(self.status.state)
 
     @property
-    def waiting(self) -> bool:
-        """Say whether the task waits for its client."""
+    def interrupted(self) -> bool:
+        """Return whether the task waits for its client."""
         return is_interrupted(self.status.state)
 
-    def hear(self, message: Message) -> Message:
-        """Add a client's message to the history, with the task's ids, and return it so."""
-        heard = message.model_copy(update={"task_id": self.task_id, "context_id": self.context_id})
-        self.history.append(heard)
-        self._count(heard.parts)
+    def receive(self, message: Message) -> Message:
+        """Add a message of the client to the history; returns it with the ids of the task."""
+        received = message.model_copy(update={"task_id": self.task_id, "context_id": self.context_id})
+        self.history.append(received)
+        self._count(received.parts)
         self.turns += 1
-        return heard
+        return received
 
     def publish(self, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
-        """Change the task by an event and hand the event to every reader."""
-        if self.over:
-            raise RuntimeError(f"task {self.task_id} is over and cannot change any more")
+        """Apply an event to the task and send it to every subscription."""
+        if self.ended:
+            raise RuntimeError(f"task {self.task_id} has ended and cannot change")
         if isinstance(event, TaskStatusUpdateEvent):
             if self.status.message is not None:
                 self.history.append(self.status.message)
-            self.status, self.changed, self.stamp = event.status, now(), next(_stamps)
+            self.status, self.status_changed, self.sequence = event.status, now(), next(_sequence_numbers)
         else:
             self._assemble(event)
         self.changes += 1
-        self._moved.set()
+        self._change_event.set()
         for subscription in self.subscriptions:
-            subscription.put(subscription.version.numbered(event, self.changes))
-        self.subscriptions = [one for one in self.subscriptions if not one.ended]
+            subscription.put(subscription.version.add_revision(event, self.changes))
+        self.subscriptions = self._open_subscriptions()
         if is_terminal(self.status.state) or is_interrupted(self.status.state):
-            self.settled.set()
+            self.idle.set()
 
     async def wait_for_change(self, beyond: int, seconds: float) -> None:
-        """Wait until the task has changed more often than `beyond`, is over, or so many seconds have passed."""
+        """Wait until `changes` is greater than `beyond`, the task has ended, or the seconds have passed."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.changes <= beyond and not (self.over or self._forgotten):
-                    self._moved.clear()
-                    await self._moved.wait()
+                while self.changes <= beyond and not (self.ended or self._removed):
+                    self._change_event.clear()
+                    await self._change_event.wait()
 
-    def spoil(self, spoiler: Spoiler) -> None:
-        """Let something go wrong from here on, for every reader."""
-        self.faults = (*self.faults, spoiler)
+    def add_fault(self, active: ActiveFault) -> None:
+        """Apply a fault to the following events of every subscription."""
+        self.faults = (*self.faults, active)
         for subscription in self.subscriptions:
-            subscription.put(spoiler)
+            subscription.put(active)
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """End every subscription and every wait for this task."""
         for subscription in self.subscriptions:
             subscription.end()
-        self._forgotten = True
-        self._moved.set()
-        self.settled.set()
+        self._removed = True
+        self._change_event.set()
+        self.idle.set()
 
     def subscribe(self, subscription: Subscription, history_length: int | None = None) -> None:
-        """Add a reader, whose first event is the task as it is now."""
+        """Add a subscription; its first event is the current task."""
         task = self.snapshot().task(history_length)
-        subscription.put(subscription.version.numbered(task, self.changes))
-        self.subscriptions = [one for one in self.subscriptions if not one.ended] + [subscription]
+        subscription.put(subscription.version.add_revision(task, self.changes))
+        self.subscriptions = [*self._open_subscriptions(), subscription]
 
-    async def room(self) -> None:
-        """Give the others a turn every now and then, and wait while a reader is too far behind."""
-        self._since_turn = (self._since_turn + 1) % _TURN
-        if self._since_turn == 0:
+    async def wait_for_readers(self) -> None:
+        """Yield to other tasks from time to time, and wait while a subscription has too many queued events."""
+        self._since_yield = (self._since_yield + 1) % _YIELD_EVERY
+        if self._since_yield == 0:
             await asyncio.sleep(0)
         for subscription in tuple(self.subscriptions):
-            await subscription.room()
+            await subscription.wait_for_space()
 
     def snapshot(self) -> Snapshot:
-        """Return the task as it is now."""
+        """Return a snapshot of the current task."""
         artifacts = tuple((assembly, len(assembly.parts)) for assembly in self._artifacts.values())
         return Snapshot(self.task_id, self.context_id, self.status, self.history, len(self.history), artifacts)
+
+    def _open_subscriptions(self) -> list[Subscription]:
+        return [subscription for subscription in self.subscriptions if not subscription.ended]
 
     def _assemble(self, event: TaskArtifactUpdateEvent) -> None:
         artifact = event.artifact
@@ -308,37 +325,37 @@ class TaskRecord:
         self._count(artifact.parts)
 
     def _count(self, parts: list[Part]) -> None:
-        grown = sum(_characters(part) for part in parts)
-        self.characters += grown
-        self.ledger.characters += grown
+        added = sum(_characters(part) for part in parts)
+        self.characters += added
+        self.content_size.characters += added
 
 
 def _characters(part: Part) -> int:
     return len(part.text or part.raw or part.url or "") if part.data is None else len(str(part.data))
 
 
-class Keeper(Protocol):
-    """What keeps tasks elsewhere than in memory."""
+class TaskStorage(Protocol):
+    """A storage for tasks outside of memory."""
 
-    def records(self, ledger: Ledger) -> Iterator[TaskRecord]:
-        """Return the tasks that are kept, those whose status changed last at the end."""
+    def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
+        """Yield the stored tasks, the last changed status last."""
 
     def save(self, record: TaskRecord) -> None:
-        """Keep a task as it is now."""
+        """Store the current task."""
 
     def forget(self, task_id: str) -> None:
-        """Keep a task no more."""
+        """Delete a task."""
 
 
 class Store:
-    """Every task by its id, at most `max_tasks` of them: the oldest that are over make room for new ones."""
+    """The tasks by id, at most `max_tasks`; the oldest ended tasks are removed first."""
 
     def __init__(self, max_tasks: int = MAX_TASKS, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_tasks = max_tasks
         self._max_characters = max_characters
-        self._ledger = Ledger()
+        self._content_size = ContentSize()
         self._tasks: dict[str, TaskRecord] = {}
-        self._keeper: Keeper | None = None
+        self._storage: TaskStorage | None = None
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -349,49 +366,50 @@ class Store:
     def __contains__(self, task_id: str) -> bool:
         return task_id in self._tasks
 
-    def keep_in(self, keeper: Keeper | None) -> None:
-        """Take in what a keeper has, and keep every task there from now on; with None, keep nothing any more."""
-        self._keeper = keeper
-        for record in keeper.records(self._ledger) if keeper is not None else ():
+    def use_storage(self, storage: TaskStorage | None) -> None:
+        """Load the tasks of a storage and save tasks there from now on; None stops saving."""
+        self._storage = storage
+        for record in storage.records(self._content_size) if storage is not None else ():
             self._tasks[record.task_id] = record
 
-    def keep(self, record: TaskRecord) -> None:
-        """Keep a task as it is now, where tasks are kept."""
-        if self._keeper is not None:
-            self._keeper.save(record)
+    def save(self, record: TaskRecord) -> None:
+        """Save the current task if there is a storage."""
+        if self._storage is not None:
+            self._storage.save(record)
 
     def find(self, task_id: str) -> TaskRecord:
-        """Return a task, or refuse with TaskNotFoundError."""
+        """Return a task; raises `CallError` (TaskNotFoundError) for an unknown id."""
         record = self._tasks.get(task_id)
         if record is None:
             raise task_not_found(task_id)
         return record
 
     def create(self, context_id: str, skill: str, task_id: str | None = None) -> TaskRecord:
-        """Keep a new task, under an id of its own unless given one; refuses when every task of too many is at work."""
+        """Create a task; without `task_id` its id is new. Raises `CallError` if too many tasks are running."""
         self._make_room()
-        record = TaskRecord(context_id, skill, self._ledger, task_id or new_id())
+        record = TaskRecord(context_id, skill, self._content_size, task_id or new_id())
         self._tasks[record.task_id] = record
         return record
 
     def _full(self) -> bool:
-        return len(self._tasks) >= self._max_tasks or self._ledger.characters > self._max_characters
+        return len(self._tasks) >= self._max_tasks or self._content_size.characters > self._max_characters
 
     def _make_room(self) -> None:
         if not self._full():
             return
-        everyone = tuple(self)
-        over, waiting = (one for one in everyone if one.over), (one for one in everyone if one.waiting)
-        for record in itertools.chain(over, waiting):
+        records = tuple(self)
+        ended = (record for record in records if record.ended)
+        interrupted = (record for record in records if record.interrupted)
+        for record in itertools.chain(ended, interrupted):
             self._forget(record)
             if not self._full():
                 return
         if len(self._tasks) >= self._max_tasks:
-            raise CallError("InternalError", "Too many tasks are at work: wait for one to finish, or cancel one.")
+            raise CallError("InternalError", "Too many tasks are running; cancel one or wait until one ends.")
 
     def _forget(self, record: TaskRecord) -> None:
         del self._tasks[record.task_id]
-        if self._keeper is not None:
-            self._keeper.forget(record.task_id)
-        self._ledger.characters -= record.characters
-        record.let_go()
+        if self._storage is not None:
+            self._storage.forget(record.task_id)
+        self._content_size.characters -= record.characters
+        record.release()

@@ -1,7 +1,7 @@
-"""What a2aproject/a2a-tck and its kin ask of an agent: behaviours told apart by the beginning of a message's id.
+"""Behaviours for the compatibility kits (a2aproject/a2a-tck), selected by a prefix of the messageId.
 
-The kits say by a `messageId` like `tck-artifact-file-3f2a` what is to happen; others say it by the first word of the
-text, and both are honoured. The kit for 0.3 has no such signs: it wants tasks that go on, whatever it says.
+A messageId like `tck-artifact-file-3f2a` selects what happens; the first word of the text can select it, too. The kit
+for 0.3 has no such prefixes: its messages get tasks that ask for input.
 """
 
 from __future__ import annotations
@@ -13,124 +13,124 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Artifact, Message, Part
 
-from .behaviours.base import Behaviour, Replying, Working
-from .engine import Repertoire
-from .task_context import Work, first_word
+from .behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour
+from .engine import BehaviourProvider
+from .task_context import TaskContext, first_word
 from .task_store import new_id
 
-_HELD = 4.0
-"""How many seconds a task stays at work for others to subscribe to it: twice what the kit waits for a stream."""
+_WORK_SECONDS = 4.0
+"""Seconds that a task runs so that clients can subscribe to it: twice the time that the kit waits for a stream."""
 
 _TEXT = Part(text="Generated text content")
 _RAW = Part(raw="R2VuZXJhdGVkIGZpbGUgY29udGVudA==", filename="output.txt", media_type="text/plain")
 _URL = Part(url="https://example.com/output.txt", filename="output.txt", media_type="text/plain")
 _DATA = Part(data={"key": "value", "count": 42})
 
-_Run = Callable[[Work], Awaitable[None]]
+_Run = Callable[[TaskContext], Awaitable[None]]
 
 
-def _ending(state: State, text: str | None = None) -> _Run:
-    async def run(work: Work) -> None:
-        await work.status(state, text)
-
-    return run
-
-
-def _giving(part: Part) -> _Run:
-    async def run(work: Work) -> None:
-        await work.artifact(Artifact(artifact_id=new_id(), name="output", parts=[part]))
-        await work.status(State.COMPLETED)
+def _set_state(state: State, text: str | None = None) -> _Run:
+    async def run(task: TaskContext) -> None:
+        await task.status(state, text)
 
     return run
 
 
-def _streaming(*parts: Part) -> _Run:
-    async def run(work: Work) -> None:
-        await work.status(State.WORKING)
+def _send_artifact(part: Part) -> _Run:
+    async def run(task: TaskContext) -> None:
+        await task.artifact(Artifact(artifact_id=new_id(), name="output", parts=[part]))
+        await task.status(State.COMPLETED)
+
+    return run
+
+
+def _stream_artifact(*parts: Part) -> _Run:
+    async def run(task: TaskContext) -> None:
+        await task.status(State.WORKING)
         identity = new_id()
         for index, part in enumerate(parts):
             artifact = Artifact(artifact_id=identity, name="output", parts=[part])
-            await work.artifact(artifact, append=index > 0, last_chunk=index == len(parts) - 1)
-        await work.status(State.COMPLETED)
+            await task.artifact(artifact, append=index > 0, last_chunk=index == len(parts) - 1)
+        await task.status(State.COMPLETED)
 
     return run
 
 
-def _lasting(seconds: float, state: State = State.COMPLETED) -> _Run:
-    async def run(work: Work) -> None:
-        await work.status(State.WORKING)
-        await work.pause(seconds)
-        await work.status(state)
+def _work_for(seconds: float, state: State = State.COMPLETED) -> _Run:
+    async def run(task: TaskContext) -> None:
+        await task.status(State.WORKING)
+        await task.pause(seconds)
+        await task.status(state)
 
     return run
 
 
-_COMPLETE = _ending(State.COMPLETED, "Hello from TCK")
+_COMPLETE = _set_state(State.COMPLETED, "Hello from TCK")
 _RUNS: Mapping[str, _Run] = {
     "tck-complete-task": _COMPLETE,
-    "tck-artifact-text": _giving(_TEXT),
-    "tck-artifact-file-url": _giving(_URL),
-    "tck-artifact-file": _giving(_RAW),
-    "tck-artifact-data": _giving(_DATA),
-    "tck-input-required": _ending(State.INPUT_REQUIRED, "Say more."),
-    "tck-multi-turn": _ending(State.INPUT_REQUIRED, "Say more."),
-    "tck-auth-required": _ending(State.AUTH_REQUIRED, "Say who you are."),
-    "tck-reject-task": _ending(State.REJECTED, "rejected"),
-    "tck-task-failure": _ending(State.FAILED, "failed"),
-    "tck-stream-001": _streaming(Part(text="Stream hello from TCK")),
-    "tck-stream-002": _ending(State.COMPLETED),
-    "tck-stream-003": _streaming(Part(text="Stream task lifecycle")),
-    "tck-stream-basic": _streaming(Part(text="Stream hello from TCK")),
-    "tck-stream-ordering-001": _streaming(Part(text="Ordered output")),
-    "tck-stream-artifact-text": _streaming(Part(text="Streamed text content")),
-    "tck-stream-artifact-file": _streaming(_RAW),
-    "tck-stream-artifact-chunked": _streaming(Part(text="chunk-1 "), Part(text="chunk-2")),
-    "tck-stream-chunked": _streaming(Part(text="chunk-1 "), Part(text="chunk-2")),
-    "tck-long-running": _lasting(_HELD),
-    "tck-cancel": _lasting(10 * _HELD),
-    "test-resubscribe-message-id": _lasting(_HELD),
+    "tck-artifact-text": _send_artifact(_TEXT),
+    "tck-artifact-file-url": _send_artifact(_URL),
+    "tck-artifact-file": _send_artifact(_RAW),
+    "tck-artifact-data": _send_artifact(_DATA),
+    "tck-input-required": _set_state(State.INPUT_REQUIRED, "Send more input."),
+    "tck-multi-turn": _set_state(State.INPUT_REQUIRED, "Send more input."),
+    "tck-auth-required": _set_state(State.AUTH_REQUIRED, "Authentication required."),
+    "tck-reject-task": _set_state(State.REJECTED, "rejected"),
+    "tck-task-failure": _set_state(State.FAILED, "failed"),
+    "tck-stream-001": _stream_artifact(Part(text="Stream hello from TCK")),
+    "tck-stream-002": _set_state(State.COMPLETED),
+    "tck-stream-003": _stream_artifact(Part(text="Stream task lifecycle")),
+    "tck-stream-basic": _stream_artifact(Part(text="Stream hello from TCK")),
+    "tck-stream-ordering-001": _stream_artifact(Part(text="Ordered output")),
+    "tck-stream-artifact-text": _stream_artifact(Part(text="Streamed text content")),
+    "tck-stream-artifact-file": _stream_artifact(_RAW),
+    "tck-stream-artifact-chunked": _stream_artifact(Part(text="chunk-1 "), Part(text="chunk-2")),
+    "tck-stream-chunked": _stream_artifact(Part(text="chunk-1 "), Part(text="chunk-2")),
+    "tck-long-running": _work_for(_WORK_SECONDS),
+    "tck-cancel": _work_for(10 * _WORK_SECONDS),
+    "test-resubscribe-message-id": _work_for(_WORK_SECONDS),
 }
-"""What happens for a sign, which is the beginning of a message's id or of its text's first word."""
+"""The behaviour for each prefix of a messageId or of the first word of a text."""
 
-_SIGNS = sorted(_RUNS, key=len, reverse=True)
-_OF_0_3 = re.compile(r"test-|.*-message-id(-|$)")
-"""The ids of the messages of the kit for 0.3."""
-_GOING_ON = _lasting(0.2, State.INPUT_REQUIRED)
+_PREFIXES = sorted(_RUNS, key=len, reverse=True)
+_KIT_0_3 = re.compile(r"test-|.*-message-id(-|$)")
+"""The messageIds of the kit for 0.3."""
+_ASK_AGAIN = _work_for(0.2, State.INPUT_REQUIRED)
 _SKILL = AgentSkill(
     id="tck",
     name="Compatibility kits",
-    description="Does what the compatibility kits ask for by the beginning of a messageId, or of the text: tck-...",
+    description="Behaviours for the compatibility kits, selected by a messageId or text that starts with tck-.",
     tags=["tck", "conformance"],
     examples=["tck-artifact-data", "tck-input-required"],
 )
 
 
 def _run_for(message: Message) -> _Run | None:
-    """Return what a message asks for, or None where it is not of a kit."""
+    """Return the behaviour that a message selects, None if the message is not from a kit."""
     names = (message.message_id, first_word(message))
-    for sign in _SIGNS:
-        if any(name.startswith(sign) for name in names):
-            return _RUNS[sign]
-    if _OF_0_3.match(message.message_id):
-        return _GOING_ON
+    for prefix in _PREFIXES:
+        if any(name.startswith(prefix) for name in names):
+            return _RUNS[prefix]
+    if _KIT_0_3.match(message.message_id):
+        return _ASK_AGAIN
     return _COMPLETE if any(name.startswith("tck-") for name in names) else None
 
 
-async def _work(work: Work) -> None:
-    await (_run_for(work.message) or _COMPLETE)(work)
+async def _run(task: TaskContext) -> None:
+    await (_run_for(task.message) or _COMPLETE)(task)
 
 
 async def _reply(_: Message) -> list[Part]:
     return [Part(text="Direct message response")]
 
 
-_WORKING, _REPLYING = Working(_SKILL, _work), Replying(_SKILL, _reply)
+_WORKING, _REPLYING = TaskBehaviour(_SKILL, _run), MessageBehaviour(_SKILL, _reply)
 
 
-class WithKit:
-    """A repertoire that also does what the compatibility kits ask for; its card does not show it."""
+class WithTckBehaviours:
+    """Behaviours with those for the compatibility kits added; only the extended card shows them."""
 
-    def __init__(self, behaviours: Repertoire) -> None:
+    def __init__(self, behaviours: BehaviourProvider) -> None:
         self._behaviours = behaviours
 
     @property
@@ -140,15 +140,15 @@ class WithKit:
 
     @property
     def hidden(self) -> list[AgentSkill]:
-        """Return the skills for the extended card alone."""
+        """Return the skills that only the extended card shows."""
         return [_SKILL]
 
     def choose(self, message: Message) -> Behaviour:
-        """Return the behaviour that begins with a message."""
+        """Return the behaviour for a message that starts a task or is answered directly."""
         if any(name.startswith("tck-message-response") for name in (message.message_id, first_word(message))):
             return _REPLYING
         return _WORKING if _run_for(message) else self._behaviours.choose(message)
 
-    def working(self, skill_id: str) -> Working:
-        """Return the behaviour that works on the tasks of a skill; KeyError where none does."""
+    def working(self, skill_id: str) -> TaskBehaviour:
+        """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
         return _WORKING if skill_id == _SKILL.id else self._behaviours.working(skill_id)

@@ -1,4 +1,4 @@
-"""TLS of the agent: with which certificate it shows itself, and whose clients it admits."""
+"""TLS of the agent: its certificate, and the authority for client certificates."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SCHEME = "client_certificate"
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """A certificate chain and its key as PEM files; with `client_ca`, clients need a certificate that it has signed."""
+    """A certificate chain and its key as PEM files; with `client_ca`, clients need a certificate signed by it."""
 
     certificate: Path
     key: Path
     client_ca: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Return what a server of HTTP takes; raises OSError where a file is missing or holds no certificate."""
+        """Return the SSL context for HTTP; raises OSError if a file is missing or has no certificate."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
         context.load_cert_chain(self.certificate, self.key)
         if self.client_ca is not None:
@@ -33,8 +33,8 @@ class Tls:
         return context
 
     def credentials(self) -> grpc.ServerCredentials:
-        """Return what a server of gRPC takes; raises OSError where a file is missing."""
-        import grpc  # noqa: PLC0415 - takes long to load, and seldom wanted
+        """Return the credentials for the gRPC server; raises OSError if a file is missing."""
+        import grpc  # noqa: PLC0415 - slow to load and rarely used
 
         return grpc.ssl_server_credentials(
             [(self.key.read_bytes(), self.certificate.read_bytes())],
@@ -42,14 +42,20 @@ class Tls:
             require_client_auth=self.client_ca is not None,
         )
 
-    def on_card(self, card: AgentCard) -> AgentCard:
-        """Return the card of an agent that says whether it takes a certificate to be admitted."""
+    def add_to_card(self, card: AgentCard) -> AgentCard:
+        """Return the card with the security scheme for client certificates if they are required."""
         if self.client_ca is None:
             return card
         schemes: dict[str, dict[str, Json]] = {
             **(card.security_schemes or {}),
-            _SCHEME: {"mtlsSecurityScheme": {"description": "A certificate that the agent's authority has signed."}},
+            _SCHEME: {
+                "mtlsSecurityScheme": {
+                    "description": "A client certificate that the authority of the agent has signed."
+                }
+            },
         }
-        named: dict[str, Json] = {_SCHEME: {"list": []}}
-        choices = [{"schemes": {**one.get("schemes", {}), **named}} for one in card.security_requirements or [{}]]
+        required: dict[str, Json] = {_SCHEME: {"list": []}}
+        choices = [
+            {"schemes": {**choice.get("schemes", {}), **required}} for choice in card.security_requirements or [{}]
+        ]
         return card.model_copy(update={"security_schemes": schemes, "security_requirements": choices})

@@ -1,4 +1,4 @@
-"""The versions that the agent can serve, and what differs between them beside their dialect, as a table."""
+"""The protocol versions that the agent can serve, and how they differ apart from their dialects."""
 
 from __future__ import annotations
 
@@ -23,66 +23,69 @@ from inspector.protocol.model import (
 )
 
 RELEASES = ("1.0.0", "1.0.1")
-"""The releases of 1.0, which map some errors to other statuses (section 5.4)."""
+"""The releases of 1.0: they map some errors to different statuses (section 5.4)."""
 
 
 EventT = TypeVar("EventT", bound=Wire)
 
 
-def _as_it_is() -> Callable[[Event], Event]:
+def _no_rewriter() -> Callable[[Event], Event]:
     return lambda event: event
 
 
-def _unnumbered(event: EventT, _changes: int) -> EventT:
+def _without_revision(event: EventT, _changes: int) -> EventT:
     return event
 
 
-def _any_time(_request: SendRequest, _changes: int) -> None:
+def _no_revision_check(_request: SendRequest, _changes: int) -> None:
     return None
 
 
-def _at_once(_request: TaskRequest) -> int:
+def _no_awaited_revision(_request: TaskRequest) -> int:
     return 0
 
 
-class Numbered(Protocol):
-    """Writes into an event how often its task has changed, if the version has a member for it."""
+class AddRevision(Protocol):
+    """Add the number of changes of a task to an event, if the version has a member for it."""
 
     def __call__(self, event: EventT, changes: int, /) -> EventT:
-        """Return the event as the version has it."""
+        """Return the event for the version."""
 
 
 def _without_task() -> Callable[[Event], Event]:
-    """Return what makes a stream one of 0.1: it has no task in it, and artifacts are told apart by their place."""
-    places: dict[str, int] = {}
+    """Return a function that rewrites the events of a stream for 0.1: no task, and artifacts with an index as id."""
+    indexes: dict[str, int] = {}
 
-    def written(event: Event) -> Event:
+    def rewrite(event: Event) -> Event:
         match event:
             case Task():
                 for artifact in event.artifacts or ():
-                    places.setdefault(artifact.artifact_id, len(places))
+                    indexes.setdefault(artifact.artifact_id, len(indexes))
                 return TaskStatusUpdateEvent(task_id=event.id, context_id=event.context_id, status=event.status)
             case TaskArtifactUpdateEvent(artifact=artifact):
-                place = places.setdefault(artifact.artifact_id, len(places))
-                placed = artifact.model_copy(update={"artifact_id": f"artifact-{place}"})
-                return event.model_copy(update={"artifact": placed})
+                index = indexes.setdefault(artifact.artifact_id, len(indexes))
+                renamed = artifact.model_copy(update={"artifact_id": f"artifact-{index}"})
+                return event.model_copy(update={"artifact": renamed})
             case _:
                 return event
 
-    return written
+    return rewrite
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version as served: in which dialect, and with which manners.
+    """One protocol version as the agent serves it.
 
-    `version_header` is where a request says its version; `release` is the one of `releases` whose statuses of errors
-    are used. `subscription_ends` names the states after which SubscribeToTask is over; `snake_case` says whether
-    members may come under their protobuf names. `history` is how much of it comes with a task unless asked for,
-    `streamed` makes what rewrites the events of one stream, and `no_extended_card` is the error of an agent without
-    one. `numbered` writes into an event how often its task has changed, `refusal` is the error (name and message) for a
-    message to a task that has changed so often, and GetTask is answered once a task has changed more often than
-    `awaited` says.
+    - `subscription_ends`: the states that end SubscribeToTask
+    - `version_header`, `token_header`: the headers for the version of a request and for the token of a push
+    - `releases`, `release`: the releases of the version, and the release that defines the statuses of errors
+    - `snake_case`: whether requests may use protobuf names
+    - `history`: the default history length of a task; None is all of it
+    - `event_rewriter`: returns a function that adapts the events of one stream
+    - `no_extended_card`: the name of the error of an agent without extended card
+    - `add_revision`: adds the number of changes of the task to an event
+    - `revision_error`: returns the error (name, message) if a message requires another number of changes, or None
+    - `awaited_revision`: returns the number of changes that GetTask waits to exceed
     """
 
     dialect: Dialect
@@ -93,25 +96,25 @@ class Version:
     release: str = "1.0.0"
     snake_case: bool = False
     history: int | None = None
-    streamed: Callable[[], Callable[[Event], Event]] = _as_it_is
+    event_rewriter: Callable[[], Callable[[Event], Event]] = _no_rewriter
     no_extended_card: str = "UnsupportedOperationError"
-    numbered: Numbered = _unnumbered
-    refusal: Callable[[SendRequest, int], tuple[str, str] | None] = _any_time
-    awaited: Callable[[TaskRequest], int] = _at_once
+    add_revision: AddRevision = _without_revision
+    revision_error: Callable[[SendRequest, int], tuple[str, str] | None] = _no_revision_check
+    awaited_revision: Callable[[TaskRequest], int] = _no_awaited_revision
 
     @property
     def name(self) -> str:
-        """Return the version as people say it."""
+        """Return the name of the version, for example `0.3`."""
         return self.dialect.version
 
     @property
     def traits(self) -> Traits:
-        """Return what is particular to the version over the transports of this dialect."""
+        """Return the traits of the version over the transports of this dialect."""
         return self.dialect.traits
 
     @property
-    def unstated(self) -> bool:
-        """Return whether a request may leave its version out."""
+    def version_optional(self) -> bool:
+        """Return whether a request may omit its version."""
         return not self.dialect.headers
 
     @property
@@ -121,12 +124,12 @@ class Version:
 
     @property
     def path(self) -> str:
-        """Return where it is served beside another: `/v0.3`."""
+        """Return its path beside a main version, for example `/v0.3`."""
         return f"/{self.name}" if self.traits.declared else f"/v{self.name}"
 
-    def takes(self, version: str) -> bool:
-        """Say whether a request of this version speaks it."""
-        return version_of(version) == (self.traits.extends or self.name) if version else self.unstated
+    def accepts(self, version: str) -> bool:
+        """Return whether requests with this version header are accepted; `""` means without header."""
+        return version_of(version) == (self.traits.extends or self.name) if version else self.version_optional
 
 
 V1_0 = Version(v1_0.DIALECT, subscription_ends=TERMINAL, releases=RELEASES, snake_case=True)
@@ -139,14 +142,14 @@ OPVS = replace(
 )
 V0_3 = Version(
     v0_3.DIALECT,
-    # Its status updates say `final: true` when the agent asks for input, and nothing may follow that.
+    # A status update that asks for input has `final: true`, which ends the stream.
     subscription_ends=TERMINAL | INTERRUPTED,
     no_extended_card="ExtendedAgentCardNotConfiguredError",
 )
 V0_3_PROTO = replace(V0_3, dialect=v0_3_proto.DIALECT)
 V0_2 = replace(V0_3, dialect=v0_2.DIALECT, no_extended_card="UnsupportedOperationError")
 V0_2_PROTO = replace(V0_3_PROTO, dialect=v0_2.PROTO_DIALECT)
-V0_1 = replace(V0_2, dialect=v0_1.DIALECT, history=0, streamed=_without_task)
+V0_1 = replace(V0_2, dialect=v0_1.DIALECT, history=0, event_rewriter=_without_task)
 
 
 def _with_revision(event: EventT, changes: int) -> EventT:
@@ -157,8 +160,8 @@ def _mismatch(request: SendRequest, changes: int) -> tuple[str, str] | None:
     required = v1_1.required_revision(request)
     if required in (0, changes):
         return None
-    said = f"Task generation mismatch: expected {required} but current generation is {changes}"
-    return "TaskGenerationMismatchError", said
+    message = f"Task generation mismatch: expected {required} but current generation is {changes}"
+    return "TaskGenerationMismatchError", message
 
 
 V1_1 = replace(
@@ -166,9 +169,9 @@ V1_1 = replace(
     dialect=v1_1.DIALECT,
     releases=(),
     release=RELEASES[-1],
-    numbered=_with_revision,
-    refusal=_mismatch,
-    awaited=v1_1.awaited_revision,
+    add_revision=_with_revision,
+    revision_error=_mismatch,
+    awaited_revision=v1_1.awaited_revision,
 )
 
 VERSIONS: Mapping[str, tuple[Version, ...]] = {
@@ -179,4 +182,4 @@ VERSIONS: Mapping[str, tuple[Version, ...]] = {
     "opvs": (OPVS,),
     "1.1": (V1_1,),
 }
-"""Every version by its name; one that spells its transports differently has an entry for each spelling."""
+"""The protocol versions by name; a version that differs between bindings has several entries."""

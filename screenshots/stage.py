@@ -7,11 +7,11 @@ import time
 import tomllib
 from collections.abc import Callable
 
-from inspector.sample_agents.behaviours.base import Working
+from inspector.sample_agents.behaviours.base import TaskBehaviour
 from inspector.sample_agents.behaviours.registry import Behaviours
-from inspector.sample_agents.scenario.catalog import BUILT_IN, SHIPPED
-from inspector.sample_agents.scenario.running import cut
-from inspector.sample_agents.task_context import Work
+from inspector.sample_agents.scenario.catalog import BUILT_IN, BUILT_IN_FOLDER
+from inspector.sample_agents.scenario.running import split_text
+from inspector.sample_agents.task_context import TaskContext
 
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Artifact, Part
@@ -22,37 +22,37 @@ BEAT = 0.3
 CHUNKS = 10
 """How many chunks the staged report has."""
 
-_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+_STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["steps"]
 _REPORT = Part(text=next(step["text"] for step in _STEPS if "text" in step), media_type="text/markdown")
 
 
-async def _report(work: Work) -> None:
+async def _report(task: TaskContext) -> None:
     began = time.monotonic()
 
     async def beat(number: int) -> None:
         """Wait for a beat counted from the start, so that delays do not add up."""
-        await work.pause(max(0.0, began + number * BEAT - time.monotonic()))
+        await task.pause(max(0.0, began + number * BEAT - time.monotonic()))
 
     await beat(1)
-    await work.status(State.WORKING, f"Writing the report in {CHUNKS} chunks.")
-    for number, piece in enumerate(cut(_REPORT, CHUNKS)):
+    await task.status(State.WORKING, f"Writing the report in {CHUNKS} chunks.")
+    for number, piece in enumerate(split_text(_REPORT, CHUNKS)):
         await beat(number + 2)
-        await work.artifact(
+        await task.artifact(
             Artifact(artifact_id="report-1", name="report.md", parts=[piece]),
             append=number > 0,
             last_chunk=number == CHUNKS - 1,
         )
     await beat(CHUNKS + 2)
-    await work.status(State.COMPLETED, "The report is written.")
+    await task.status(State.COMPLETED, "The report is written.")
 
 
 STAGED = Behaviours(
     (
-        BUILT_IN.named("echo"),
-        Working(BUILT_IN.named("report").skill, _report),
-        *(BUILT_IN.named(name) for name in ("file", "ask", "fail", "long", "push")),
+        BUILT_IN.find("echo"),
+        TaskBehaviour(BUILT_IN.find("report").skill, _report),
+        *(BUILT_IN.find(name) for name in ("file", "ask", "fail", "long", "push")),
     ),
-    default=BUILT_IN.named("echo"),
+    default=BUILT_IN.find("echo"),
 )
 """The mock agent's behaviours, the report paced by the clock."""
 

@@ -16,7 +16,7 @@ from typing import Any
 import aiohttp
 import pytest
 from inspector.sample_agents.faults import events as fault_events
-from inspector.sample_agents.faults.names import FAULTS, named
+from inspector.sample_agents.faults.names import FAULTS, parse_fault
 from inspector.sample_agents.scenario.catalog import Scenarios
 from inspector.sample_agents.server import MockAgent
 
@@ -161,7 +161,7 @@ async def test_a_mock_fault(extending: Extending, monkeypatch: pytest.MonkeyPatc
     extending.append("sample_agents/faults/events.py", fault_events)
     added = fault_events.EVENTS.faults.pop()
     monkeypatch.setitem(FAULTS, added.name, added)
-    async with serving(faults=(named(added.name),)) as url:
+    async with serving(faults=(parse_fault(added.name),)) as url:
         await run("send", "-a", url, "--text", "report 3", "--stream", "--findings")
     assert f"error {added.finding} " in capsys.readouterr().out
 

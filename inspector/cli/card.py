@@ -12,7 +12,7 @@ from inspector.cli.run_command import Run, command
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
 from inspector.findings.signatures.keyset import KeySet
-from inspector.findings.signatures.verify import Outcome, Verdict
+from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump, parse
@@ -144,7 +144,7 @@ def _capabilities(card: AgentCard) -> str:
     return ", ".join(name for name, given in declared if given) or "none"
 
 
-async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
+async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> tuple[SignatureResult, ...]:
     """Verify the signatures of a card with the given keys and, with `--fetch-keys`, fetched keys; print the results."""
     if current.invocation.given.fetch_keys:
         keys = (keys or KeySet()) | await fetch_keys(current.session, connection)
@@ -161,21 +161,21 @@ async def _verify(current: Run, connection: Connection, keys: KeySet | None) -> 
     return verdicts
 
 
-def _check_verdicts(verdicts: Sequence[Verdict], *, has_keys: bool) -> None:
+def _check_verdicts(verdicts: Sequence[SignatureResult], *, has_keys: bool) -> None:
     """Raise `FaultError` unless a signature is valid; `has_keys` is whether keys were given or fetched."""
     outcomes = {verdict.outcome for verdict in verdicts}
     if not outcomes:
         raise _invalid("The card is not signed.", "Leave out --verify, or ask the owner of the agent to sign the card.")
-    if Outcome.VALID in outcomes:
+    if SignatureOutcome.VALID in outcomes:
         return
-    if outcomes == {Outcome.NO_KEY} and not has_keys:
+    if outcomes == {SignatureOutcome.NO_KEY} and not has_keys:
         raise usage("The signatures cannot be verified without keys.", _KEYS_HINT)
     first = verdicts[0]
     seen = f"No signature of the card is valid. The first: {first.outcome.value}, {first.reason}"
-    raise _invalid(seen, _KEYS_HINT if outcomes == {Outcome.NO_KEY} else "")
+    raise _invalid(seen, _KEYS_HINT if outcomes == {SignatureOutcome.NO_KEY} else "")
 
 
-def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
+def _print_verdict(out: Output, verdict: SignatureResult, *, verbose: bool) -> None:
     out.field("Signature", f"{verdict.outcome.value} {verdict.pointer}: {verdict.reason}")
     members = verdict.uncovered
     if members and verbose:
@@ -185,7 +185,7 @@ def _print_verdict(out: Output, verdict: Verdict, *, verbose: bool) -> None:
         out.field("Not signed", f"{', '.join(members[:_MOST_UNSIGNED])}{more}")
 
 
-def _verdict_json(verdict: Verdict) -> dict[str, object]:
+def _verdict_json(verdict: SignatureResult) -> dict[str, object]:
     return {
         "index": verdict.index,
         "outcome": verdict.outcome,

@@ -21,7 +21,7 @@ from inspector.cli.errors import usage
 from inspector.cli.findings import in_words
 from inspector.cli.output import MARKS, Output
 from inspector.cli.run_command import Run, on_signal, run
-from inspector.findings.lenient_json import Lenient, oddities
+from inspector.findings.lenient_json import LenientReader, json_problems
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
@@ -119,7 +119,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
                 raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)) from None
         else:
             if not deliveries.stopped:  # let the sender of the last delivery get its response
-                await _first_of(push.receiver.answered(), deliveries.stop_draining.wait())
+                await _first_of(push.receiver.all_answered(), deliveries.stop_draining.wait())
         finally:
             await push.receiver.stop()  # first, because new deliveries would prolong the draining
             await _drain(current.out, push, deliveries.stop_draining)
@@ -242,7 +242,7 @@ def _time(at: float) -> str:
 def _body(record: Record) -> Any:
     """Return a body as JSON, or as text if parsing it would lose information."""
     value = parse(record.raw)
-    if isinstance(value, Unreadable) or any(oddities(Lenient().read(record.raw.decode("utf-8")))):
+    if isinstance(value, Unreadable) or any(json_problems(LenientReader().read(record.raw.decode("utf-8")))):
         return record.raw.decode("utf-8", "replace")
     return value
 

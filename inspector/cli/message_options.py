@@ -97,7 +97,7 @@ def show(call: Call, form: str, out: Output) -> None:
         raise usage(seen.seen, seen.hint)
     chosen = next(known for known in REQUEST_FORMATS if known.name == form)
     wire, hidden = _without_secrets(call, seen.body)
-    if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.insets:
+    if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.splices:
         wire = call.wire  # the format raises the error for it
     text = chosen.write(wire, call.exchange.call)
     if chosen.is_program and not text.endswith("\n"):
@@ -118,7 +118,7 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
     if signed.url != call.wire.url:
         hidden.append("the API key in the URL")
     url = redactor.url(call.wire.url)
-    return replace(call.wire, url=url, headers=shown, body=masked, insets=()), hidden
+    return replace(call.wire, url=url, headers=shown, body=masked, splices=()), hidden
 
 
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:

@@ -53,13 +53,13 @@ def run(invocation: Invocation, out: Output) -> int:
         behaviours=_scenarios(given.scenario),
         state=given.state,
         faults=_faults(given.fault),
-        guard=_load("authentication").Guard(given.auth, given.secret) if given.auth else None,
+        authenticator=_load("authentication").Authenticator(given.auth, given.secret) if given.auth else None,
         signer=_load("signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
     logging.getLogger(_PACKAGE).addHandler(_Warnings(out))
     try:
-        server.run(server.Listening(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
+        server.run(server.ListenAddress(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
     except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
     except ssl.SSLError as error:
@@ -115,7 +115,7 @@ def _scenarios(paths: Iterable[Path]) -> Any:
 def _faults(names: Iterable[str]) -> tuple[Any, ...]:
     faults = _load("faults.names")
     try:
-        return tuple(faults.named(name) for name in names)
+        return tuple(faults.parse_fault(name) for name in names)
     except faults.UnknownFaultError as error:
         raise usage(str(error), "--list-faults lists the faults.") from error
 
@@ -126,8 +126,8 @@ def _list_faults(out: Output) -> int:
     calls = {fault.name: f"{fault.name}[:N]" if fault.number else fault.name for fault in faults}
     width, finding = max(map(len, calls.values())), max(len(fault.finding) for fault in faults)
     for fault in faults:
-        number = f" (N: {fault.number}, default {fault.usual:g})" if fault.number else ""
-        out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.says}{number}\n")
+        number = f" (N: {fault.number}, default {fault.default:g})" if fault.number else ""
+        out.write(f"{calls[fault.name]:<{width}}  {fault.finding or '-':<{finding}}  {fault.description}{number}\n")
     return OK
 
 

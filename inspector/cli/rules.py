@@ -1,4 +1,4 @@
-"""`rules`: list the rules, each with its requirement and its remedy."""
+"""The command `rules`: list the rules, each with its requirement and its remedy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from inspector.findings.spec_coverage import REQUIREMENTS
 from inspector.protocol.model import Json
 
 _FAMILIES = {
-    "CARD": "The agent card",
+    "CARD": "Agent card",
     "STREAM": "Streams and tasks",
-    "DATA": "Objects in answers and events",
+    "DATA": "Objects in responses and events",
     "ERROR": "Errors",
-    "RESULT": "Answers to what was asked",
+    "RESULT": "Responses compared with requests",
     "RPC": "JSON-RPC",
     "HTTP": "HTTP+JSON",
     "GRPC": "gRPC",
@@ -36,7 +36,7 @@ _MEMBERS = {
     "passing": "passing",
     "failing": "failing",
 }
-"""The attribute of a rule behind each member of its JSON."""
+"""Maps the members of a rule in JSON to its attributes."""
 
 
 def rules(invocation: Invocation, out: Output) -> int:
@@ -44,7 +44,9 @@ def rules(invocation: Invocation, out: Output) -> int:
     wanted = [name.upper() for name in invocation.given.ids]
     chosen = [rule for rule in RULES.values() if not wanted or {rule.id, rule.id.partition("-")[0]} & set(wanted)]
     if not chosen:
-        raise usage(f"There is no rule {', '.join(wanted)}.", "Without a name all of them are listed.")
+        raise usage(
+            f"No rule matches {', '.join(wanted)}.", "Give rule ids or families (CARD), or no name to list all."
+        )
     match invocation.given.output:
         case "json":
             out.document([_as_json(rule) for rule in chosen])
@@ -65,33 +67,38 @@ def _as_json(rule: Rule) -> Json:
 def _markdown(chosen: list[Rule]) -> Iterator[str]:
     yield "# Rules\n"
     yield (
-        f"The {len(chosen)} rules that findings come from; `a2a-inspect rules -o markdown` prints this page. An\n"
-        "**error** breaks a MUST, a **warning** a SHOULD or what people are known to suffer from, a **hint** is worth\n"
-        "knowing.\n"
+        f"The {len(chosen)} rules that findings refer to. `a2a-inspect rules -o markdown` prints this page.\n\n"
+        "- **error**: a MUST of the specification is violated.\n"
+        "- **warning**: a SHOULD is violated, or clients are known to fail.\n"
+        "- **hint**: information; a change may not be necessary.\n"
     )
     yield (
-        "The example of a rule about cards is a merge patch (RFC 7386) on a sound card; of a rule about serving, one\n"
-        "on the headers; of a rule about bytes, an encoding and a text. That of a rule about objects is one event, of\n"
-        "a rule about errors an error of JSON-RPC, of a rule about streams, answers or a transport how an agent\n"
-        "answered a call: the events of a stream, or the result, and what else matters.\n"
+        "Each rule has an example that violates it. Its form depends on the rule:\n\n"
+        "- agent card: a merge patch (RFC 7386) on a valid card\n"
+        "- response headers of the card: a merge patch on valid headers\n"
+        "- bytes of the card: an encoding and a text\n"
+        "- objects: one event\n"
+        "- errors: one JSON-RPC error\n"
+        "- streams, responses and transports: the response to a call, with its events or its result\n"
+        "- push notifications: a registration and a delivery to it\n"
     )
     yield (
         "[Requirements of the specification](#requirements-of-the-specification) lists each requirement with the\n"
-        "rules that check it, and the reason if no rule can.\n"
+        "rules that check it, or with the reason why no rule can check it.\n"
     )
     for family, title in _FAMILIES.items():
         members = [rule for rule in chosen if rule.id.startswith(f"{family}-")]
         if members:
             yield f"## {title}\n"
-        for rule in sorted(members, key=lambda one: one.id):
+        for rule in sorted(members, key=lambda rule: rule.id):
             yield from _entry(rule)
 
 
 def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.id} {rule.title}\n"
-    held = "every protocol version" if set(rule.versions) == set(EVERY) else ", ".join(sorted(rule.versions))
-    yield f"**{rule.severity.value}**, {held}. Requirement ({rule.section}): {rule.requirement}\n"
-    yield f"{rule.remedy}\n"
+    versions = "every protocol version" if set(rule.versions) == set(EVERY) else ", ".join(sorted(rule.versions))
+    yield f"**{rule.severity.value}**, {versions}. Requirement ({rule.section}): {rule.requirement}\n"
+    yield f"Remedy: {rule.remedy}\n"
     if rule.failing is not None:
         text = json.dumps(rule.failing, ensure_ascii=True)
         yield f"    {text if len(text) <= _LONGEST_EXAMPLE else text[:60] + ' ...'}\n"
@@ -100,18 +107,18 @@ def _entry(rule: Rule) -> Iterator[str]:
 def _requirements() -> Iterator[str]:
     yield "## Requirements of the specification\n"
     yield (
-        "Each MUST, MUST NOT, SHALL and REQUIRED of sections 3, 4, 9, 10 and 11 of A2A 1.0, paraphrased, and the\n"
-        "rules that check it.\n"
+        "This table paraphrases each MUST, MUST NOT, SHALL and REQUIRED in sections 3, 4, 9, 10 and 11 of A2A 1.0,\n"
+        "and names the rules that check it.\n"
     )
     yield "| Section | Requirement | Rules | Note |"
     yield "|---|---|---|---|"
-    for one in REQUIREMENTS:
-        rules = ", ".join(f"[{rule}](#{_anchor(RULES[rule])})" for rule in one.rules)
-        yield f"| {one.section} | {one.text} | {rules} | {one.note} |"
+    for requirement in REQUIREMENTS:
+        rules = ", ".join(f"[{rule}](#{_anchor(RULES[rule])})" for rule in requirement.rules)
+        yield f"| {requirement.section} | {requirement.text} | {rules} | {requirement.note} |"
     yield ""
 
 
 def _anchor(rule: Rule) -> str:
     """Return the anchor that renderers of Markdown derive from the heading of a rule."""
-    kept = (letter for letter in f"{rule.id} {rule.title}".lower() if letter.isalnum() or letter in " -_")
-    return "".join(kept).replace(" ", "-")
+    letters = (letter for letter in f"{rule.id} {rule.title}".lower() if letter.isalnum() or letter in " -_")
+    return "".join(letters).replace(" ", "-")

@@ -1,13 +1,16 @@
-"""Examples of exchanges and of valid events: they explain and test the rules about streams, responses and transports.
+"""Examples of calls and of valid events, which document and test the rules about streams, responses and transports.
 
-The example of an exchange is an object with these members:
+The example of a call is an object with these members (defaults in parentheses):
 
-- `events`: the results of a stream, each in an event of its own; an error is the only member `error` of its result
-- `result`: the result of a call without a stream; `payload`: a body without the envelope of the binding
-- `text`: a body as it is; `sse`: text that is sent as it is, after the events
-- `operation` (SendStreamingMessage), `binding` (JSONRPC, id "the-id"), `asked`: members of the request, as in 1.0
-- `status` (200) and `type` (the media type that is expected) of the response
-- `end`: "cut" if the connection broke, or the number of seconds after which the client stopped an open stream
+- `events`: the results of a stream, one for each event; an error is `{"error": ...}`
+- `result`: the result of a call without a stream
+- `payload`: a body, to which no envelope is added
+- `text`: the text of a body
+- `sse`: text that is sent unchanged after the events
+- `operation` (SendStreamingMessage), `binding` (JSONRPC, with the id "the-id")
+- `asked`: members of the request, as in 1.0
+- `status` (200) and `type` (the correct media type) of the response
+- `end`: "cut" if the connection was interrupted, or the number of seconds until the client closed an open stream
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ def stream(*events: Json, **more: Json) -> Json:
 
 
 def answer(result: Json, operation: str = "SendMessage", **more: Json) -> Json:
-    """Return the response to a call, which has one result."""
+    """Return the response to a call without a stream."""
     return {"operation": operation, "result": result, **more}
 
 
@@ -35,13 +38,13 @@ STATUS: dict[str, Json] = {"taskId": "t-1", "contextId": "c-1", "status": {"stat
 
 def update(**changes: Json) -> Json:
     """Return a status update, with some members changed; None removes one."""
-    return {"statusUpdate": {name: one for name, one in {**STATUS, **changes}.items() if one is not None}}
+    return {"statusUpdate": {name: value for name, value in {**STATUS, **changes}.items() if value is not None}}
 
 
 def message(*parts: Json, **changes: Json) -> Json:
     """Return a message of the agent, with some members changed; None removes one."""
     whole: dict[str, Json] = {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [*parts], **changes}
-    return {"message": {name: one for name, one in whole.items() if one is not None}}
+    return {"message": {name: value for name, value in whole.items() if value is not None}}
 
 
 def task(**members: Json) -> Json:
@@ -59,9 +62,9 @@ def chunk(**members: Json) -> Json:
 
 
 def status(state: str, timestamp: str | None = None) -> Json:
-    """Return a status update to a state of 1.0."""
-    said = {"state": f"TASK_STATE_{state}"} | ({"timestamp": timestamp} if timestamp else {})
-    return update(status=said)
+    """Return a status update of 1.0 with a state (`WORKING`)."""
+    members = {"state": f"TASK_STATE_{state}"} | ({"timestamp": timestamp} if timestamp else {})
+    return update(status=members)
 
 
 def old_update(timestamp: str) -> Json:

@@ -1,4 +1,4 @@
-"""A finding: a place where an agent breaks a rule."""
+"""A finding: a violation of a rule by an agent."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How much a finding matters."""
+    """The severity of a finding."""
 
     ERROR = "error"
-    """A MUST of the specification is broken."""
+    """A MUST of the specification is violated."""
     WARNING = "warning"
-    """A SHOULD is broken, or clients are known to fail because of it."""
+    """A SHOULD is violated, or clients are known to fail."""
     HINT = "hint"
-    """Worth knowing."""
+    """Information; a change may not be necessary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken rule at one place.
+    """A violation of one rule at one place.
 
-    `rule` is the id of the rule (`STREAM-003`). `pointer` points into the payload of the record, `""` to the
-    whole payload. `seen` describes in one line what was found; it may quote the agent, so it is hostile text.
+    `rule` is the id of the rule (`STREAM-003`). `pointer` is a JSON pointer into the payload of the record, `""` for
+    the whole payload. `seen` describes in one line what was found; it may quote the agent, so it is untrusted text.
     """
 
     rule: str

@@ -14,26 +14,26 @@ from inspector.protocol.pointer import pointer
 _SHOWN = 80
 _LONGEST_NUMBER = 4000
 _LONGEST_DOUBLE = 300
-"""The most digits that Python converts to an integer, and to a float that is finite."""
-_HALVES = tuple(f"\\ud{digit}" for digit in "89abcdef")
-"""The escapes of lone surrogates begin like this."""
+"""The maximum number of digits that Python converts to an integer, and to a finite float."""
+_SURROGATE_ESCAPES = tuple(f"\\ud{digit}" for digit in "89abcdef")
+"""The prefixes of escaped surrogates."""
 
 
-class Oddity(Enum):
-    """Something that JSON readers treat differently."""
+class JsonProblemKind(Enum):
+    """A construct that JSON readers treat differently."""
 
     REPEATED = auto()
     """A repeated member."""
     NOT_FINITE = auto()
     """NaN or an infinity."""
-    HALF = auto()
+    LONE_SURROGATE = auto()
     """A lone surrogate."""
 
 
-class Odd(NamedTuple):
-    """An oddity, its pointer, and a description."""
+class JsonProblem(NamedTuple):
+    """A construct that JSON readers treat differently, its pointer, and a description."""
 
-    oddity: Oddity
+    kind: JsonProblemKind
     pointer: str
     seen: str
 
@@ -41,23 +41,26 @@ class Odd(NamedTuple):
 class _Repeated(dict[str, Json]):
     """An object with repeated members."""
 
-    twice: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
-class Lenient:
-    """Reads a text; `odd` is true if it has oddities, `forgiving` if it is not strict JSON."""
+class LenientReader:
+    """Reads JSON leniently.
+
+    After `read`, `has_problems` is true if the value may have a `JsonProblem`, `not_strict` if strict parsing failed.
+    """
 
     def __init__(self) -> None:
-        self.odd = False
-        self.forgiving = False
+        self.has_problems = False
+        self.not_strict = False
 
     def read(self, text: str) -> Json:
         """Return the value; raise ValueError if it is not JSON, RecursionError if it is nested too deeply."""
-        self.odd = "\\u" in text and any(half in text.lower() for half in _HALVES)
+        self.has_problems = "\\u" in text and any(half in text.lower() for half in _SURROGATE_ESCAPES)
         try:
             return self._decode(text)
         except ValueError:
-            self.forgiving = True
+            self.not_strict = True
             return self._decode(text)
 
     def _decode(self, text: str) -> Json:
@@ -65,57 +68,57 @@ class Lenient:
             object_pairs_hook=self._object,
             parse_constant=self._constant,
             parse_int=_number,
-            strict=not self.forgiving,
+            strict=not self.not_strict,
         ).decode(text)
 
     def _object(self, pairs: list[tuple[str, Json]]) -> Json:
         value = dict(pairs)
         if len(value) == len(pairs):
             return value
-        self.odd = True
-        repeated = _Repeated(pairs)
+        self.has_problems = True
+        with_repeated = _Repeated(pairs)
         names = [name for name, _ in pairs]
-        repeated.twice = tuple(name for name in value if names.count(name) > 1)
-        return repeated
+        with_repeated.repeated = tuple(name for name in value if names.count(name) > 1)
+        return with_repeated
 
     def _constant(self, name: str) -> Json:
-        self.odd = True
+        self.has_problems = True
         return float(name.replace("Infinity", "inf"))
 
 
-def oddities(value: Json, *steps: str | int) -> Iterator[Odd]:
-    """Find the oddities in a value that `Lenient` has read; `steps` lead to the value."""
+def json_problems(value: Json, *steps: str | int) -> Iterator[JsonProblem]:
+    """Find the json_problems in a value that `LenientReader` has read; `steps` lead to the value."""
     if isinstance(value, dict):
-        for name in value.twice if isinstance(value, _Repeated) else ():
-            yield Odd(Oddity.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is there more than once")
+        for name in value.repeated if isinstance(value, _Repeated) else ():
+            yield JsonProblem(JsonProblemKind.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is repeated")
         for name, member in value.items():
-            yield from oddities(member, *steps, name)
+            yield from json_problems(member, *steps, name)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from oddities(item, *steps, number)
+            yield from json_problems(item, *steps, number)
     elif isinstance(value, float) and not math.isfinite(value):
-        yield Odd(Oddity.NOT_FINITE, pointer(*steps), str(value))
-    elif isinstance(value, str) and whole(value) != value:
-        yield Odd(Oddity.HALF, pointer(*steps), ascii(value[:_SHOWN]))
+        yield JsonProblem(JsonProblemKind.NOT_FINITE, pointer(*steps), f"the number is {value}")
+    elif isinstance(value, str) and replace_surrogates(value) != value:
+        yield JsonProblem(JsonProblemKind.LONE_SURROGATE, pointer(*steps), f"the string is {value[:_SHOWN]!a}")
 
 
-def without_oddities(value: Json) -> Json:
-    """Replace the oddities in a value: numbers that are not finite by null, lone surrogates by U+FFFD."""
+def without_problems(value: Json) -> Json:
+    """Replace the json_problems in a value: numbers that are not finite by null, lone surrogates by U+FFFD."""
     match value:
         case dict():
-            return {whole(name): without_oddities(member) for name, member in value.items()}
+            return {replace_surrogates(name): without_problems(member) for name, member in value.items()}
         case list():
-            return [without_oddities(item) for item in value]
+            return [without_problems(item) for item in value]
         case float() if not math.isfinite(value):
             return None
         case str():
-            return whole(value)
+            return replace_surrogates(value)
         case _:
             return value
 
 
-def whole(text: str) -> str:
-    """Replace the lone surrogates in a text."""
+def replace_surrogates(text: str) -> str:
+    """Replace the lone surrogates in a text by U+FFFD."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Lint a card: read its bytes, detect its protocol version, and check every rule that holds for it."""
+"""Lint a card: read its bytes, detect its protocol version, and check every rule that applies to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.findings.card import (
 from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.rule_set import Checked
+from inspector.findings.rule_set import CheckedRule
 from inspector.protocol.dialects.detect import version_of_card
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.dialects.traits import entry_of
@@ -28,26 +28,26 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.selection import options, select
 
 _MODULES = (members, cross_version, addresses, interfaces, security, requirements, secrets, skills, signing, serving)
-CARD_RULES: tuple[Checked[Facts], ...] = tuple(rule for module in _MODULES for rule in module.RULE_SET.rules)
-"""Every rule about a card as an object, in the order of the documentation."""
+CARD_RULES: tuple[CheckedRule[Facts], ...] = tuple(rule for module in _MODULES for rule in module.RULE_SET.rules)
+"""Every rule about the content of a card, in the order of the documentation."""
 
 _NOWHERE = Served()
 _WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class Lint(NamedTuple):
-    """The protocol version that a card was judged as, and the findings, the worst first."""
+    """The result of linting a card: the protocol version of the applied rules, and the findings, errors first."""
 
     version: str
     findings: tuple[Finding, ...]
 
     def count(self, severity: Severity) -> int:
-        """Return how many findings are that severe."""
-        return sum(one.severity is severity for one in self.findings)
+        """Return the number of findings with this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
 
 
 def lint(raw: bytes, served: Served = _NOWHERE, version: str = "") -> Lint:
-    """Lint the bytes of a card; without a protocol version (`version`), that of its shape is used."""
+    """Lint the bytes of a card. Without `version`, the protocol version is detected from the shape of the card."""
     document = read_document(raw)
     if not isinstance(document.value, dict):
         return Lint(version, tuple(document.findings))
@@ -61,22 +61,22 @@ def check(card: Mapping[str, Json], version: str, served: Served = _NOWHERE, siz
     facts = Facts(card, version, served, size)
     found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
     if (older := facts.old_view) is not None:
-        # What both views have was judged as 1.0; what readers of 0.3 alone look at is judged as they see it.
+        # Members that only readers of 0.3 use are judged by the rules of 0.3.
         of_older = (finding for rule in CARD_RULES for finding in rule.judge(older))
-        found += [one for one in of_older if is_old_member(one.pointer)]
+        found += [finding for finding in of_older if is_old_member(finding.pointer)]
     return _sorted([*found, *_readability(facts, found)])
 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
-    """Report why this inspector cannot read the card or call the agent, unless another finding explains it."""
+    """Report why this inspector cannot read the card or call the agent, unless another finding reports it."""
     card = entry_of(DIALECTS, facts.version).decode_card(dict(facts.value))
     if isinstance(card, Unreadable):
-        if not any(one.severity is Severity.ERROR for one in found):
+        if not any(finding.severity is Severity.ERROR for finding in found):
             yield Finding("CARD-002", Severity.ERROR, "", card.why)
-    elif any(one.protocol_version for one in card.supported_interfaces) and select(card) is None:
+    elif any(interface.protocol_version for interface in card.supported_interfaces) and select(card) is None:
         why = "; ".join(option.reason for option in options(card))
         yield Finding("CARD-005", Severity.HINT, facts.interfaces_at, why)
 
 
 def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda one: _WORST_FIRST.index(one.severity)))
+    return tuple(sorted(found, key=lambda finding: _WORST_FIRST.index(finding.severity)))

@@ -1,7 +1,7 @@
 """The rules about push notifications.
 
-An example is a registration (its task and protocol version) and a delivery to it. In a header, `{token}` is replaced by
-the token of the registration. Besides these headers, only the usual ones of HTTP are sent.
+An example is a registration (with a task and a protocol version) and a delivery to it. In headers, `{token}` is
+replaced by the token of the registration. The delivery has these headers and the standard headers of HTTP.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ RULES = (
     Rule(
         "PUSH-001",
         Severity.ERROR,
-        "A push notification was refused",
+        "A push notification was rejected",
         "1.0 §4.3.3",
-        "The agent MUST authenticate itself as the configuration asks.",
-        "The verdict says what was missing; compare with the registration.",
+        "The agent MUST authenticate itself as the configuration requires.",
+        "Send the token and the credentials of the registration.",
         passing=_example(),
         failing=_example({**_HEADERS, "Authorization": "Bearer guessed"}),
     ),
     Rule(
         "PUSH-002",
         Severity.WARNING,
-        "A push notification is about a task that this registration is not for",
+        "A push notification is about another task than its registration",
         "1.0 §3.1.7, §4.3.3",
-        "Updates go to the webhooks that were registered for their task.",
-        "Check that the agent keeps push configurations per task.",
+        "Updates are sent to the webhooks that are registered for their task.",
+        "Store push configurations per task, and send each update only to the webhooks of its task.",
         passing=_example(),
         failing=_example(body={"statusUpdate": {**_STATUS, "taskId": "u"}}),
     ),
@@ -51,17 +51,17 @@ RULES = (
         "The body of a push notification cannot be read",
         "1.0 §4.3.3",
         "The body is a StreamResponse (1.0), or a Task (0.2 and 0.3).",
-        "Compare the raw bytes with the section; the reason stands in the verdict.",
+        "Compare the raw bytes with the section; the verdict contains the reason.",
         passing=_example(),
         failing=_example(body={"done": True}),
     ),
     Rule(
         "PUSH-004",
         Severity.ERROR,
-        "A push notification lacks the Authorization that was asked for",
+        "A push notification lacks the requested Authorization",
         "1.0 §4.3.3",
         "The agent MUST send the credentials of the configuration as Authorization: {scheme} {credentials}.",
-        "Send it beside the token header, or in its place: since 1.0.1 there is no token header any more.",
+        "Send Authorization in addition to the token header or instead of it: 1.0.1 removed the token header.",
         passing=_example(),
         failing=_example({"Content-Type": "application/json", "X-A2A-Notification-Token": "{token}"}),
     ),
@@ -71,17 +71,17 @@ RULES = (
         "A push notification has the wrong content type",
         "1.0 §4.3.3, §11.1",
         "The body is sent as application/a2a+json or application/json.",
-        "Set Content-Type; receivers choose by it how they read the body.",
+        "Set Content-Type to one of these; receivers choose by it how to read the body.",
         passing=_example({**_HEADERS, "Content-Type": "application/a2a+json"}),
         failing=_example({**_HEADERS, "Content-Type": "text/plain"}),
     ),
     Rule(
         "PUSH-006",
         Severity.WARNING,
-        "A push notification is shaped like another protocol version",
+        "A push notification has the shape of another protocol version",
         "1.0 §4.3.3",
         "The body is a StreamResponse: one of task, message, statusUpdate and artifactUpdate.",
-        "Send the shape of the interface that the webhook was registered at; a bare Task is that of 0.2 and 0.3.",
+        "Use the shape of the interface of the registration; a bare Task is the shape of 0.2 and 0.3.",
         passing=_example(body=_TASK, version="0.3"),
         failing=_example(body=_TASK),
     ),

@@ -1,4 +1,4 @@
-"""Rules that compare an answer or an error with the request (1.0 sections 3.1 and 3.2)."""
+"""Rules that compare a result or an error with its request (1.0 sections 3.1 and 3.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_LISTED = 100
 
 
 class ErrorFacts(NamedTuple):
-    """An error, the request that it answers, and the pointer to where the payload names the error."""
+    """An error, its request, and the JSON pointer to the error in the payload (`place`)."""
 
     version: str
     operation: Operation
@@ -40,7 +40,7 @@ class ErrorFacts(NamedTuple):
 
 
 class ResultFacts(NamedTuple):
-    """A result and the request that it answers; findings point into the object that the result is."""
+    """A result and its request; findings point into the result."""
 
     version: str
     operation: Operation
@@ -49,7 +49,7 @@ class ResultFacts(NamedTuple):
 
 
 class ListedFacts(NamedTuple):
-    """A task of a page of tasks, the task before it (None for the first), and the pointer to it."""
+    """A task in a list of tasks, the task before it (None for the first), and the JSON pointer to it (`place`)."""
 
     version: str
     request: ListTasksRequest
@@ -58,8 +58,8 @@ class ListedFacts(NamedTuple):
     place: str
 
 
-def of_result(version: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
-    """Judge a result by its request; the findings point into the task or the list that it is."""
+def judge_result(version: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
+    """Check a result against its request; the findings point into the result."""
     found = RESULTS.judge(ResultFacts(version, operation, request, answer))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
         before = None
@@ -69,10 +69,10 @@ def of_result(version: str, operation: Operation, request: Request, answer: Answ
     return tuple(found)
 
 
-def of_refusal(
+def judge_error(
     version: str, operation: Operation, request: Request, error: ProtocolError, place: str
 ) -> tuple[Finding, ...]:
-    """Judge an error by the request; `place` is the pointer to where the payload names the error."""
+    """Check an error against its request; `place` is the JSON pointer to the error in the payload."""
     return tuple(ERRORS.judge(ErrorFacts(version, operation, request, error, place)))
 
 
@@ -82,7 +82,7 @@ ERRORS, RESULTS, LISTED = (
     RuleSet[ResultFacts](RULES, V1),
     RuleSet[ListedFacts](RULES, V1),
 )
-"""In 0.1 the client names the tasks, and the codes are others; before 1.0 nothing limits what a call answers with."""
+"""In 0.1, clients choose the task ids, and the error codes differ. Before 1.0, nothing limits the result of a call."""
 
 _DONE = task_example(status={"state": "TASK_STATE_COMPLETED"})
 _WITH_HISTORY = task_example(status={"state": "TASK_STATE_COMPLETED"}, history=[message(TEXT_PART)["message"]])
@@ -111,33 +111,33 @@ _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
 @ERRORS.rule(
     "RESULT-008",
     WARNING,
-    "The error is about something that was not asked for",
+    "The error does not match the request",
     section="1.0 §3.3.2, §3.1.1; 0.3 §8.2",
-    requirement="Each error is returned for a cause of its own.",
-    remedy="Answer with the error that says what is wrong with this request; clients act on its code.",
+    requirement="Each error has a specific cause.",
+    remedy="Respond with the error that describes the problem of this request; clients act on its code.",
     passing=_refusal("UnsupportedOperationError"),
     failing=_refusal("TaskNotCancelableError"),
 )
 def unrelated_error(facts: ErrorFacts) -> Iterator[Violation]:
     kind = BY_CODE.get(facts.error.code) if facts.error.code is not None else None
-    if kind is not None and (why := _unrelated(kind.name, facts.operation, facts.request)):
-        yield Violation(facts.place, f"{facts.error.name}, and {why}")
+    if kind is not None and (why := _why_impossible(kind.name, facts.operation, facts.request)):
+        yield Violation(facts.place, f"the error is {facts.error.name}, but {why}")
 
 
-def _unrelated(name: str, operation: Operation, request: Request) -> str:
-    """Return the reason why a request cannot cause an error, `""` if it can."""
+def _why_impossible(name: str, operation: Operation, request: Request) -> str:
+    """Return why the request cannot cause the error, `""` if it can."""
     sent = request if isinstance(request, SendRequest) else None
     match name:
         case "TaskNotFoundError" if sent and not (sent.message.task_id or sent.message.reference_task_ids):
-            return "no task was named"
+            return "the request names no task"
         case "TaskNotCancelableError" if operation is not Operation.CANCEL:
-            return "nothing was to be canceled"
+            return "the request does not cancel a task"
         case "PushNotificationNotSupportedError" if operation not in PUSH:
             configuration = sent.configuration if sent else None
-            asked = configuration and configuration.task_push_notification_config
-            return "" if asked else "no push notifications were asked for"
+            sets_push = configuration and configuration.task_push_notification_config
+            return "" if sets_push else "the request does not set push notifications"
         case "ExtendedAgentCardNotConfiguredError" if operation is not Operation.EXTENDED_CARD:
-            return "no card was asked for"
+            return "the request does not get a card"
         case _:
             return ""
 
@@ -145,29 +145,29 @@ def _unrelated(name: str, operation: Operation, request: Request) -> str:
 @RESULTS.rule(
     "RESULT-001",
     ERROR,
-    "A call that waits came back before the task was at rest",
+    "A blocking call returned while the task was running",
     section="1.0 §3.2.2",
-    requirement="Blocking: the operation MUST wait until the task reaches a terminal or an interrupted state.",
-    remedy="Answer when the task is at rest, unless returnImmediately is true.",
+    requirement="A blocking operation MUST wait until the task reaches a terminal or an interrupted state.",
+    remedy="Respond when the task has ended or is interrupted, unless returnImmediately is true.",
     passing=answer(_DONE),
     failing=answer(task_example()),
 )
-def not_at_rest(facts: ResultFacts) -> Iterator[Violation]:
+def returned_early(facts: ResultFacts) -> Iterator[Violation]:
     request, task = facts.request, facts.answer
     if facts.operation is not Operation.SEND or not isinstance(request, SendRequest) or not isinstance(task, Task):
         return
-    at_once = bool(request.configuration and request.configuration.return_immediately)
-    if not at_once and task.status.state in (State.SUBMITTED, State.WORKING):
+    immediately = bool(request.configuration and request.configuration.return_immediately)
+    if not immediately and task.status.state in (State.SUBMITTED, State.WORKING):
         yield Violation("/status/state", f"the task is {short(task.status.state)}")
 
 
 @RESULTS.rule(
     "RESULT-002",
     ERROR,
-    "More history than was asked for",
+    "The history is longer than requested",
     section="1.0 §3.2.4",
-    requirement="The server MUST NOT return more messages than the provided value.",
-    remedy="Cut the history to its last messages; 0 asks for none.",
+    requirement="The server MUST NOT return more messages than historyLength.",
+    remedy="Return only the last messages of the history; 0 means no messages.",
     passing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 1}}),
     failing=answer(_WITH_HISTORY, asked={"configuration": {"historyLength": 0}}),
 )
@@ -186,16 +186,16 @@ def too_much_history(facts: ResultFacts) -> Iterator[Violation]:
 def _excess(wanted: int | None, task: Task, at: str = "") -> Iterator[Violation]:
     length = len(task.history or ())
     if wanted is not None and length > wanted:
-        yield Violation(f"{at}/history", f"{length} messages, {wanted} were asked for")
+        yield Violation(f"{at}/history", f"found {length} messages, at most {wanted} requested")
 
 
 @RESULTS.rule(
     "RESULT-003",
     ERROR,
-    "A page with more tasks than were asked for",
+    "A page has more tasks than requested",
     section="1.0 §3.1.4",
-    requirement="pageSize: the maximum number of tasks to return, 50 where unspecified, 100 at most.",
-    remedy="Cut the page and give a nextPageToken.",
+    requirement="pageSize is the maximum number of tasks: 50 by default, 100 at most.",
+    remedy="Shorten the page and set nextPageToken.",
     passing=_listed(_ONE, asked={"pageSize": 1}),
     failing=_listed(_OTHER, _ONE, asked={"pageSize": 1}),
 )
@@ -203,48 +203,52 @@ def too_many_tasks(facts: ResultFacts) -> Iterator[Violation]:
     if isinstance(facts.request, ListTasksRequest) and isinstance(facts.answer, TaskList):
         most, count = facts.request.page_size or _MOST_LISTED, len(facts.answer.tasks)
         if count > most:
-            yield Violation("/tasks", f"{count} tasks, {most} at most were asked for")
+            yield Violation("/tasks", f"found {count} tasks, at most {most} requested")
 
 
 @LISTED.rule(
     "RESULT-004",
     ERROR,
-    "Artifacts in a list that were not asked for",
+    "A listed task has artifacts that were not requested",
     section="1.0 §3.1.4",
-    requirement="When includeArtifacts is false, the artifacts field MUST be omitted entirely from each Task.",
-    remedy="Leave the member out.",
+    requirement="When includeArtifacts is false, each Task MUST omit the artifacts field.",
+    remedy="Remove the member artifacts.",
     passing=_listed({**_ONE, "artifacts": []}, asked={"includeArtifacts": True}),
     failing=_listed({**_ONE, "artifacts": []}),
 )
 def unwanted_artifacts(listed: ListedFacts) -> Iterator[Violation]:
     if listed.task.artifacts is not None and not listed.request.include_artifacts:
-        yield Violation(f"{listed.place}/artifacts", "artifacts, which were not asked for")
+        yield Violation(f"{listed.place}/artifacts", "artifacts is present, but includeArtifacts is not true")
 
 
 @LISTED.rule(
     "RESULT-005",
     ERROR,
-    "A listed task that the filter leaves out",
+    "A listed task does not match the filter",
     section="1.0 §3.1.4",
-    requirement="Filter tasks by context and by the current status state.",
-    remedy="Apply contextId and status to the tasks that are listed.",
+    requirement="The list is filtered by context and by the current status state.",
+    remedy="Apply contextId and status to the listed tasks.",
     passing=_listed(_ONE, asked={"contextId": "c-1"}),
     failing=_listed(_ONE, asked={"contextId": "c-2"}),
 )
 def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
     request, task = listed.request, listed.task
     if request.context_id and task.context_id and task.context_id != request.context_id:
-        yield Violation(f"{listed.place}/contextId", f"a task of context {task.context_id[:80]!r}")
+        yield Violation(
+            f"{listed.place}/contextId", f"contextId is {task.context_id[:80]!r}, requested {request.context_id[:80]!r}"
+        )
     if request.status and task.status.state != request.status:
-        yield Violation(f"{listed.place}/status/state", f"a task that is {short(task.status.state)}")
+        yield Violation(
+            f"{listed.place}/status/state", f"state is {short(task.status.state)}, requested {short(request.status)}"
+        )
 
 
 @LISTED.rule(
     "RESULT-006",
     ERROR,
-    "A list that is not sorted",
+    "The list of tasks is not sorted",
     section="1.0 §3.1.4",
-    requirement="Implementations MUST return tasks sorted by their status timestamp time in descending order.",
+    requirement="Tasks MUST be sorted by the timestamp of their status in descending order.",
     remedy="Sort the tasks, the newest status first.",
     passing=_listed(_OTHER, _ONE),
     failing=_listed(_ONE, _OTHER),
@@ -252,13 +256,13 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
 def unsorted(listed: ListedFacts) -> Iterator[Violation]:
     time = listed.task.status.timestamp or ""
     before = (listed.before and listed.before.status.timestamp) or ""
-    # Only times in UTC are compared, to the precision that both have.
+    # Only timestamps in UTC are compared, to their common precision.
     length = min(len(time), len(before)) - 1
     if time.endswith("Z") and before.endswith("Z") and time[:-1][:length] > before[:-1][:length]:
-        yield Violation(f"{listed.place}/status/timestamp", f"{time[:40]} after {before[:40]}")
+        yield Violation(f"{listed.place}/status/timestamp", f"{time[:40]} follows {before[:40]}")
 
 
-@LISTED.also("RESULT-002")
+@LISTED.add_check("RESULT-002")
 def too_much_history_in_a_list(listed: ListedFacts) -> Iterator[Violation]:
     return _excess(listed.request.history_length, listed.task, listed.place)
 
@@ -266,10 +270,10 @@ def too_much_history_in_a_list(listed: ListedFacts) -> Iterator[Violation]:
 @RESULTS.rule(
     "RESULT-007",
     ERROR,
-    "Another push configuration than the one that was asked for",
+    "The push configuration differs from the request",
     section="1.0 §3.1.7, §3.1.8, §3.1.9",
-    requirement="The operation MUST return configuration details including webhook URL, or MUST fail if there is none.",
-    remedy="Answer with the configuration as it is kept, under the task that it was made for.",
+    requirement="The operation MUST return the configuration with the webhook URL, or MUST fail if there is none.",
+    remedy="Return the stored configuration of the requested task.",
     passing=answer(_CONFIG, "CreateTaskPushNotificationConfig", asked=_CONFIG),
     failing=answer({**_CONFIG, "taskId": "t-2"}, "CreateTaskPushNotificationConfig", asked=_CONFIG),
 )
@@ -285,9 +289,15 @@ def other_config(facts: ResultFacts) -> Iterator[Violation]:
             return
 
 
-def _config_differences(asked: PushConfig | PushConfigRequest, config: PushConfig, at: str = "") -> Iterator[Violation]:
-    """Compare a push configuration with the requested one; members that the agent leaves out are not compared."""
-    expected = {"taskId": asked.task_id, "id": asked.id, "url": asked.url if isinstance(asked, PushConfig) else ""}
-    for name, got in (("taskId", config.task_id), ("id", config.id), ("url", config.url)):
-        if expected[name] and got and got != expected[name]:
-            yield Violation(f"{at}/{name}", f"{got!r:.80} instead of {expected[name]!r:.80}")
+def _config_differences(
+    request: PushConfig | PushConfigRequest, config: PushConfig, at: str = ""
+) -> Iterator[Violation]:
+    """Compare a push configuration with the requested configuration; members that the agent omits are not compared."""
+    expected = {
+        "taskId": request.task_id,
+        "id": request.id,
+        "url": request.url if isinstance(request, PushConfig) else "",
+    }
+    for name, found in (("taskId", config.task_id), ("id", config.id), ("url", config.url)):
+        if expected[name] and found and found != expected[name]:
+            yield Violation(f"{at}/{name}", f"{name} is {found!r:.80}, expected {expected[name]!r:.80}")

@@ -16,10 +16,10 @@ from inspector.findings.transport import http, jsonrpc, payload
 _NO_INTERFACE = Rule(
     "CARD-005",
     Severity.HINT,
-    "No interface that this inspector speaks",
+    "The card has no interface that this inspector supports",
     "1.0 §8.3.2",
-    "Clients MUST select the first supported transport of supportedInterfaces.",
-    "Nothing to mend if this is meant; else check protocolBinding and protocolVersion.",
+    "Clients MUST select the first entry of supportedInterfaces that they support.",
+    "Check protocolBinding and protocolVersion. If they are intended, no change is needed.",
     passing={},
     failing={
         "supportedInterfaces": [
@@ -36,7 +36,7 @@ EXCHANGE_RULES = (
     *http.RULES,
     *result.RULES,
 )
-"""The rules that a `StreamJudge` checks; their examples are exchanges."""
+"""The rules that a `StreamJudge` checks. Their examples are requests with their responses."""
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
 _OF_ANSWERS = tuple(rule for rule in EXCHANGE_RULES if rule not in _OF_STREAMS)
 
@@ -45,10 +45,10 @@ RULES: dict[str, Rule] = {
     for rule in (
         _NO_INTERFACE,
         *document.RULES,
-        *(one.rule for one in CARD_RULES),
+        *(checked.rule for checked in CARD_RULES),
         *_OF_STREAMS,
-        *(one.rule for one in OBJECT_RULES),
-        *(one.rule for one in ERROR_RULES),
+        *(checked.rule for checked in OBJECT_RULES),
+        *(checked.rule for checked in ERROR_RULES),
         *_OF_ANSWERS,
         *push.RULES,
     )
@@ -56,6 +56,6 @@ RULES: dict[str, Rule] = {
 """Every rule by its id."""
 
 
-def broken(rule: str, seen: str, pointer: str = "") -> Finding:
-    """Return a finding about a broken rule, with the severity of the rule."""
+def finding(rule: str, seen: str, pointer: str = "") -> Finding:
+    """Return a finding about a violated rule, with the severity of the rule."""
     return Finding(rule, RULES[rule].severity, pointer, seen)

@@ -1,4 +1,4 @@
-"""The shapes of JSON values (a small JSON Schema), and the search for places where a value differs from its shape."""
+"""Shapes of JSON values (a small subset of JSON Schema), and the comparison of values with their shapes."""
 
 from __future__ import annotations
 
@@ -17,54 +17,54 @@ from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
 
-class Plain(Enum):
-    """A JSON type that needs no further description.
+class JsonType(Enum):
+    """A JSON type without members or items.
 
-    `BYTES` is base64 in a string (`PLAIN_BYTES` of the first alphabet alone), `TIME` a timestamp in one. `INT64` is a
-    number, or a string with its digits, as protobuf's JSON writes it.
+    `BYTES` is a string in base64 or base64url, `STANDARD_BYTES` a string in base64 only, `TIMESTAMP` a string with a
+    timestamp. `INT64` is a number or a string with its digits, as in ProtoJSON.
     """
 
-    TEXT = "a string"
-    FLAG = "a boolean"
-    WHOLE = "an integer"
-    INT64 = "an integer of 64 bits"
-    STRUCT = "an object"
-    BYTES = "a string of base64"
-    PLAIN_BYTES = "a string of base64 in its first alphabet"
-    TIME = "a string with a timestamp"
+    STRING = "a string"
+    BOOLEAN = "a boolean"
+    INTEGER = "an integer"
+    INT64 = "a 64-bit integer"
+    OBJECT = "an object"
+    BYTES = "a base64 string"
+    STANDARD_BYTES = "a base64 string (not base64url)"
+    TIMESTAMP = "a timestamp string"
     ANY = "anything"
 
 
-TEXT, FLAG, WHOLE, INT64, STRUCT, BYTES, PLAIN_BYTES, TIME, ANY = Plain
+STRING, BOOLEAN, INTEGER, INT64, OBJECT, BYTES, STANDARD_BYTES, TIMESTAMP, ANY = JsonType
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A string that is one of these words; `of` is what they are called in findings."""
+class EnumOf:
+    """A string that is one of `values`; `of` is the name of the enum in findings."""
 
     of: str
-    words: frozenset[str]
+    values: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
-    """An array of items of one kind."""
+class ArrayOf:
+    """An array whose items all have the same shape."""
 
     item: Kind
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An object with any member names and values of one kind."""
+class MapOf:
+    """An object with arbitrary member names, whose values all have the same shape."""
 
     value: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object with these members; `of` is what it is called in findings.
+    """An object with these members; `of` is the name of the object in findings.
 
-    The members in `required` are required, and exactly one of those in `one_of`.
+    All members in `required` must be present, and exactly one of the members in `one_of`.
     """
 
     of: str
@@ -75,47 +75,47 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """An object whose member `by` names which of these shapes it has."""
+    """An object whose member `by` contains the key of its shape in `shapes`."""
 
     of: str
     by: str
     shapes: Mapping[str, Shape] = field(hash=False)
 
 
-Kind: TypeAlias = Plain | Words | Many | Named | Shape | Union
+Kind: TypeAlias = JsonType | EnumOf | ArrayOf | MapOf | Shape | Union
 
 
-def texts(*names: str, **others: Kind) -> dict[str, Kind]:
-    """Return the members of a shape: those with these names are strings."""
-    return dict.fromkeys(names, TEXT) | others
+def strings(*names: str, **others: Kind) -> dict[str, Kind]:
+    """Return the members of a shape: strings with these names, and `others`."""
+    return dict.fromkeys(names, STRING) | others
 
 
 class SchemaErrorKind(Enum):
-    """How a value differs from its shape."""
+    """The difference between a value and its shape."""
 
     MISSING = auto()
     WRONG_TYPE = auto()
     NULL = auto()
     UNKNOWN = auto()
-    WORD = auto()
-    """A string that is not one of the allowed words."""
+    ENUM_VALUE = auto()
+    """A string that is not one of the allowed values."""
     NONE_OF = auto()
     """None of the members in `one_of`."""
     SEVERAL = auto()
     """More than one of the members in `one_of`."""
     BYTES = auto()
     """A string that is not base64."""
-    TIME = auto()
+    TIMESTAMP = auto()
     """A string that is not a timestamp."""
     BLANK = auto()
-    """A required text that is blank."""
+    """A required string that is blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaError:
     """A difference between a value and its shape: the member `name` of an object of this shape, at `pointer`.
 
-    `value` is the value there, None if there is none.
+    `value` is the value at the pointer, None if it is missing.
     """
 
     kind: SchemaErrorKind
@@ -127,17 +127,17 @@ class SchemaError:
 
 
 _LONGEST_NAME = 60
-"""Longer names are not compared: no member is that long."""
+"""The maximum length of a name that is compared with known members."""
 _NOTHING = Shape("payload", {})
-_JSON_TYPES: Mapping[Plain, type] = {
-    TEXT: str,
-    FLAG: bool,
-    WHOLE: int,
+_JSON_TYPES: Mapping[JsonType, type] = {
+    STRING: str,
+    BOOLEAN: bool,
+    INTEGER: int,
     INT64: int,
-    STRUCT: dict,
+    OBJECT: dict,
     BYTES: str,
-    PLAIN_BYTES: str,
-    TIME: str,
+    STANDARD_BYTES: str,
+    TIMESTAMP: str,
 }
 _TIMESTAMP = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,12})?)?"
@@ -148,14 +148,15 @@ _TIMESTAMP = re.compile(
 def schema_errors(
     value: Json, kind: Kind, steps: tuple[str | int, ...] = (), of: Shape = _NOTHING, name: str = ""
 ) -> Iterator[SchemaError]:
-    """Compare a value with its shape and report every difference; `steps` lead to the value.
+    """Compare a value with its shape and return every difference.
 
-    The value is the member `name` of an object of shape `of`, or inside that member.
+    `steps` are the member names and indices that lead to the value. The value is the member `name` of an object of
+    shape `of`, or a descendant of that member.
     """
     match kind:
-        case Plain() | Words():
+        case JsonType() | EnumOf():
             yield from _of_plain(value, kind, steps, of, name)
-        case Many():
+        case ArrayOf():
             if not isinstance(value, list):
                 yield _mistyped(value, "an array", steps, of, name)
                 return
@@ -163,7 +164,7 @@ def schema_errors(
                 yield from schema_errors(item, kind.item, (*steps, number), of, name)
         case _ if not isinstance(value, dict):
             yield _mistyped(value, "an object", steps, of, name)
-        case Named():
+        case MapOf():
             for member, item in value.items():
                 yield from schema_errors(item, kind.value, (*steps, member), of, name)
         case Shape():
@@ -172,32 +173,36 @@ def schema_errors(
             yield from _of_union(value, kind, steps)
 
 
-def _mistyped(value: Json, due: str, steps: tuple[str | int, ...], of: Shape, name: str) -> SchemaError:
+def _mistyped(value: Json, expected: str, steps: tuple[str | int, ...], of: Shape, name: str) -> SchemaError:
     return SchemaError(
-        SchemaErrorKind.WRONG_TYPE, of, name, pointer(*steps), f"{due} is due, this is {brief(value)}", value
+        SchemaErrorKind.WRONG_TYPE, of, name, pointer(*steps), f"expected {expected}, found {brief(value)}", value
     )
 
 
 def _of_plain(
-    value: Json, kind: Plain | Words, steps: tuple[str | int, ...], of: Shape, name: str
+    value: Json, kind: JsonType | EnumOf, steps: tuple[str | int, ...], of: Shape, name: str
 ) -> Iterator[SchemaError]:
-    if isinstance(kind, Words):
+    if isinstance(kind, EnumOf):
         if not isinstance(value, str):
             yield _mistyped(value, "a string", steps, of, name)
-        elif value not in kind.words:
-            yield SchemaError(SchemaErrorKind.WORD, of, name, pointer(*steps), f"{value[:80]!r} is no {kind.of}", value)
+        elif value not in kind.values:
+            yield SchemaError(
+                SchemaErrorKind.ENUM_VALUE, of, name, pointer(*steps), f"{value[:80]!r} is not a {kind.of}", value
+            )
         return
     if kind is INT64 and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
         return
-    due = _JSON_TYPES.get(kind)
-    if due is not None and (not isinstance(value, due) or (due is int and isinstance(value, bool))):
+    expected = _JSON_TYPES.get(kind)
+    if expected is not None and (not isinstance(value, expected) or (expected is int and isinstance(value, bool))):
         yield _mistyped(value, kind.value, steps, of, name)
-    elif kind in (BYTES, PLAIN_BYTES) and not is_base64(value):
-        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is no base64", value)
-    elif kind is PLAIN_BYTES and ("-" in value or "_" in value):
-        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is base64url", value)
-    elif kind is TIME and not is_timestamp(value):
-        yield SchemaError(SchemaErrorKind.TIME, of, name, pointer(*steps), f"{value[:80]!r} is no timestamp", value)
+    elif kind in (BYTES, STANDARD_BYTES) and not is_base64(value):
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is not base64", value)
+    elif kind is STANDARD_BYTES and ("-" in value or "_" in value):
+        yield SchemaError(SchemaErrorKind.BYTES, of, name, pointer(*steps), f"{name} is base64url, not base64", value)
+    elif kind is TIMESTAMP and not is_timestamp(value):
+        yield SchemaError(
+            SchemaErrorKind.TIMESTAMP, of, name, pointer(*steps), f"{value[:80]!r} is not a timestamp", value
+        )
 
 
 def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
@@ -207,7 +212,7 @@ def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, 
         elif isinstance(text := value[name], str) and not text.strip():
             yield SchemaError(SchemaErrorKind.BLANK, shape, name, pointer(*steps, name), f"{name} is blank", text)
     if shape.one_of:
-        # null is a value if the member can be anything
+        # null is a valid value of ANY
         chosen = [
             name
             for name in shape.one_of
@@ -222,36 +227,41 @@ def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, 
             )
     for name, member in value.items():
         kind = shape.members.get(name)
-        there = (*steps, name)
+        member_steps = (*steps, name)
         if kind is None:
             yield SchemaError(
-                SchemaErrorKind.UNKNOWN, shape, name, pointer(*there), f"{name} is no member of {shape.of}", member
+                SchemaErrorKind.UNKNOWN,
+                shape,
+                name,
+                pointer(*member_steps),
+                f"{name} is not a member of the {shape.of}",
+                member,
             )
         elif member is not None:
-            yield from schema_errors(member, kind, there, shape, name)
+            yield from schema_errors(member, kind, member_steps, shape, name)
         elif name not in shape.required and kind is not ANY:
-            yield SchemaError(SchemaErrorKind.NULL, shape, name, pointer(*there), f"{name} is null")
+            yield SchemaError(SchemaErrorKind.NULL, shape, name, pointer(*member_steps), f"{name} is null")
 
 
 def _of_union(value: Mapping[str, Json], union: Union, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:
-    said = value.get(union.by)
-    shape = union.shapes.get(said) if isinstance(said, str) else None
+    name = value.get(union.by)
+    shape = union.shapes.get(name) if isinstance(name, str) else None
     if shape is not None:
         yield from _of_object(value, shape, steps)
         return
     any_shape = Shape(union.of, {})
     where = pointer(*steps, union.by)
-    if said is None:
+    if name is None:
         yield SchemaError(SchemaErrorKind.MISSING, any_shape, union.by, where, f"{union.by} is missing", None)
-    elif not isinstance(said, str):
-        yield _mistyped(said, "a string", (*steps, union.by), any_shape, union.by)
+    elif not isinstance(name, str):
+        yield _mistyped(name, "a string", (*steps, union.by), any_shape, union.by)
     else:
-        seen = f"{said[:80]!r} is none of {', '.join(union.shapes)}"
-        yield SchemaError(SchemaErrorKind.WORD, any_shape, union.by, where, seen, said)
+        seen = f"{name[:80]!r} is not one of {', '.join(union.shapes)}"
+        yield SchemaError(SchemaErrorKind.ENUM_VALUE, any_shape, union.by, where, seen, name)
 
 
 def is_timestamp(text: str) -> bool:
-    """Whether a text is an existing date and a time, as in ISO 8601."""
+    """Whether a text is a valid date and time in ISO 8601."""
     found = _TIMESTAMP.fullmatch(text)
     try:
         return found is not None and date.fromisoformat(found[1]) is not None
@@ -260,7 +270,7 @@ def is_timestamp(text: str) -> bool:
 
 
 def is_base64(text: str) -> bool:
-    """Whether a text is base64 of either alphabet, with or without padding, as ProtoJSON readers accept it."""
+    """Whether a text is base64 or base64url, with or without padding, which ProtoJSON readers accept."""
     plain = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
         b64decode(plain + "=" * (-len(plain) % 4), validate=True)

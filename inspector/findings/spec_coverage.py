@@ -1,8 +1,8 @@
-"""Which rule checks which requirement of the specification (sections 3, 4, 9, 10 and 11 of 1.0).
+"""The requirements of the specification (sections 3, 4, 9, 10 and 11 of 1.0), and the rules that check them.
 
-`spec_coverage.csv` lists, in our words and in the order of the specification, every sentence there with MUST, MUST NOT,
-SHALL or REQUIRED, and those about the messages in `specification/a2a.proto` that the sections quote. A requirement that
-no rule checks, or not completely, has a note with the reason. Source: the tags v1.0.0 and v1.0.1 of the specification.
+`spec_coverage.csv` paraphrases every sentence with MUST, MUST NOT, SHALL or REQUIRED, in the order of the
+specification. It includes the sentences in `specification/a2a.proto` that these sections quote. A requirement that no
+rule checks completely has a note with the reason. Source: the tags v1.0.0 and v1.0.1 of the specification.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class Requirement(NamedTuple):
-    """A requirement, the rules that check it, and a note if they do not check all of it."""
+    """A requirement, the ids of the rules that check it, and a note if they do not check it completely."""
 
     section: str
     text: str

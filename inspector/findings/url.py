@@ -1,4 +1,4 @@
-"""Parse URLs, and find out why one cannot be used."""
+"""Parse and validate URLs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NOT_IN_URLS = frozenset('<>"{}|\\^`')
-_TARGETS = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
+_TARGET_PREFIXES = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
 """The prefixes of gRPC target names."""
 
 
@@ -36,14 +36,16 @@ def is_local(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Whether a host is a wildcard address, which sockets bind to and clients cannot reach."""
+    """Whether a host is a wildcard address, which is only valid for binding a socket."""
     address = _address(host)
     inner = getattr(address, "ipv4_mapped", None)
-    return host in ("0", "*") or any(one is not None and one.is_unspecified for one in (address, inner))
+    return host in ("0", "*") or any(
+        candidate is not None and candidate.is_unspecified for candidate in (address, inner)
+    )
 
 
 def is_private(host: str) -> bool:
-    """Whether a host can be reached only inside of its own network."""
+    """Whether a host can be reached only within its network."""
     address = _address(host)
     if address is None:
         return host.endswith((".local", ".internal", ".lan"))
@@ -51,24 +53,24 @@ def is_private(host: str) -> bool:
 
 
 def flaw(url: str, *, target: bool = False) -> str:
-    """Return why a text is not an absolute URL, `""` if it is one; `target` allows gRPC targets (`dns:///host`)."""
+    """Return why a text is not a valid absolute URL, `""` if it is valid; `target` allows gRPC targets (`dns:///host`)."""
     if not url.strip():
-        return "it is empty"
-    if any(one.isspace() or ord(one) < 32 or one == "\u200b" for one in url):
-        return "it has a space or a control character"
-    if target and url.lower().startswith(_TARGETS):
+        return "the URL is empty"
+    if any(character.isspace() or ord(character) < 32 or character == "\u200b" for character in url):
+        return "it contains a space or a control character"
+    if target and url.lower().startswith(_TARGET_PREFIXES):
         return ""
     parts = split(url)
     if parts is None:
-        return "it is no url"
+        return "it cannot be parsed as a URL"
     if "://" not in url and not (target and parts.hostname and parts.path in ("", "/") and not url.startswith("/")):
         return "it is not absolute"
     if not parts.hostname:
-        return "it names no host"
+        return "it has no host"
     if not is_host(parts.hostname):
-        return f"{parts.hostname} is no host"
+        return f"{parts.hostname} is not a valid host name"
     if _NOT_IN_URLS & set(url) or re.search(r"%(?![0-9A-Fa-f]{2})", url):
-        return "it has a character that a url cannot have"
+        return "it contains a character that is not allowed in a URL"
     return ""
 
 
@@ -81,8 +83,8 @@ def is_host(host: str) -> bool:
     except UnicodeError:
         return False
     labels = plain.removesuffix(".").split(".")
-    numbers = all(one.isdigit() for one in labels) and len(labels) > 1
-    return all(_LABEL.fullmatch(one) for one in labels) and not numbers
+    numbers = all(label.isdigit() for label in labels) and len(labels) > 1
+    return all(_LABEL.fullmatch(label) for label in labels) and not numbers
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -20,7 +20,7 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 
 MESSAGES = 1000
 """The number of messages of the agent that are kept for each task: the newest."""
@@ -86,7 +86,7 @@ class AssembledArtifact:
     name: str = ""
     description: str = ""
     parts: list[Part | TextRun] = field(default_factory=list)
-    text: GrowingText = field(default_factory=GrowingText)
+    text: TextBuffer = field(default_factory=TextBuffer)
     cuts: array[int] = field(default_factory=lambda: array("q"))
     revision: int = 0
     chunks: int = 0
@@ -100,7 +100,7 @@ class AssembledArtifact:
 
     def replace(self, artifact: Artifact) -> None:
         """Replace the content by that of a whole artifact."""
-        self.parts, self.text, self.cuts, self.size, self.chunks = [], GrowingText(), array("q"), 0, 0
+        self.parts, self.text, self.cuts, self.size, self.chunks = [], TextBuffer(), array("q"), 0, 0
         self.revision += 1
         self.closed = False
         self.extend(artifact)

@@ -1,4 +1,4 @@
-"""The Agent Card as 1.0 shapes it (section 4.4); older cards are read into this by their dialect."""
+"""The Agent Card of A2A 1.0 (section 4.4), to which the dialects convert older cards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.protocol.model import Items, Json, Wire
 
 
 class AgentInterface(Wire):
-    """One way to reach the agent: a url, a binding and the version spoken there (1.0 section 4.4.6)."""
+    """An interface of the agent: URL, protocol binding and protocol version (1.0 section 4.4.6)."""
 
     url: str = ""
     protocol_binding: str = ""
@@ -20,14 +20,14 @@ class AgentInterface(Wire):
 
 
 class AgentProvider(Wire):
-    """Who runs the agent (1.0 section 4.4.2)."""
+    """The organization that provides the agent (1.0 section 4.4.2)."""
 
     organization: str = ""
     url: str | None = None
 
 
 class AgentExtension(Wire):
-    """A protocol extension that the agent speaks (1.0 section 4.4.4)."""
+    """A protocol extension that the agent supports (1.0 section 4.4.4)."""
 
     uri: str = ""
     description: str | None = None
@@ -36,7 +36,7 @@ class AgentExtension(Wire):
 
 
 class AgentCapabilities(Wire):
-    """What the agent says that it can do (1.0 section 4.4.3)."""
+    """The optional capabilities that the agent declares (1.0 section 4.4.3)."""
 
     streaming: bool | None = None
     push_notifications: bool | None = None
@@ -45,7 +45,7 @@ class AgentCapabilities(Wire):
 
 
 class AgentSkill(Wire):
-    """One thing that the agent is good at (1.0 section 4.4.5)."""
+    """A skill of the agent (1.0 section 4.4.5)."""
 
     id: str = ""
     name: str = ""
@@ -65,9 +65,9 @@ def _first_error_only(value: Json) -> Json:
 
 
 class AgentCard(Wire):
-    """Who an agent is, where it lives, what it can do and what it asks for (1.0 section 4.4.1).
+    """The self-description of an agent: identity, interfaces, capabilities, skills, security (1.0 section 4.4.1).
 
-    `security_schemes` maps a name to a one-member object (`{"httpAuthSecurityScheme": {...}}`), as 1.0 shapes it.
+    `security_schemes` maps names to objects with one member, as in 1.0: `{"httpAuthSecurityScheme": {...}}`.
     """
 
     name: str = ""

@@ -1,4 +1,4 @@
-"""What changed between two JSON values, member by member; items of known lists are matched by what they are."""
+"""List the differences between two JSON values; items of known lists are matched by their identity."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 class How(StrEnum):
-    """What happened to a member."""
+    """The kind of a difference."""
 
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
     MOVED = "moved"
-    """The items of a list are the same ones, in another order."""
+    """The items of a list are the same in another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference.
+    """A difference between two values.
 
-    `pointer` is a JSON pointer into the later value, into the earlier one where something was removed; `path` names the
-    same place for people, items by what they are instead of by number; `before` and `after` are None where there is
-    none.
+    - `pointer`: the JSON pointer into the later value; for a removed member, into the earlier value.
+    - `path`: the same position for people, with the identity of items instead of their index.
+    - `before`, `after`: the values, None if there is none.
     """
 
     how: How
@@ -51,11 +51,11 @@ IDENTITIES: Mapping[str, Callable[[Mapping[str, Json]], str]] = {
     "extensions": lambda item: str(item.get("uri", "")),
     "signatures": lambda item: f"{item.get('protected', '')}.{item.get('signature', '')}",
 }
-"""By the name of a list: what makes two of its items the same one."""
+"""The function that returns the identity of an item, by the name of its list."""
 
 
 def difference(before: Json, after: Json) -> list[Change]:
-    """List what changed, in the order of the later value, what was removed behind it."""
+    """Return the differences in the order of the later value, each removed member after the others of its object."""
     return list(_compare(before, after, "", ()))
 
 
@@ -98,7 +98,7 @@ def _items(before: list[Json], after: list[Json], pointer: str, path: tuple[str,
 
 
 def _named(items: list[Json], path: tuple[str, ...]) -> dict[tuple[str, int], int]:
-    """Return where each item stands, by its name and how many of that name came before it."""
+    """Return the index of each item, by its identity and the number of equal identities before it."""
     identity = IDENTITIES.get(path[-1] if path else "")
     plain = not any(isinstance(item, dict | list) for item in items)
     seen: dict[str, int] = {}

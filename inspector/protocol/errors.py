@@ -1,4 +1,4 @@
-"""The error taxonomy: A2A's errors in their spellings (1.0 section 5.4), and whose fault a failure is."""
+"""The errors of A2A with their codes in each binding (1.0 section 5.4), and faults: failures as users see them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a program that only says what went wrong starts without pydantic
+if TYPE_CHECKING:  # without it, a command that only reports an error need not load pydantic
     from inspector.protocol.model import Json
 
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a program that only says what went wrong starts without pyd
 class ErrorKind:
     """An error that A2A or JSON-RPC defines, with its codes in A2A 1.0.1 (section 5.4).
 
-    `code` is the code of JSON-RPC, `http` and `grpc` are statuses; `before` has those of 1.0.0 if they differ.
+    `code` is the JSON-RPC code, `http` and `grpc` are statuses. `before` has the statuses of 1.0.0 if they differ.
     """
 
     name: str
@@ -27,43 +27,43 @@ class ErrorKind:
 
     @property
     def reason(self) -> str:
-        """Return the reason in the ErrorInfo: `TASK_NOT_FOUND` for `TaskNotFoundError`."""
+        """Return the `reason` in an ErrorInfo: `TASK_NOT_FOUND` for `TaskNotFoundError`."""
         return _REASONS.get(self.name) or re.sub(r"\B[A-Z]", r"_\g<0>", self.name.removesuffix("Error")).upper()
 
     @property
     def http_statuses(self) -> frozenset[int]:
-        """Return the HTTP statuses that the error has in any release of 1.0."""
+        """Return the HTTP statuses of the error in all releases of 1.0."""
         return frozenset({self.http, self.before[0] if self.before else self.http})
 
     @property
     def grpc_statuses(self) -> frozenset[str]:
-        """Return the gRPC statuses that the error has in any release of 1.0."""
+        """Return the gRPC statuses of the error in all releases of 1.0."""
         return frozenset({self.grpc, self.before[1] if self.before else self.grpc})
 
     def statuses(self, release: str) -> tuple[int, str]:
-        """Return the HTTP and the gRPC status that the error has in a release of 1.0."""
+        """Return the HTTP and the gRPC status of the error in a release of 1.0."""
         return self.before if self.before is not None and release == "1.0.0" else (self.http, self.grpc)
 
     def info(self) -> dict[str, Json]:
-        """Return the ErrorInfo that says which error it is (1.0 sections 9.5, 10.6 and 11.6)."""
+        """Return the ErrorInfo that identifies the error (1.0 sections 9.5, 10.6 and 11.6)."""
         return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": self.reason, "domain": DOMAIN}
 
 
 DOMAIN = "a2a-protocol.org"
-"""The domain of the reasons that an ErrorInfo of A2A's gives."""
+"""The `domain` in an ErrorInfo of A2A."""
 
 _REASONS = {"JSONParseError": "PARSE_ERROR", "InternalError": "INTERNAL_ERROR"}
 _ARGUMENT, _PRECONDITION, _UNIMPLEMENTED = "INVALID_ARGUMENT", "FAILED_PRECONDITION", "UNIMPLEMENTED"
 
 _JSONRPC = (
-    ErrorKind("JSONParseError", -32700, 400, _ARGUMENT, "the request was not JSON"),
+    ErrorKind("JSONParseError", -32700, 400, _ARGUMENT, "the request is not valid JSON"),
     ErrorKind("InvalidRequestError", -32600, 400, _ARGUMENT, "the agent could not read the request"),
-    ErrorKind("MethodNotFoundError", -32601, 404, "NOT_FOUND", "the agent knows no such method"),
+    ErrorKind("MethodNotFoundError", -32601, 404, "NOT_FOUND", "the agent does not know this method"),
     ErrorKind("InvalidParamsError", -32602, 400, _ARGUMENT, "the agent did not accept the parameters"),
-    ErrorKind("InternalError", -32603, 500, "INTERNAL", "the agent failed inside"),
+    ErrorKind("InternalError", -32603, 500, "INTERNAL", "an internal error occurred in the agent"),
 )
 _A2A = (
-    ErrorKind("TaskNotFoundError", -32001, 404, "NOT_FOUND", "the agent knows no such task"),
+    ErrorKind("TaskNotFoundError", -32001, 404, "NOT_FOUND", "the agent does not know this task"),
     ErrorKind(
         "TaskNotCancelableError",
         -32002,
@@ -77,21 +77,31 @@ _A2A = (
         -32003,
         400,
         _PRECONDITION,
-        "the agent sends no push notifications",
+        "the agent does not support push notifications",
         (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
-        "UnsupportedOperationError", -32004, 400, _PRECONDITION, "the agent does not do this", (400, _UNIMPLEMENTED)
+        "UnsupportedOperationError",
+        -32004,
+        400,
+        _PRECONDITION,
+        "the agent does not support this operation",
+        (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
-        "ContentTypeNotSupportedError", -32005, 400, _ARGUMENT, "the agent takes no such content", (415, _ARGUMENT)
+        "ContentTypeNotSupportedError",
+        -32005,
+        400,
+        _ARGUMENT,
+        "the agent does not support this content type",
+        (415, _ARGUMENT),
     ),
     ErrorKind(
         "InvalidAgentResponseError",
         -32006,
         500,
         "INTERNAL",
-        "the agent answered against the protocol",
+        "the response of the agent violates the protocol",
         (502, "INTERNAL"),
     ),
     ErrorKind("ExtendedAgentCardNotConfiguredError", -32007, 400, _PRECONDITION, "the agent has no extended card"),
@@ -100,14 +110,14 @@ _A2A = (
         -32008,
         400,
         _PRECONDITION,
-        "the agent demands an extension that the request did not activate",
+        "the agent requires an extension that the request does not activate",
     ),
     ErrorKind(
         "VersionNotSupportedError",
         -32009,
         400,
         _PRECONDITION,
-        "the agent does not speak this protocol version",
+        "the agent does not support this protocol version",
         (400, _UNIMPLEMENTED),
     ),
     ErrorKind(
@@ -120,13 +130,13 @@ _A2A = (
 )
 
 BY_CODE: dict[int, ErrorKind] = {kind.code: kind for kind in _JSONRPC + _A2A}
-"""The errors of 0.2 to the draft of 1.1 by JSON-RPC code; the dialect of 0.1 has its own names for some."""
+"""The errors of A2A 0.2 to the draft of 1.1, by JSON-RPC code; the dialect of 0.1 has other names for some codes."""
 
 BY_NAME: dict[str, ErrorKind] = {kind.name: kind for kind in _JSONRPC + _A2A}
-"""The same by name."""
+"""The same errors by name."""
 
 BY_REASON: dict[str, ErrorKind] = {kind.reason: kind for kind in _JSONRPC + _A2A}
-"""The same by the reason of their ErrorInfo (1.0 section 11.6)."""
+"""The same errors by the `reason` of their ErrorInfo (1.0 section 11.6)."""
 
 _FORMER_NAMES = {"AuthenticatedExtendedCardNotConfiguredError": "ExtendedAgentCardNotConfiguredError"}
 
@@ -139,11 +149,13 @@ def named_in(text: str) -> ErrorKind | None:
 
 @dataclass(frozen=True, slots=True)
 class ProtocolError:
-    """An error that the agent answered with, as it came: the code, the words, the data.
+    """An error in a response of the agent: code, message and data.
 
-    `code` is JSON-RPC's, over another transport that of the error which the answer names, None where it names none;
-    `status` is the HTTP status that goes with it, 0 where none does. `called` is the name of the error where the code
-    does not tell it: the word of a status, or what the version calls the code.
+    - `code`: the JSON-RPC code; over other bindings the code of the error that the response identifies, None if it does
+      not identify one.
+    - `status`: the HTTP status of the response, 0 for none.
+    - `called`: the name of the error if it does not follow from the code: the name of a status, or the name in an older
+      protocol version.
     """
 
     code: int | None
@@ -154,19 +166,19 @@ class ProtocolError:
 
     @property
     def name(self) -> str:
-        """Return A2A's name for the error, or `Error` where nobody names it."""
+        """Return the name of the error, `Error` if it is unknown."""
         kind = BY_CODE.get(self.code) if self.code is not None else None
         return self.called or (kind.name if kind else "Error")
 
     @property
     def words(self) -> str:
-        """Return name and message in one, the name once: 0.3 puts it at the head of the message over gRPC."""
-        said = self.message.removeprefix(f"{self.name}:").strip()
-        return f"{self.name}: {said}" if said else self.name
+        """Return `name: message`; the name is not repeated if the message starts with it, as in 0.3 over gRPC."""
+        message = self.message.removeprefix(f"{self.name}:").strip()
+        return f"{self.name}: {message}" if message else self.name
 
 
 class Whose(StrEnum):
-    """Who has to act for a failure to go away."""
+    """Who has to act to correct a failure."""
 
     OURS = "the inspector"
     YOURS = "the command"
@@ -175,7 +187,7 @@ class Whose(StrEnum):
 
 
 class FaultCode(StrEnum):
-    """What failed before or outside a protocol answer, as the a2a-cli specification 0.2 names it (appendix D)."""
+    """The codes of failures that are not errors of A2A, from the a2a-cli specification 0.2 (appendix D)."""
 
     USAGE = "A2ACLI_ERR_USAGE"
     CARD_NOT_FOUND = "A2ACLI_ERR_CARD_NOT_FOUND"
@@ -189,9 +201,12 @@ class FaultCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failure in words: whose it is, what was seen and what to do next.
+    """A failure as it is shown to the user.
 
-    `code` is a `FaultCode`, or the name of the protocol's own error where the agent reported one.
+    - `whose`: who has to act.
+    - `code`: a `FaultCode`, or the name of the A2A error in the response of the agent.
+    - `seen`: what failed and why, as a sentence; `hint`: what to do next.
+    - `error`: the error in the response of the agent.
     """
 
     whose: Whose
@@ -201,12 +216,12 @@ class Fault:
     error: ProtocolError | None = None
 
     def sentence(self) -> str:
-        """Return what was seen and what to do, as prose for one line."""
+        """Return the failure and the hint in one line."""
         return f"{self.seen} {self.hint}".strip()
 
 
 class FaultError(Exception):
-    """Raised where a call cannot return a value, carrying the `Fault`."""
+    """An exception with a `Fault`, for functions that cannot return one."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.sentence())

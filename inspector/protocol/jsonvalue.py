@@ -1,4 +1,4 @@
-"""Bytes to JSON values, totally: what is not JSON becomes an `Unreadable` that says where and why."""
+"""Parse JSON without raising: invalid JSON becomes an `Unreadable` with the reason and the position."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pydantic_core import from_json
 from inspector.protocol.model import Json, Unreadable
 
 _QUOTED = 120
-"""How many characters of a bad value a sentence quotes."""
+"""The longest quotation of an invalid value, in characters."""
 
-_PLAINLY = {
+_PLAIN_TEXTS = {
     "recursion limit exceeded": "nested deeper than 200 levels",
     "number out of range": "a number of more than 4,300 digits",
     "lone leading surrogate in hex escape": "half of a surrogate pair",
     "unexpected end of hex escape": "half of a surrogate pair",
-    "EOF while parsing": "breaks off in",
+    "EOF while parsing": "ends within",
 }
-"""What the parser says, in words that help."""
+"""Plain texts for messages of the JSON parser."""
 
-_DUE = {
+_EXPECTED = {
     "model_type": "an object",
     "dict_type": "an object",
     "list_type": "an array",
@@ -34,24 +34,24 @@ _DUE = {
     "int_type": "an integer",
     "bool_type": "a boolean",
 }
-"""What the model wanted, by the type of its complaint."""
+"""The expected type, by the type of the validation error."""
 
 _LINES = 1000
-"""How far down a sentence quotes the place: splitting a hostile body into all its lines would cost too much."""
+"""The last line that an error quotes; splitting a hostile body into all its lines would need too much time."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 MOST_CONTAINERS = 200_000
-"""How many braces and brackets a value may open; each becomes an object of up to a kilobyte when it is read."""
+"""The limit of objects and arrays in a value; each of them needs up to a kilobyte of memory."""
 _QUOTED_OF_TOO_MANY = 1000
 
 
 def parse(raw: bytes) -> Json | Unreadable:
-    """Read one JSON value from UTF-8 bytes; what comes back can be walked and dumped without care.
+    """Parse one JSON value in UTF-8; the result can be traversed and written without further checks.
 
-    Refused beyond bad syntax: NaN and Infinity, half of a surrogate pair, more than 200 levels, integers of more than
-    4,300 digits, and values so rich in objects and arrays that they would take hundreds of times their size. A number
-    beyond a double is read as infinity, as by every reader whose numbers are doubles.
+    These are rejected, too: NaN and Infinity, half of a surrogate pair, more than 200 levels, integers of more than
+    4,300 digits, and more than `MOST_CONTAINERS` objects and arrays. A number beyond the range of a double becomes
+    infinity.
     """
     if len(raw) > MOST_CONTAINERS and raw.count(b"{") + raw.count(b"[") > MOST_CONTAINERS:
         return Unreadable(
@@ -64,9 +64,9 @@ def parse(raw: bytes) -> Json | Unreadable:
 
 
 def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None = None) -> ModelT | Unreadable:
-    """Read a JSON value as a canonical object, rewritten by `change` first; members are known by wire names only.
+    """Read a JSON value as a canonical object, after converting it with `change`; members have their names in JSON.
 
-    A null where the model wants something else counts as absence, which is how many libraries write it.
+    A null is read as a missing member if the model does not allow null, because many libraries write it so.
     """
     changed = value if change is None else change(value)
     try:
@@ -78,15 +78,15 @@ def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = "".join(f"/{step}" for step in first["loc"])
-        due = _DUE.get(first["type"])
-        wrong = f"{due} is due, this is {brief(first['input'])}" if due else first["msg"][:_QUOTED]
-        return Unreadable(value, f"{model.__name__}{where}: {wrong}")
+        expected = _EXPECTED.get(first["type"])
+        problem = f"expected {expected}, found {brief(first['input'])}" if expected else first["msg"][:_QUOTED]
+        return Unreadable(value, f"{model.__name__}{where}: {problem}")
 
 
 def dump(value: Json) -> bytes:
-    """Write a JSON value compactly, as it goes on the wire.
+    """Write a JSON value without whitespace, as it is sent.
 
-    Half of a surrogate pair is written as its escape, an infinity, which JSON does not have, as null.
+    Half of a surrogate pair is written as an escape, and infinity, which JSON does not have, as null.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8")
@@ -95,7 +95,7 @@ def dump(value: Json) -> bytes:
 
 
 def type_name(value: Json) -> str:
-    """Name a JSON value's type as JSON does: `an object`, `an array`, `a string`, `a number`, `a boolean`, `null`."""
+    """Return the JSON type of a value: `an object`, `an array`, `a string`, `a number`, `a boolean`, `null`."""
     match value:
         case None:
             return "null"
@@ -112,7 +112,7 @@ def type_name(value: Json) -> str:
 
 
 def brief(value: Json) -> str:
-    """Quote the start of a string, or name the type of anything else."""
+    """Return the quoted beginning of a string, or the type of another value."""
     return repr(value[:_QUOTED]) if isinstance(value, str) else type_name(value)
 
 
@@ -122,16 +122,16 @@ def _without_nulls(model: type[BaseModel], value: Json) -> Json:
     if not isinstance(value, dict):
         return value
     known = _known(model)
-    kept = {name: member for name, member in value.items() if member is not None or name not in known}
-    for name in kept.keys() & known.keys():
+    members = {name: member for name, member in value.items() if member is not None or name not in known}
+    for name in members.keys() & known.keys():
         if nested := known[name]:
-            kept[name] = _without_nulls(nested, kept[name])
-    return kept
+            members[name] = _without_nulls(nested, members[name])
+    return members
 
 
 @cache
 def _known(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
-    """Map the members that a null says nothing about to the model of what they hold, if it is a model."""
+    """Return the members that may not be null, each with the model of its value (None: not a model)."""
     fields = model.model_fields.values()
     return {str(field.alias): _model_in(field.annotation) for field in fields if field.annotation is not Any}
 
@@ -154,11 +154,11 @@ def _finite(value: Json) -> Json:
             return value
 
 
-def _explain(raw: bytes, said: str) -> str:
+def _explain(raw: bytes, message: str) -> str:
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:2]:
-        return "UTF-16 or UTF-32, where JSON is sent as UTF-8"
+        return "UTF-16 or UTF-32, expected UTF-8"
     if raw.startswith(b"\xef\xbb\xbf"):
-        return "starts with a byte order mark"
+        return "starts with a byte order mark, which JSON does not allow"
     try:
         start = raw.decode("utf-8").lstrip()[:1]
     except UnicodeDecodeError as error:
@@ -167,16 +167,16 @@ def _explain(raw: bytes, said: str) -> str:
         return "empty"
     if start == "<":
         return "HTML or XML, not JSON"
-    for words, plain in _PLAINLY.items():
-        if words in said:
-            return said.replace(words, plain)
-    return f"not JSON: {said}{_quote(raw, said)}"
+    for words, plain in _PLAIN_TEXTS.items():
+        if words in message:
+            return message.replace(words, plain)
+    return f"not JSON: {message}{_quote(raw, message)}"
 
 
-def _quote(raw: bytes, said: str) -> str:
-    place = re.search(r"line (\d+) column (\d+)$", said)
+def _quote(raw: bytes, message: str) -> str:
+    position = re.search(r"line (\d+) column (\d+)$", message)
     lines = raw.split(b"\n", _LINES)
-    if place is None or int(place[1]) > len(lines):
+    if position is None or int(position[1]) > len(lines):
         return ""
-    there = lines[int(place[1]) - 1][max(int(place[2]) - 1, 0) :][:20].decode("utf-8", "replace")
-    return f" ({there!r})" if there else ""
+    text = lines[int(position[1]) - 1][max(int(position[2]) - 1, 0) :][:20].decode("utf-8", "replace")
+    return f" ({text!r})" if text else ""

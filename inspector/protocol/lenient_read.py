@@ -1,7 +1,6 @@
-"""Read objects from agents without the optional members that have a wrong type.
+"""Read objects of agents, leaving out optional members of the wrong type.
 
-These members are in the raw JSON, from which findings report them. Requests are read strictly, because a server has to
-refuse them.
+Findings report these members from the raw JSON. Requests are read strictly, because a server has to reject them.
 """
 
 from __future__ import annotations
@@ -15,63 +14,66 @@ from inspector.protocol.jsonvalue import read
 from inspector.protocol.model import Json, Unreadable, Wire
 
 _MOST_LEFT_OUT = 100
-"""How many items a list may lose before the list itself has a wrong type."""
+"""The most invalid items that are left out of a list; with more, the whole list is invalid."""
 
 
 class _Nothing:
-    """The result for a value that cannot be read, which differs from null."""
+    """The type of `_NOTHING`, the result for a value that cannot be read (null is a valid value)."""
 
 
 _NOTHING: Final = _Nothing()
 _Read = Callable[[Json], Json]
-"""Returns the readable part of a value, `_NOTHING` if there is none."""
+"""A function that returns the readable part of a value, `_NOTHING` if there is none."""
 
 WireT = TypeVar("WireT", bound=Wire)
 
 
 class _Member(NamedTuple):
-    """How a member is read: the object is unreadable without a `needed` member, and null means absence if `absent`."""
+    """How to read a member.
+
+    `needed`: the object is unreadable without it. `absent`: null means that the member is missing.
+    """
 
     read: _Read
     needed: bool
     absent: bool
 
 
-def read_forgiving(model: type[WireT], value: Json, change: Callable[[Json], Json] | None = None) -> WireT | Unreadable:
-    """Read a JSON value like `read`, and if that fails, without the optional members of a wrong type.
+def read_lenient(model: type[WireT], value: Json, change: Callable[[Json], Json] | None = None) -> WireT | Unreadable:
+    """Read a JSON value like `read`; if that fails, read it without the optional members of the wrong type.
 
-    An optional list loses only its bad items, unless there are many. A wrong member that is required or `essential`
-    makes the object unreadable, or the optional member that contains it.
+    Of an optional list, only the invalid items are left out, unless there are many. A member that is required or
+    `essential` cannot be left out: without it, the object that contains it is unreadable.
     """
-    strictly = read(model, value, change)
-    if not isinstance(strictly, Unreadable):
-        return strictly
-    kept = _object(model, value if change is None else change(value))
-    forgiven = strictly if kept is _NOTHING else read(model, kept)
-    return strictly if isinstance(forgiven, Unreadable) else forgiven
+    strict = read(model, value, change)
+    if not isinstance(strict, Unreadable):
+        return strict
+    readable = _object(model, value if change is None else change(value))
+    lenient = strict if readable is _NOTHING else read(model, readable)
+    return strict if isinstance(lenient, Unreadable) else lenient
 
 
 def _object(model: type[Wire], value: Json) -> Json:
     if not isinstance(value, dict):
         return _NOTHING
     known = _members(model)
-    kept: dict[str, Json] = {}
-    for name, said in value.items():
+    result: dict[str, Json] = {}
+    for name, original in value.items():
         member = known.get(name)
-        if member is None or (said is None and not member.absent):
-            kept[name] = said
-        elif said is not None:
-            there = member.read(said)
-            if there is not _NOTHING:
-                kept[name] = there
+        if member is None or (original is None and not member.absent):
+            result[name] = original
+        elif original is not None:
+            readable = member.read(original)
+            if readable is not _NOTHING:
+                result[name] = readable
             elif member.needed:
                 return _NOTHING
-    return kept
+    return result
 
 
 @cache
 def _members(model: type[Wire]) -> Mapping[str, _Member]:
-    """Map the members of a model, under their wire names, to how they are read."""
+    """Return how to read the members of a model, by their names in JSON."""
     found: dict[str, _Member] = {}
     for name, field in model.model_fields.items():
         annotation = field.annotation
@@ -84,7 +86,7 @@ def _members(model: type[Wire]) -> Mapping[str, _Member]:
 def _reader(annotation: Any, needed: bool) -> _Read:
     if get_origin(annotation) is Annotated:
         return _reader(get_args(annotation)[0], needed)
-    choices = [one for one in get_args(annotation) if one is not NoneType]
+    choices = [choice for choice in get_args(annotation) if choice is not NoneType]
     if NoneType in get_args(annotation):
         return _reader(choices[0], needed)
     if get_origin(annotation) is list:
@@ -99,13 +101,13 @@ def _reader(annotation: Any, needed: bool) -> _Read:
 
 
 def _items(item: _Read, value: Json, most_left_out: int) -> Json:
-    """Read a list without its bad items, up to `most_left_out` of them."""
+    """Read a list without its invalid items, of which there may be `most_left_out`."""
     if not isinstance(value, list):
         return _NOTHING
-    kept: list[Json] = []
-    for place, one in enumerate(value):
-        if (there := item(one)) is not _NOTHING:
-            kept.append(there)
-        elif place + 1 - len(kept) > most_left_out:
+    result: list[Json] = []
+    for index, original in enumerate(value):
+        if (readable := item(original)) is not _NOTHING:
+            result.append(readable)
+        elif index + 1 - len(result) > most_left_out:
             return _NOTHING
-    return kept
+    return result

@@ -1,4 +1,4 @@
-"""Task states and their legal moves, as a table (1.0 sections 3.1.1 and 4.1.3)."""
+"""Task states and their allowed transitions (1.0 sections 3.1.1 and 4.1.3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """A task state under its 1.0 name; what an agent calls otherwise stays the string that it sent."""
+    """A task state, with its name in A2A 1.0; unknown states of agents stay strings."""
 
     SUBMITTED = "TASK_STATE_SUBMITTED"
     WORKING = "TASK_STATE_WORKING"
@@ -20,10 +20,10 @@ class State(StrEnum):
 
 
 TERMINAL = frozenset({State.COMPLETED, State.FAILED, State.CANCELED, State.REJECTED})
-"""States that a task never leaves."""
+"""The final states."""
 
 INTERRUPTED = frozenset({State.INPUT_REQUIRED, State.AUTH_REQUIRED})
-"""States in which the agent waits for the client."""
+"""The states in which the agent waits for the client."""
 
 _OPEN = frozenset(State) - {State.UNSPECIFIED}
 
@@ -34,24 +34,24 @@ MOVES: dict[str, frozenset[State]] = {
     State.AUTH_REQUIRED: _OPEN - {State.SUBMITTED},
     **{state: frozenset({state}) for state in TERMINAL},
 }
-"""For each state, the states that may follow it; staying is always legal, because agents repeat themselves."""
+"""The states that may follow each state; the same state is always allowed, because agents repeat states."""
 
 
 def is_terminal(state: str) -> bool:
-    """Say whether a task in this state is over."""
+    """Return whether a state is final."""
     return state in TERMINAL
 
 
 def is_interrupted(state: str) -> bool:
-    """Say whether a task in this state waits for the client."""
+    """Return whether a task in this state waits for the client."""
     return state in INTERRUPTED
 
 
 def may_follow(before: str, after: str) -> bool:
-    """Say whether `after` is a legal next state; a state that the table does not know forbids nothing."""
+    """Return whether `after` may follow `before`; an unknown state may follow and precede every state."""
     return before not in MOVES or after == State.UNSPECIFIED or after not in _OPEN or after in MOVES[before]
 
 
 def short(state: str) -> str:
-    """Return a state as people say it: `TASK_STATE_INPUT_REQUIRED` is `input-required`; others stay as they are."""
+    """Return the short name of a state: `input-required` for `TASK_STATE_INPUT_REQUIRED`; other names are unchanged."""
     return state.removeprefix("TASK_STATE_").lower().replace("_", "-") if state.startswith("TASK_STATE_") else state

@@ -1,10 +1,11 @@
-"""The canonical objects: what every version's wire is read into, shaped like A2A 1.0 (section 4).
+"""The canonical objects, in the format of A2A 1.0 (section 4); the JSON of every protocol version is converted to them.
 
-Reading is lenient about absence and strict about types: a member that the specification requires and the agent
-left out has a neutral default here (and a finding elsewhere), a member of the wrong type (`"5"` for 5, 1 for true)
-makes the object `Unreadable`. Of what agents say, `forgiving.py` reads the rest without the optional members of the
-wrong type, which are those that may be None here. Members that no specification names stay in `model_extra` and are
-written back unchanged.
+Reading accepts missing members and rejects wrong types:
+
+- A required member that is missing has a neutral default. A finding reports it.
+- A member of the wrong type (`"5"` for 5, 1 for true) makes the object `Unreadable`. `lenient_read.py` reads objects of
+  agents without such members if they are optional (may be None).
+- Unknown members are stored in `model_extra` and written back unchanged.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from pydantic import BaseModel, ConfigDict, FailFast
 from pydantic.alias_generators import to_camel
 
 Json: TypeAlias = Any
-"""Any JSON value as `json.loads` gives it."""
+"""Any JSON value, in the types of `json.loads`."""
 
 
 class _FirstErrorOnly(FailFast):
-    """Ends the reading of a list at its first bad item: collecting millions of errors takes gigabytes.
+    """Stop reading a list at its first invalid item, because collecting millions of errors needs gigabytes.
 
-    Unlike its base it can be hashed, which `Items[Part] | None` asks of it.
+    It can be hashed, which `Items[Part] | None` requires.
     """
 
     __hash__ = object.__hash__
@@ -31,13 +32,13 @@ class _FirstErrorOnly(FailFast):
 
 ItemT = TypeVar("ItemT")
 Items: TypeAlias = Annotated[list[ItemT], _FirstErrorOnly()]
-"""A list that an agent sends."""
+"""A list in a message from an agent."""
 
 
 class Wire(BaseModel):
-    """A frozen object whose members are spelled in camelCase on the wire and keep unknown companions.
+    """The base of all canonical objects: immutable, with camelCase names in JSON, and with unknown members.
 
-    `essential` names the optional members without which, or wrongly read, the object would say something else.
+    `essential` lists the optional members without which the object would have another meaning.
     """
 
     essential: ClassVar[frozenset[str]] = frozenset()
@@ -53,13 +54,13 @@ class Wire(BaseModel):
     )
 
     def to_json(self) -> dict[str, Json]:
-        """Return the members that were set, under their wire names, unknown ones included."""
+        """Return the members that were set, including unknown members, with their names in JSON."""
         return self.model_dump(by_alias=True, exclude_unset=True)
 
     def with_values(self, values: Mapping[str, Json]) -> Self:
-        """Return a copy in which members that are set have other values; they are not validated.
+        """Return a copy with other values for members that are set, without validation.
 
-        It takes a third of the time of `model_copy`.
+        It is three times as fast as `model_copy`.
         """
         copy = object.__new__(type(self))
         object.__setattr__(copy, "__dict__", {**self.__dict__, **values})
@@ -70,7 +71,7 @@ class Wire(BaseModel):
 
 
 class Part(Wire):
-    """One piece of content: exactly one of text, raw (base64), url and data (1.0 section 4.1.6)."""
+    """A part of a message or an artifact, with exactly one of text, raw (base64), url and data (1.0 section 4.1.6)."""
 
     essential: ClassVar[frozenset[str]] = frozenset({"text", "raw", "url"})
 
@@ -84,7 +85,7 @@ class Part(Wire):
 
     @property
     def content(self) -> str:
-        """Name the member that carries the content: `text`, `raw`, `url`, `data`, or `""` where none is set."""
+        """Return the name of the member with the content: `text`, `raw`, `url`, `data`, or `""` if none is set."""
         if self.text is not None:
             return "text"
         if self.raw is not None:
@@ -95,7 +96,7 @@ class Part(Wire):
 
 
 class Message(Wire):
-    """One turn of a conversation (1.0 section 4.1.4)."""
+    """A message of the user or the agent (1.0 section 4.1.4)."""
 
     message_id: str = ""
     context_id: str | None = None
@@ -108,7 +109,7 @@ class Message(Wire):
 
 
 class TaskStatus(Wire):
-    """A task's state at one time, with the agent's message about it (1.0 section 4.1.2)."""
+    """The state of a task at a point in time, with an optional message of the agent (1.0 section 4.1.2)."""
 
     state: str = ""
     message: Message | None = None
@@ -138,7 +139,7 @@ class Task(Wire):
 
 
 class TaskStatusUpdateEvent(Wire):
-    """A change of a task's status (1.0 section 4.2.1); `final` of 0.2 and 0.3 stays among the unknown members."""
+    """A new status of a task (1.0 section 4.2.1); `final` of 0.2 and 0.3 is an unknown member here."""
 
     task_id: str = ""
     context_id: str | None = None
@@ -147,7 +148,7 @@ class TaskStatusUpdateEvent(Wire):
 
 
 class TaskArtifactUpdateEvent(Wire):
-    """An artifact, or a chunk of one (1.0 section 4.2.2); read without `append`, a chunk would replace its artifact."""
+    """An artifact or a chunk of an artifact (1.0 section 4.2.2); without `append`, a chunk replaces the artifact."""
 
     essential: ClassVar[frozenset[str]] = frozenset({"append"})
 
@@ -160,14 +161,14 @@ class TaskArtifactUpdateEvent(Wire):
 
 
 class AuthenticationInfo(Wire):
-    """How a webhook wants to be authenticated to (1.0 section 4.3.2)."""
+    """How the agent authenticates to a webhook (1.0 section 4.3.2)."""
 
     scheme: str = ""
     credentials: str | None = None
 
 
 class PushConfig(Wire):
-    """Where and how to push the updates of a task (1.0 `TaskPushNotificationConfig`, section 4.3.1)."""
+    """The webhook to which the updates of a task are pushed (1.0 `TaskPushNotificationConfig`, section 4.3.1)."""
 
     tenant: str | None = None
     id: str | None = None
@@ -178,7 +179,7 @@ class PushConfig(Wire):
 
 
 class SendConfiguration(Wire):
-    """What the client asks of a send (1.0 section 3.2.2)."""
+    """The configuration of SendMessage and SendStreamingMessage (1.0 section 3.2.2)."""
 
     accepted_output_modes: Items[str] | None = None
     task_push_notification_config: PushConfig | None = None
@@ -205,7 +206,7 @@ class TaskRequest(Wire):
 
 
 class ListTasksRequest(Wire):
-    """The filters of ListTasks (1.0 section 3.1.4)."""
+    """The parameters of ListTasks (1.0 section 3.1.4)."""
 
     tenant: str | None = None
     context_id: str | None = None
@@ -218,7 +219,7 @@ class ListTasksRequest(Wire):
 
 
 class TaskList(Wire):
-    """One page of tasks (1.0 section 3.1.4)."""
+    """A page of tasks (1.0 section 3.1.4)."""
 
     tasks: Items[Task] = []
     next_page_token: str = ""
@@ -227,7 +228,7 @@ class TaskList(Wire):
 
 
 class PushConfigRequest(Wire):
-    """Which push configuration is meant, or, without an id, all of a task's (1.0 sections 3.1.8 to 3.1.10)."""
+    """The parameters to get, list or delete push configurations (1.0 sections 3.1.8 to 3.1.10)."""
 
     tenant: str | None = None
     task_id: str = ""
@@ -237,7 +238,7 @@ class PushConfigRequest(Wire):
 
 
 class PushConfigList(Wire):
-    """One page of push configurations (1.0 section 3.1.9)."""
+    """A page of push configurations (1.0 section 3.1.9)."""
 
     configs: Items[PushConfig] = []
     next_page_token: str | None = None
@@ -255,14 +256,14 @@ class Deleted(Wire):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A value that could not be read as what it should be: the value itself and why, in words."""
+    """A value that could not be read as the expected object, and the reason (`why`, a phrase)."""
 
     value: Json
     why: str
 
 
 Event: TypeAlias = Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent
-"""What a stream, a webhook or a send can carry."""
+"""An object in a stream, in a push notification, or in the response to SendMessage."""
 
 Request: TypeAlias = SendRequest | TaskRequest | ListTasksRequest | PushConfig | PushConfigRequest | ExtendedCardRequest
 """The parameters of any operation."""

@@ -1,4 +1,4 @@
-"""The eleven operations of A2A as data (1.0 section 3.1); how each is spelled is the dialects' business."""
+"""The eleven operations of A2A (1.0 section 3.1); the dialects have their names in each protocol version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.protocol.model import (
 
 
 class Operation(StrEnum):
-    """An operation under its 1.0 name."""
+    """An operation, with its name in A2A 1.0."""
 
     SEND = "SendMessage"
     STREAM = "SendStreamingMessage"
@@ -32,10 +32,10 @@ class Operation(StrEnum):
 
 
 STREAMING = frozenset({Operation.STREAM, Operation.SUBSCRIBE})
-"""The operations that are answered with a stream of events."""
+"""The operations whose response is a stream of events."""
 
 PUSH = frozenset({Operation.SET_PUSH, Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH})
-"""The operations on push configurations, whose bodies hold what authenticates a webhook."""
+"""The operations on push configurations; their bodies contain credentials for webhooks."""
 
 REQUESTS: dict[Operation, type[Request]] = {
     Operation.SEND: SendRequest,
@@ -50,4 +50,4 @@ REQUESTS: dict[Operation, type[Request]] = {
     Operation.DELETE_PUSH: PushConfigRequest,
     Operation.EXTENDED_CARD: ExtendedCardRequest,
 }
-"""The canonical parameters of each operation."""
+"""The class of the parameters of each operation."""

@@ -1,4 +1,4 @@
-"""JSON pointers (RFC 6901): how a place in a value is named."""
+"""JSON pointers (RFC 6901), which identify a position in a JSON value."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
 
 
 def pointer(*steps: str | int) -> str:
-    """Return the pointer that leads over these members and indexes; without any it points to the whole value."""
+    """Return the JSON pointer for a path of member names and indexes; `""`, the whole value, for an empty path."""
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
 def steps_of(text: str) -> tuple[str, ...]:
-    """Return the members and indexes of a pointer, as they are spelled in the value."""
+    """Return the path of a JSON pointer: unescaped member names and indexes."""
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:])
 
 
 def at(value: Json, text: str) -> Json:
-    """Return what stands at a pointer, or None where the value has no such place."""
+    """Return the value at a JSON pointer, None if there is none."""
     for step in steps_of(text):
         if isinstance(value, dict):
             value = value.get(step)

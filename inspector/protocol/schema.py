@@ -1,4 +1,4 @@
-"""JSON schemas of the input that an agent wants, as the fields of a form."""
+"""Convert a JSON Schema for input that an agent requests to the fields of a form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import islice
 from inspector.protocol.model import Json, Message
 
 _DEEPEST = 4
-"""How far down nested objects become fields of their own."""
+"""Down to which level nested objects become separate fields."""
 _MOST_FIELDS = 60
 _NAMES = ("schema", "inputschema", "jsonschema", "input_schema", "json_schema", "responseschema", "response_schema")
 _SIMPLE = ("string", "integer", "number", "boolean")
@@ -19,9 +19,11 @@ _SIMPLE = ("string", "integer", "number", "boolean")
 
 @dataclass(frozen=True, slots=True)
 class SchemaField:
-    """One value to fill in: `path` is where it belongs, `kind` a JSON type, `json` where no simple one is asked for.
+    """A field of a form.
 
-    `value` is the default as it is typed; `options` are the only values, where the schema names them.
+    - `path`: the position of its value in the object.
+    - `kind`: the simple JSON type of its value, `json` for other types.
+    - `value`: the default, as text; `options`: the allowed values, empty for any.
     """
 
     path: tuple[str, ...]
@@ -34,12 +36,12 @@ class SchemaField:
 
     @property
     def name(self) -> str:
-        """Return the path as one word."""
+        """Return the path with dots, as a unique name."""
         return ".".join(self.path)
 
 
 def find_schema(message: Message | None) -> dict[str, Json] | None:
-    """Return the schema of an object that a message carries, in its data or its metadata, None where it has none."""
+    """Return the JSON Schema of an object in the data or the metadata of a message, None if there is none."""
     if message is None:
         return None
     for part in message.parts:
@@ -50,7 +52,7 @@ def find_schema(message: Message | None) -> dict[str, Json] | None:
 
 
 def schema_of_skill(members: Mapping[str, Json] | None) -> dict[str, Json] | None:
-    """Return the schema among the members of a skill that no specification names, None where there is none."""
+    """Return the JSON Schema in the unknown members of a skill, None if there is none."""
     return _schema_in(members)
 
 
@@ -67,16 +69,16 @@ def _schema_in(value: Json, depth: int = 0) -> dict[str, Json] | None:
 
 
 def is_schema(value: Json) -> bool:
-    """Say whether a value is the JSON schema of an object that has properties."""
+    """Return whether a value is the JSON Schema of an object with properties."""
     if not isinstance(value, Mapping) or not isinstance(value.get("properties"), Mapping):
         return False
     return value.get("type", "object") == "object" and all(
-        isinstance(one, Mapping) for one in value["properties"].values()
+        isinstance(member, Mapping) for member in value["properties"].values()
     )
 
 
 def fields_of(schema: Mapping[str, Json]) -> list[SchemaField]:
-    """Return the fields of a form, nested objects taken apart."""
+    """Return the fields for a JSON Schema; the members of nested objects are separate fields."""
     return list(islice(_fields(schema, ()), _MOST_FIELDS))
 
 
@@ -94,74 +96,74 @@ def _fields(schema: Mapping[str, Json], above: tuple[str, ...]) -> Iterator[Sche
 def _field(path: tuple[str, ...], wanted: Mapping[str, Json], *, required: bool) -> SchemaField:
     kind = wanted.get("type")
     if isinstance(kind, list):
-        kind = next((one for one in kind if one != "null"), None)
+        kind = next((name for name in kind if name != "null"), None)
     named = wanted.get("enum")
-    options = tuple(_typed(one) for one in named) if isinstance(named, list) else ()
+    options = tuple(_as_text(option) for option in named) if isinstance(named, list) else ()
     default = wanted.get("default", wanted.get("const"))
     description = wanted.get("description")
     examples = wanted.get("examples")
     if not isinstance(description, str) and isinstance(examples, list) and examples:
-        description = f"for example {_typed(examples[0])}"
+        description = f"for example {_as_text(examples[0])}"
     title = wanted.get("title")
     return SchemaField(
         path,
         kind if isinstance(kind, str) and kind in _SIMPLE else "json",
         title if isinstance(title, str) else ".".join(path),
         description if isinstance(description, str) else "",
-        "" if default is None else _typed(default),
+        "" if default is None else _as_text(default),
         required,
         options,
     )
 
 
-def _typed(value: Json) -> str:
+def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 class FieldError(ValueError):
-    """What was typed is not what the schema asks for; `str` of it says so in a sentence."""
+    """A text in a form does not match the schema; the message is a sentence for the user."""
 
 
 def filled_in(fields: Sequence[SchemaField], values: Mapping[str, str]) -> dict[str, Json]:
-    """Return the object that a form stands for; raises `FieldError` where a value is missing or of another type.
+    """Return the object for the texts in a form; raises `FieldError` if a value is missing or has the wrong type.
 
-    `values` are texts by `SchemaField.name`; one that is empty and not required is left out.
+    `values` are the texts by `SchemaField.name`. Optional fields without a text are left out.
     """
-    made: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for field in fields:
         text = values.get(field.name, "").strip()
         if not text:
             if field.required:
                 raise FieldError(f"{field.label} is required.")
             continue
-        inside = made
+        parent = result
         for step in field.path[:-1]:
-            inside = inside.setdefault(step, {})
-        inside[field.path[-1]] = _value(field, text)
-    return made
+            parent = parent.setdefault(step, {})
+        parent[field.path[-1]] = _value(field, text)
+    return result
 
 
 def _value(field: SchemaField, text: str) -> Json:
     if field.options and text not in field.options:
-        raise FieldError(f"{field.label} is one of {', '.join(field.options)}.")
+        raise FieldError(f"{field.label} must be one of {', '.join(field.options)}.")
     if field.kind == "string":
         return text
     if field.kind == "boolean":
         known = {"true": True, "yes": True, "false": False, "no": False}
         if text.lower() not in known:
-            raise FieldError(f"{field.label} is true or false.")
+            raise FieldError(f"{field.label} must be true or false.")
         return known[text.lower()]
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         if field.kind == "json" and field.options:
             return text
-        raise FieldError(f"{field.label} is {_WORDS[field.kind]}: {error}.") from None
+        raise FieldError(f"{field.label} must be {_WORDS[field.kind]}: {error}.") from None
     if field.kind == "json":
         return value
     whole = field.kind == "integer"
     if type(value) not in (int, float) or not math.isfinite(value) or (whole and value != int(value)):
-        raise FieldError(f"{field.label} is {_WORDS[field.kind]}.")
+        raise FieldError(f"{field.label} must be {_WORDS[field.kind]}.")
     return int(value) if whole else value
 
 

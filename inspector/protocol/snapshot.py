@@ -1,7 +1,7 @@
-"""Snapshots of a task, which stay cheap while the task continues to change.
+"""Take cheap snapshots of a task while it continues to change.
 
-Lists and texts of a task only grow or are replaced as a whole, so a snapshot keeps their lengths. A text is copied only
-when its snapshot is read.
+The lists and texts of a task only grow, or are replaced as a whole. Therefore a snapshot stores only their lengths, and
+copies them when it is restored.
 """
 
 from __future__ import annotations
@@ -13,42 +13,42 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 
 T = TypeVar("T", AssembledTask, AssembledArtifact)
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """A copy that shares its lists with the original, and the length of each list at that time."""
+    """A shallow copy that shares its lists with the original, and their lengths at the time of the snapshot."""
 
-    shell: Any
+    shallow_copy: Any
     lengths: Mapping[str, int]
     letters: int = 0
 
-    def thaw(self) -> Any:
-        """Return the object with its own lists, of the length at that time."""
-        whole = copy.copy(self.shell)
+    def restore(self) -> Any:
+        """Return the object with copies of its lists, as long as at the time of the snapshot."""
+        whole = copy.copy(self.shallow_copy)
         for name, length in self.lengths.items():
-            setattr(whole, name, getattr(self.shell, name)[:length])
+            setattr(whole, name, getattr(self.shallow_copy, name)[:length])
         return whole
 
 
 @dataclass(frozen=True, slots=True)
-class FrozenTask:
+class TaskSnapshot:
     """The snapshot of a task."""
 
     _task: _Extent
     _artifacts: tuple[_Extent, ...]
 
-    def thaw(self) -> AssembledTask:
-        """Return the task at that time, as an independent copy; the cost is that of its texts."""
-        task: AssembledTask = self._task.thaw()
+    def restore(self) -> AssembledTask:
+        """Return the task at the time of the snapshot, as an independent copy."""
+        task: AssembledTask = self._task.restore()
         task.artifacts = {}
         for extent in self._artifacts:
-            artifact: AssembledArtifact = extent.thaw()
-            artifact.text = GrowingText()
-            artifact.text.append(str(extent.shell.text)[: extent.letters])
+            artifact: AssembledArtifact = extent.restore()
+            artifact.text = TextBuffer()
+            artifact.text.append(str(extent.shallow_copy.text)[: extent.letters])
             last = artifact.parts[-1] if artifact.parts else None
             if isinstance(last, TextRun):
                 artifact.parts[-1] = replace(last, end=extent.letters)
@@ -57,16 +57,16 @@ class FrozenTask:
         return task
 
 
-def freeze(task: AssembledTask) -> FrozenTask:
+def take_snapshot(task: AssembledTask) -> TaskSnapshot:
     """Take a snapshot of a task."""
-    artifacts = tuple(_extent(one, len(one.text)) for one in task.artifacts.values())
-    kept = _extent(task)
-    kept.shell.artifacts = {}
-    kept.shell.messages = task.messages.copy()
-    return FrozenTask(kept, artifacts)
+    artifacts = tuple(_extent(artifact, len(artifact.text)) for artifact in task.artifacts.values())
+    extent = _extent(task)
+    extent.shallow_copy.artifacts = {}
+    extent.shallow_copy.messages = task.messages.copy()
+    return TaskSnapshot(extent, artifacts)
 
 
 def _extent(whole: T, letters: int = 0) -> _Extent:
-    lists = ((one.name, getattr(whole, one.name)) for one in fields(whole))
+    lists = ((field.name, getattr(whole, field.name)) for field in fields(whole))
     lengths = {name: len(value) for name, value in lists if isinstance(value, list | array)}
     return _Extent(copy.copy(whole), lengths, letters)

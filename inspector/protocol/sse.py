@@ -1,7 +1,7 @@
-"""Server-Sent Events, decoded incrementally and within bounds: bytes in, frames out, however the bytes are cut.
+"""Decode Server-Sent Events incrementally, within limits.
 
-Follows the WHATWG algorithm (lines end in CR, LF or CRLF and in nothing else; a byte order mark at the start is
-skipped), and keeps what that algorithm throws away: comments, blocks without data and the bytes of every block.
+The decoder follows the WHATWG algorithm: lines end in CR, LF or CRLF, and a byte order mark at the start is skipped.
+Additionally it returns comments, blocks without data, and the bytes of every block.
 """
 
 from __future__ import annotations
@@ -10,25 +10,26 @@ from itertools import chain
 from typing import NamedTuple
 
 DEFAULT_LIMIT = 16 * 1024 * 1024
-"""The largest block that is decoded, in bytes."""
+"""The default limit for the size of a block, in bytes."""
 
 COMMENTS = 100
-"""How many comments of a block are read, and lines that are no field; the others are in its bytes."""
+"""How many comments, and how many unknown lines, a frame lists; `Frame.raw` contains all of them."""
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_ENDS = (b"\n", b"\r\n", b"\r")
 _LOOSE_LINES = 512
-_SHOWN = 200
-"""So many bytes of a line that is no field are kept."""
+_IGNORED_BYTES = 200
+"""How many bytes of an unknown line a frame lists."""
 
 
 class Frame(NamedTuple):
-    """One block of a stream.
+    """A block of a stream, which ends with an empty line.
 
-    `raw` is the block with its line ends, the closing empty line included; `data` is the joined `data` lines, or None
-    for a block that has none (a keep-alive); `event` and `id` are the fields of that name, `""` and None where absent;
-    `comments` are the first lines that start with a colon, `ignored` the beginnings of the first that are no field.
-    The raws of all frames and `Decoder.rest` add up to the stream.
+    - `raw`: the bytes of the block with its line ends and the empty line. All `raw` values and `Decoder.rest` together
+      are the stream.
+    - `data`: the joined `data` lines, None without such a line (a keep-alive).
+    - `event`, `id`: the fields of this name, `""` and None if missing.
+    - `comments`: the first lines that start with a colon; `ignored`: the beginnings of the first unknown lines.
     """
 
     raw: bytes
@@ -40,35 +41,35 @@ class Frame(NamedTuple):
 
 
 class Decoder:
-    """Turns the bytes of one stream into frames; stops for good, with `overrun` set, at a block beyond the limit.
+    """Decodes the bytes of a stream to frames; a block beyond the limit sets `overrun` and ends decoding.
 
-    Holds at most the limit, a chunk, and about as much again while a block that is nearly as large is read.
+    Memory: at most the limit and a chunk, twice as much while a block of nearly that size is decoded.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
         self.overrun = False
         self._limit = limit
-        self._partial = bytearray()  # a line that has not ended yet
-        self._lines: list[bytes] = []  # the whole lines of the block that has not ended yet
-        self._packed: list[bytes] = []  # the lines before those, many in a piece: small ones cost more than their text
-        self._held = 0  # how many bytes the three hold
-        self._filled = False  # whether the block has more than empty lines
+        self._partial = bytearray()  # the incomplete last line
+        self._lines: list[bytes] = []  # the complete lines of the incomplete block
+        self._joined: list[bytes] = []  # earlier lines of the block, joined to save memory
+        self._size = 0  # the number of bytes in the three
+        self._has_content = False  # whether the block has a line that is not empty
         self._started = False
         self._after_cr = False
 
     @property
     def rest(self) -> bytes:
-        """Return the bytes that belong to no frame yet: what a stream that ends now leaves unfinished."""
-        return b"".join((*self._packed, *self._lines, self._partial))
+        """Return the bytes after the last frame, which are an incomplete block if the stream ends."""
+        return b"".join((*self._joined, *self._lines, self._partial))
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Take in the next bytes and return the frames that they complete."""
+        """Decode the next bytes and return the frames that they complete."""
         if self.overrun or not chunk:
             return []
-        self._held += len(chunk)
+        self._size += len(chunk)
         if self._after_cr:
             self._after_cr = False
-            if chunk.startswith(b"\n"):  # the second half of a CRLF that was cut in two
+            if chunk.startswith(b"\n"):  # the LF of a CRLF that was split between two chunks
                 self._lines.append(b"\n")
                 chunk = chunk[1:]
         frames: list[Frame] = []
@@ -76,47 +77,47 @@ class Decoder:
             lines = b"".join((self._partial, chunk)).splitlines(keepends=True)
             self._partial = bytearray() if lines[-1].endswith((b"\n", b"\r")) else bytearray(lines.pop())
             self._after_cr = not self._partial and lines[-1].endswith(b"\r")
-            frames = self._take(lines)
+            frames = self._decode(lines)
         else:
             self._partial += chunk
-        self.overrun = self._held > self._limit
+        self.overrun = self._size > self._limit
         return frames
 
-    def _take(self, lines: list[bytes]) -> list[Frame]:
+    def _decode(self, lines: list[bytes]) -> list[Frame]:
         frames: list[Frame] = []
         block = self._lines
         for line in lines:
             block.append(line)
             if line not in _LINE_ENDS:
-                self._filled = True
-            elif self._filled:
-                self._filled = False
-                frame = _frame(self._packed, block, first=not self._started)
+                self._has_content = True
+            elif self._has_content:
+                self._has_content = False
+                frame = _frame(self._joined, block, first=not self._started)
                 if frame is None:
                     continue
                 self._started = True
-                self._held -= len(frame.raw)
+                self._size -= len(frame.raw)
                 frames.append(frame)
                 block = []
-                if self._packed:
-                    self._packed = []
+                if self._joined:
+                    self._joined = []
         if len(block) > _LOOSE_LINES:
-            self._packed.append(b"".join(block))
+            self._joined.append(b"".join(block))
             block = []
         self._lines = block
         return frames
 
 
-def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | None:
-    """Read the lines of one block; None where all that it holds is a byte order mark, so that it joins the next."""
+def _frame(joined: list[bytes], loose: list[bytes], *, first: bool) -> Frame | None:
+    """Return the frame of a block; None for a byte order mark alone, which then belongs to the next block."""
     data: bytes | bytearray | None = None
     comments: list[str] = []
     ignored: list[str] = []
     event, identity = "", None
     fields = 0
-    lines = chain(chain.from_iterable(map(bytes.splitlines, packed)), loose) if packed else loose
-    for ended in lines:
-        line = ended.rstrip(b"\r\n")
+    lines = chain(chain.from_iterable(map(bytes.splitlines, joined)), loose) if joined else loose
+    for line_with_end in lines:
+        line = line_with_end.rstrip(b"\r\n")
         if first:
             line = line.removeprefix(_BOM)
             first = False
@@ -140,10 +141,10 @@ def _frame(packed: list[bytes], loose: list[bytes], *, first: bool) -> Frame | N
         elif name == b"id":
             identity = value.decode("utf-8", "replace") if b"\0" not in value else identity
         elif name != b"retry" and len(ignored) < COMMENTS:
-            ignored.append(line[:_SHOWN].decode("utf-8", "replace"))
+            ignored.append(line[:_IGNORED_BYTES].decode("utf-8", "replace"))
     if not fields:
         return None
-    raw = b"".join((*packed, *loose))
+    raw = b"".join((*joined, *loose))
     return Frame(
         raw, bytes(data) if isinstance(data, bytearray) else data, event, identity, tuple(comments), tuple(ignored)
     )

@@ -1,15 +1,15 @@
-"""Text that grows by pieces and is read by those who already have its beginning."""
+"""An append-only text from which the newest part can be read cheaply."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
 _BLOCK = 64 * 1024
-"""Pieces are joined when they reach this many characters: many small strings cost more than their text."""
+"""Appended texts are joined at this length, because many small strings need more memory than their text."""
 
 
-class GrowingText:
-    """An append-only text whose tail can be read from any position without joining the whole."""
+class TextBuffer:
+    """An append-only text; a part of it can be read without joining the whole text."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -26,7 +26,7 @@ class GrowingText:
     def append(self, text: str) -> None:
         """Add text at the end."""
         if not text:
-            return  # pieces that never fill a block would pile up
+            return  # empty texts never fill a block, so they would accumulate
         self._tail.append(text)
         self._length += len(text)
         if self._length - (self._ends[-1] if self._ends else 0) >= _BLOCK:
@@ -35,7 +35,7 @@ class GrowingText:
             self._tail.clear()
 
     def after(self, position: int) -> str:
-        """Return the text from a character position on; its cost is that of the part returned, by blocks."""
+        """Return the text from a character position to the end; only the blocks of this part are joined."""
         first = len(self._blocks)
         while first and self._ends[first - 1] > position:
             first -= 1
@@ -43,7 +43,7 @@ class GrowingText:
         return "".join((*self._blocks[first:], *self._tail))[max(0, position - start) :]
 
     def between(self, start: int, end: int) -> str:
-        """Return the text from one character position to another; its cost is that of the blocks that they touch."""
+        """Return the text between two character positions; only the blocks of this part are joined."""
         first, last = bisect_right(self._ends, start), bisect_left(self._ends, end)
         begin = self._ends[first - 1] if first else 0
         tail = self._tail if last >= len(self._blocks) else ()

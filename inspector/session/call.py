@@ -74,8 +74,8 @@ class Call:
     def signed(self) -> WireRequest:
         """Return the request with the credentials, which are secret."""
         if isinstance(self.wire, GrpcRequest):
-            return self.credentials.sign_call(self.wire, theirs=self.raw)
-        return self.credentials.sign(self.wire, theirs=self.raw)
+            return self.credentials.sign_call(self.wire, keep_headers=self.raw)
+        return self.credentials.sign(self.wire, keep_headers=self.raw)
 
     def preview(self) -> Sent | Fault:
         """Return the request as it will be recorded, secrets masked, or the reason why it cannot be sent."""

@@ -12,7 +12,7 @@ from httpx_sse import EventSource, SSEError
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import Asked
+from inspector.findings.stream.facts import CallFacts
 from inspector.findings.stream.judge import StreamJudge
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
@@ -33,7 +33,7 @@ UNANSWERED = frozenset({401, 403}) | REDIRECTS
 
 
 @dataclass(frozen=True, slots=True)
-class CallContext(Asked):
+class CallContext(CallFacts):
     """The request of a call, with its label, and the warnings that were shown when it was sent (`knowing`)."""
 
     label: str = ""

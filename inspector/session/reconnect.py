@@ -10,7 +10,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import is_interrupted, is_terminal
 from inspector.protocol.model import Task
 from inspector.protocol.operations import Operation
-from inspector.protocol.snapshot import FrozenTask, freeze
+from inspector.protocol.snapshot import TaskSnapshot, take_snapshot
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.replay.task_diff import TaskDiff, compare_tasks
 from inspector.session.replay.translate import canonical
@@ -34,7 +34,7 @@ class LostStream:
     through: int
     events: int
     broken: bool
-    task: FrozenTask
+    task: TaskSnapshot
 
 
 class NextStep(StrEnum):
@@ -53,7 +53,7 @@ def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream
     if is_terminal(task.now.state) or is_interrupted(task.now.state) or not task.now.moves:
         return None
     return LostStream(
-        task.id, stream.number, stream.last_seq, stream.events, stream.how != "complete", freeze(task.now)
+        task.id, stream.number, stream.last_seq, stream.events, stream.how != "complete", take_snapshot(task.now)
     )
 
 
@@ -72,9 +72,9 @@ def missed_changes(capture: Capture, drop: LostStream) -> TaskDiff | None:
     for record in _news(capture, drop):
         task = canonical(record, capture.get(record.exchange)) if record.event == "task" else None
         if isinstance(task, Task) and task.id == drop.task_id:
-            after = drop.task.thaw()
+            after = drop.task.restore()
             after.apply(task, record.at)
-            return compare_tasks(drop.task.thaw(), after)
+            return compare_tasks(drop.task.restore(), after)
     return None
 
 

@@ -175,7 +175,7 @@ class Session:
 
     def _address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
-        return choice.binding.in_full(choice.interface.url, self.connection.url if self.connection else "")
+        return choice.binding.complete_url(choice.interface.url, self.connection.url if self.connection else "")
 
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
@@ -329,8 +329,8 @@ class Session:
             raise usage_error("Nothing was asked here that curl could ask.")
         wire = curl.recorded(request, binding)
         if isinstance(wire, GrpcRequest):
-            return curl.write(self.credentials.sign_call(wire, theirs=True))
-        return curl.write(self.credentials.sign(wire, theirs=True))
+            return curl.write(self.credentials.sign_call(wire, keep_headers=True))
+        return curl.write(self.credentials.sign(wire, keep_headers=True))
 
 
 def _context(

@@ -1,4 +1,4 @@
-"""Test how a host can be reached: name, connection and TLS one after the other, with results and durations."""
+"""Test whether a host can be reached: resolve the name, connect, perform the TLS handshake."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ import httpx
 from inspector.wire.client.faults import explain
 from inspector.wire.receiver.listen_address import authority
 
-PATIENCE = 10.0
-"""How long one layer may take, in seconds."""
+TIMEOUT = 10.0
+"""The time limit for each layer, in seconds."""
 
 _SOON_DAYS = 14
-_NO_TLS = "The port is open, but nobody speaks TLS there: is it served over plain http? Then type http://."
-_DROPPED = "A firewall that drops packets looks like this; check host and port."
+_NO_TLS = "The port is open, but does not use TLS. If the agent uses plain http, use http:// instead of https://."
+_DROPPED = "Check host and port; a firewall may drop the packets."
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The test of one layer: its name, success, result, duration in seconds and, on failure, a remedy."""
+    """The result of testing one layer: name, success, description, duration in seconds and, on failure, a remedy."""
 
     name: str
     good: bool
@@ -40,16 +40,16 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The host, the port and the use of TLS of a url."""
+class Endpoint:
+    """The host and the port of a URL, and whether it uses TLS."""
 
     host: str
     port: int
     tls: bool
 
 
-def place_of(url: str) -> Place | None:
-    """Return the place of a url, None without a host; a bare `host:port` (gRPC) is without TLS."""
+def endpoint_of(url: str) -> Endpoint | None:
+    """Return the endpoint of a URL, None without a host; `host:port` without a scheme (gRPC) has no TLS."""
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
         host, port = parts.hostname, parts.port
@@ -57,20 +57,20 @@ def place_of(url: str) -> Place | None:
         return None
     tls = parts.scheme in ("https", "grpcs")
     default = 443 if tls else 80
-    return Place(host, default if port is None else port, tls) if host else None
+    return Endpoint(host, default if port is None else port, tls) if host else None
 
 
 def proxy_of(url: str) -> str:
-    """Return the proxy that the environment names for a url, `""` for none."""
-    place = place_of(url)
+    """Return the proxy for a URL from the environment variables, `""` for none."""
+    endpoint = endpoint_of(url)
     proxies = getproxies()
-    if place is None or proxy_bypass(f"{place.host}:{place.port}"):
+    if endpoint is None or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
         return ""
-    return proxies.get("https" if place.tls else "http") or proxies.get("all", "")
+    return proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
 
 
-class Nearness(IntEnum):
-    """From where an address is valid: from anywhere, its network, its machine, or only for listening."""
+class AddressScope(IntEnum):
+    """From where an address can be reached: anywhere, its network, its machine, or (wildcard) not at all."""
 
     PUBLIC = 0
     NETWORK = 1
@@ -78,71 +78,71 @@ class Nearness(IntEnum):
     WILDCARD = 3
 
 
-def nearness(host: str) -> Nearness:
-    """Return from where a host name or an address is valid."""
+def address_scope(host: str) -> AddressScope:
+    """Return from where a host name or an IP address can be reached."""
     if host == "localhost" or host.endswith(".localhost"):
-        return Nearness.MACHINE
+        return AddressScope.MACHINE
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         inside = host.endswith((".local", ".internal", ".svc", ".cluster.local")) or "." not in host
-        return Nearness.NETWORK if inside else Nearness.PUBLIC
+        return AddressScope.NETWORK if inside else AddressScope.PUBLIC
     if address.is_unspecified:
-        return Nearness.WILDCARD
+        return AddressScope.WILDCARD
     if address.is_loopback:
-        return Nearness.MACHINE
-    return Nearness.NETWORK if address.is_private else Nearness.PUBLIC
+        return AddressScope.MACHINE
+    return AddressScope.NETWORK if address.is_private else AddressScope.PUBLIC
 
 
-async def resolve(place: Place) -> Layer:
+async def resolve(endpoint: Endpoint) -> Layer:
     """Look up the addresses of a host."""
 
     async def look_up() -> str:
-        return ", ".join(dict.fromkeys(await _addresses(place)))
+        return ", ".join(dict.fromkeys(await _addresses(endpoint)))
 
-    return await _layer("name", place, look_up, "The name server does not answer; check the network.")
+    return await _layer("name", endpoint, look_up, "The DNS server does not respond; check the network connection.")
 
 
-async def connect(place: Place) -> Layer:
-    """Open a TCP connection and close it again."""
+async def connect(endpoint: Endpoint) -> Layer:
+    """Open a TCP connection and close it."""
 
     async def open_it() -> str:
-        writer = await _open(place)
+        writer = await _open(endpoint)
         peer: Any = writer.get_extra_info("peername")
         writer.transport.abort()
         return f"connected to {peer[0]} port {peer[1]}"
 
-    return await _layer("tcp", place, open_it, _DROPPED)
+    return await _layer("tcp", endpoint, open_it, _DROPPED)
 
 
-async def shake_hands(place: Place, *, verify: bool = True) -> Layer:
-    """Perform a TLS handshake like our HTTP client, and describe the certificate; `verify` checks it."""
+async def tls_handshake(endpoint: Endpoint, *, verify: bool = True) -> Layer:
+    """Perform a TLS handshake like our HTTP client and describe the certificate, which `verify` checks."""
 
     async def open_it() -> str:
-        writer = await _open(place, httpx.create_ssl_context(verify=verify))
+        writer = await _open(endpoint, httpx.create_ssl_context(verify=verify))
         tls: Any = writer.get_extra_info("ssl_object")
         seen = f"{tls.version()}, {_certificate(tls.getpeercert()) if verify else 'certificate not checked'}"
-        writer.transport.abort()  # an orderly end would wait for the other side
+        writer.transport.abort()  # an orderly shutdown would wait for the peer
         return seen
 
-    return await _layer("tls", place, open_it, _NO_TLS)
+    return await _layer("tls", endpoint, open_it, _NO_TLS)
 
 
-async def _addresses(place: Place) -> list[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)
+async def _addresses(endpoint: Endpoint) -> list[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
     return [str(entry[4][0]) for entry in found]
 
 
-async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
+async def _open(endpoint: Endpoint, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
     """Connect to the first address of a host that accepts; raises the error of the last address.
 
-    The addresses are tried here because asyncio would combine their errors into one without details.
+    asyncio would combine the errors of all addresses into one error without details.
     """
-    name = place.host if context else None
-    failure: OSError = OSError(f"{place.host} has no address")
-    for address in await _addresses(place):
+    name = endpoint.host if context else None
+    failure: OSError = OSError(f"{endpoint.host} has no address")
+    for address in await _addresses(endpoint):
         try:
-            _, writer = await asyncio.open_connection(address, place.port, ssl=context, server_hostname=name)
+            _, writer = await asyncio.open_connection(address, endpoint.port, ssl=context, server_hostname=name)
         except OSError as error:
             failure = error
         else:
@@ -150,26 +150,26 @@ async def _open(place: Place, context: ssl.SSLContext | None = None) -> asyncio.
     raise failure
 
 
-async def _layer(name: str, place: Place, work: Callable[[], Awaitable[str]], silence: str) -> Layer:
-    """Test one layer; `silence` is the remedy for a timeout."""
+async def _layer(name: str, endpoint: Endpoint, work: Callable[[], Awaitable[str]], timeout_remedy: str) -> Layer:
+    """Test one layer; `timeout_remedy` is the remedy for a timeout."""
     began = time.perf_counter()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT):
             seen = await work()
     except TimeoutError:
-        return Layer(name, False, f"no answer within {PATIENCE:.0f} s", time.perf_counter() - began, silence)
+        return Layer(name, False, f"no response within {TIMEOUT:.0f} s", time.perf_counter() - began, timeout_remedy)
     except (OSError, UnicodeError) as error:  # ssl.SSLError and socket.gaierror are among them
         took = time.perf_counter() - began
-        wrapped = httpx.ConnectError(str(error))  # what the client raises, for which there are words
+        wrapped = httpx.ConnectError(str(error))  # the error of the HTTP client, which `explain` knows
         wrapped.__cause__ = error
-        fault = explain(wrapped, f"{'https' if place.tls else 'http'}://{authority(place.host, place.port)}")
+        fault = explain(wrapped, f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}")
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)
         return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint)
     return Layer(name, True, seen, time.perf_counter() - began)
 
 
 def _certificate(certificate: dict[str, Any] | None) -> str:
-    """Describe a certificate: its names, its issuer and its end."""
+    """Describe a certificate: names, issuer and expiry date."""
     if not certificate:
         return "no certificate"
     names = [name for _, name in certificate.get("subjectAltName", ())]
@@ -179,39 +179,41 @@ def _certificate(certificate: dict[str, Any] | None) -> str:
     until = datetime.fromtimestamp(ssl.cert_time_to_seconds(certificate["notAfter"]), UTC)
     days = (until - datetime.now(UTC)).days
     warning = f" (in {days} days)" if days < _SOON_DAYS else ""
-    return f"for {', '.join(names[:4]) or 'nobody'}, by {issuer}, until {until:%Y-%m-%d}{warning}"
+    return f"for {', '.join(names[:4]) or 'no name'}, by {issuer}, until {until:%Y-%m-%d}{warning}"
 
 
 class Reachable(NamedTuple):
-    """Whether an agent can reach a url (None: not known without a delivery), and why in words."""
+    """Whether an agent can reach a webhook URL (None: unknown until a delivery arrives), and the reason."""
 
     good: bool | None
     words: str
 
 
-_MEANS = {
-    Nearness.MACHINE: "this machine alone",
-    Nearness.NETWORK: "this network alone",
-    Nearness.WILDCARD: "nobody in particular",
+_REACHED_FROM = {
+    AddressScope.MACHINE: "this machine only",
+    AddressScope.NETWORK: "this network only",
 }
 
 
 def reachable(advertised: str, agent_url: str, *, came: bool) -> Reachable:
-    """Return whether the agent at `agent_url` (`""`: unknown) can reach the advertised url; `came`: deliveries did."""
+    """Return whether the agent at `agent_url` (`""`: unknown) can reach the advertised webhook URL.
+
+    `came` is True if deliveries have already been received.
+    """
     if came:
-        return Reachable(True, "yes: deliveries came")
-    ours, theirs = place_of(advertised), place_of(agent_url)
+        return Reachable(True, "yes: deliveries were received")
+    ours, theirs = endpoint_of(advertised), endpoint_of(agent_url)
     if ours is None:
-        return Reachable(False, "no: the advertised url names no host")
-    near = nearness(ours.host)
-    if near is Nearness.WILDCARD:
-        return Reachable(False, f"no: {ours.host} is where a server listens, not where it is reached")
-    if near is Nearness.PUBLIC:
-        return Reachable(None, "not known until a delivery comes")
+        return Reachable(False, "no: the advertised URL has no host")
+    near = address_scope(ours.host)
+    if near is AddressScope.WILDCARD:
+        return Reachable(False, f"no: {ours.host} is an address to listen on, not an address to connect to")
+    if near is AddressScope.PUBLIC:
+        return Reachable(None, "unknown until a delivery is received")
     if theirs is None:
-        return Reachable(None, f"from {_MEANS[near]}")
-    if nearness(theirs.host) is Nearness.MACHINE:
+        return Reachable(None, f"from {_REACHED_FROM[near]}")
+    if address_scope(theirs.host) is AddressScope.MACHINE:
         return Reachable(True, "yes: the agent is on this machine")
-    if near is Nearness.MACHINE or nearness(theirs.host) is Nearness.PUBLIC:
-        return Reachable(False, f"no: it means {_MEANS[near]}, and the agent is at {theirs.host}")
-    return Reachable(None, "perhaps: both are in a private network")
+    if near is AddressScope.MACHINE or address_scope(theirs.host) is AddressScope.PUBLIC:
+        return Reachable(False, f"no: it can be reached from {_REACHED_FROM[near]}, and the agent is at {theirs.host}")
+    return Reachable(None, "possible: both have private addresses")

@@ -1,4 +1,4 @@
-"""The public keys of a card's signatures: from a file, or from their `jku` on the card's own origin."""
+"""Read the public keys for card signatures: from a file, or from the `jku` URL on the origin of the card."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.wire.client.credentials import origin
-from inspector.wire.reach import Nearness, nearness, place_of
+from inspector.wire.reach import AddressScope, address_scope, endpoint_of
 
 _PEM = b"-----BEGIN "
-_HINT = "It holds a JWK Set, one JWK, or a key or certificate in PEM."
+_HINT = "Use a JWK Set, one JWK, or a key or certificate in PEM."
 
 
 def read_file(path: Path) -> KeySet:
-    """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` if it has none."""
+    """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` if it contains no key."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -24,7 +24,7 @@ def read_file(path: Path) -> KeySet:
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT)) from error
     keys = read_pem(raw) if raw.lstrip().startswith(_PEM) else _read_json(raw)
     if not keys.keys:
-        seen = f"The key file {path} holds no key to verify with. {' '.join(keys.notes)}".strip()
+        seen = f"The key file {path} contains no key to verify with. {' '.join(keys.notes)}".strip()
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT))
     return keys
 
@@ -32,27 +32,27 @@ def read_file(path: Path) -> KeySet:
 def refusal(jku: str, card_url: str) -> str:
     """Return why keys are not fetched from a `jku`, `""` if they are.
 
-    Only https and the origin of the card are allowed, because anybody could offer matching keys elsewhere; on this
-    machine also http.
+    Keys are fetched over https from the origin of the card only, because anybody could offer matching keys elsewhere.
+    On this machine, http is allowed, too.
     """
     if not card_url:
-        return f"The keys at {jku} are not fetched: the card came from a file, which has no origin."
+        return f"The keys at {jku} are not fetched: the card was read from a file, which has no origin."
     if not origin(jku) or origin(jku) != origin(card_url):
-        return f"The keys at {jku} are not fetched: that is not the card's own origin, {origin(card_url)}."
-    place = place_of(jku)
-    if place is None or not (place.tls or nearness(place.host) is Nearness.MACHINE):
-        return f"The keys at {jku} are not fetched: that is not https."
+        return f"The keys at {jku} are not fetched: expected the origin of the card, {origin(card_url)}."
+    endpoint = endpoint_of(jku)
+    if endpoint is None or not (endpoint.tls or address_scope(endpoint.host) is AddressScope.MACHINE):
+        return f"The keys at {jku} are not fetched: expected https."
     return ""
 
 
 def read_answer(url: str, status: int, raw: bytes) -> KeySet:
-    """Read the response to a request for keys; the notes describe its problems."""
+    """Read keys from an HTTP response; the notes describe its problems."""
     if status != 200:
-        return KeySet(notes=(f"The keys at {url} are not there: {status}.",))
+        return KeySet(notes=(f"The keys at {url} could not be fetched: status {status}.",))
     keys = _read_json(raw)
     return KeySet(keys.keys, tuple(f"The keys at {url}: {note}" for note in keys.notes))
 
 
 def _read_json(raw: bytes) -> KeySet:
     value = parse(raw)
-    return KeySet(notes=(f"It holds no JSON: {value.why}.",)) if isinstance(value, Unreadable) else read_keys(value)
+    return KeySet(notes=(f"Not valid JSON: {value.why}.",)) if isinstance(value, Unreadable) else read_keys(value)

@@ -1,1 +1,1 @@
-"""What a behaviour is, and behaviours that are written in code."""
+"""Behaviours: what the agent does for a message, written in Python."""

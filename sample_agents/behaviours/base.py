@@ -1,4 +1,4 @@
-"""What a behaviour is: a skill for the card, and the code behind it."""
+"""The two kinds of behaviours, each a skill on the card with the code that runs for it."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from typing import TypeAlias
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 
-from ..faults.fault import Spoiler
-from ..task_context import Work
+from ..faults.fault import ActiveFault
+from ..task_context import TaskContext
 
 
 @dataclass(frozen=True, slots=True)
-class Replying:
-    """A behaviour that answers a message with a message, without a task; `faults` go wrong with it."""
+class MessageBehaviour:
+    """A behaviour that responds with a message, without a task; `faults` apply to its calls."""
 
     skill: AgentSkill
     reply: Callable[[Message], Awaitable[list[Part]]]
-    faults: tuple[Spoiler, ...] = ()
+    faults: tuple[ActiveFault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Working:
-    """A behaviour that works on a task; `run` is called for each turn and ends when the turn does.
+class TaskBehaviour:
+    """A behaviour that works on a task; `run` is called once for each message to the task.
 
-    A turn that ends without a terminal or interrupted state has completed. `faults` go wrong with it.
+    If `run` returns and the task is in no terminal or interrupted state, the task is completed. `faults` apply to its
+    calls.
     """
 
     skill: AgentSkill
-    run: Callable[[Work], Awaitable[None]]
-    faults: tuple[Spoiler, ...] = ()
+    run: Callable[[TaskContext], Awaitable[None]]
+    faults: tuple[ActiveFault, ...] = ()
 
 
-Behaviour: TypeAlias = Replying | Working
+Behaviour: TypeAlias = MessageBehaviour | TaskBehaviour

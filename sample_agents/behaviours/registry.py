@@ -1,4 +1,4 @@
-"""Behaviours in code together: found by the first word of a message, and again by the skill when a task goes on."""
+"""Find behaviours by the first word of a message, and by the skill of a task."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message
 
 from ..task_context import first_word
-from .base import Behaviour, Working
+from .base import Behaviour, TaskBehaviour
 
 
 class Behaviours:
-    """What an agent can do, in the order of its card; `default` takes the messages that name nothing."""
+    """A list of behaviours in the order of the card; `default` handles messages that name none of them."""
 
     def __init__(self, behaviours: Iterable[Behaviour], default: Behaviour) -> None:
         self._by_id = {behaviour.skill.id: behaviour for behaviour in behaviours}
@@ -24,12 +24,12 @@ class Behaviours:
         return [behaviour.skill for behaviour in self._by_id.values()]
 
     def choose(self, message: Message) -> Behaviour:
-        """Return the behaviour that the first word of a message names, or the default."""
+        """Return the behaviour whose skill id is the first word of a message, or the default."""
         return self._by_id.get(first_word(message), self._default)
 
-    def working(self, skill_id: str) -> Working:
-        """Return the behaviour that works on the tasks of a skill; KeyError where none does."""
+    def working(self, skill_id: str) -> TaskBehaviour:
+        """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
         behaviour = self._by_id[skill_id]
-        if not isinstance(behaviour, Working):
+        if not isinstance(behaviour, TaskBehaviour):
             raise KeyError(skill_id)
         return behaviour

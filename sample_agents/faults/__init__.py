@@ -1,1 +1,1 @@
-"""What the agent can do wrong on purpose: named, one small function each."""
+"""Faults: mistakes that the agent makes on demand, one function each."""

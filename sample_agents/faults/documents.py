@@ -1,4 +1,4 @@
-"""What goes wrong with the JSON of an answer or an event: its envelope, its shape, its values."""
+"""Faults in the JSON of responses and events: envelope, shape and values."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from collections.abc import Callable
 from inspector.protocol.dialects import v0_3, v1_0
 from inspector.protocol.model import Json, Unreadable
 
-from .fault import Book, Level
+from .fault import FaultRegistry, Level
 
-DOCUMENTS = Book(Level.JSON)
-BOOKS = (DOCUMENTS,)
+DOCUMENTS = FaultRegistry(Level.JSON)
+REGISTRIES = (DOCUMENTS,)
 
 _FREE_FORM = ("data", "metadata")
 
 
 def _inside(value: Json, change: Callable[[Json], Json]) -> Json:
-    """Change what an envelope holds, or all of it where there is no envelope."""
+    """Change the result in a JSON-RPC envelope, or the whole value without an envelope."""
     if isinstance(value, dict) and "jsonrpc" in value:
         return value | {"result": change(value["result"])} if "result" in value else value
     return change(value)
 
 
 def _members(value: Json, change: Callable[[str, Json], Json]) -> Json:
-    """Change the members of the protocol's own objects, at any depth."""
+    """Change the members of A2A objects at every depth; free-form content stays as it is."""
     if isinstance(value, list):
-        return [_members(one, change) for one in value]
+        return [_members(item, change) for item in value]
     if not isinstance(value, dict):
         return value
     return {
@@ -34,12 +34,12 @@ def _members(value: Json, change: Callable[[str, Json], Json]) -> Json:
     }
 
 
-@DOCUMENTS.fault("wrong-rpc-id", "answers under an id that nobody asked with", "RPC-001")
+@DOCUMENTS.fault("wrong-rpc-id", "responds with a JSON-RPC id that was not requested", "RPC-001")
 def wrong_rpc_id(value: Json) -> Json:
-    return value | {"id": "somebody-else"} if isinstance(value, dict) and "jsonrpc" in value else value
+    return value | {"id": "wrong-id"} if isinstance(value, dict) and "jsonrpc" in value else value
 
 
-@DOCUMENTS.fault("shapes-0.3", "speaks the shapes of 0.3 where 1.0 is spoken", "DATA-006")
+@DOCUMENTS.fault("shapes-0.3", "sends objects in the form of 0.3 to a 1.0 client", "DATA-006")
 def shapes_0_3(value: Json) -> Json:
     def older(inner: Json) -> Json:
         event = v1_0.DIALECT.decode_event(inner)
@@ -48,25 +48,25 @@ def shapes_0_3(value: Json) -> Json:
     return _inside(value, older)
 
 
-@DOCUMENTS.fault("final", "says final in the status updates of 1.0", "STREAM-012")
+@DOCUMENTS.fault("final", "sends final in the status updates of 1.0", "STREAM-012")
 def final(value: Json) -> Json:
     return _members(value, lambda name, member: member | {"final": False} if name == "statusUpdate" else member)
 
 
-@DOCUMENTS.fault("no-final", "leaves final out of the status updates of 0.3", "DATA-001")
+@DOCUMENTS.fault("no-final", "omits final from the status updates of 0.3", "DATA-001")
 def no_final(value: Json) -> Json:
-    def silent(inner: Json) -> Json:
+    def without_final(inner: Json) -> Json:
         return {name: member for name, member in inner.items() if name != "final"} if isinstance(inner, dict) else inner
 
-    return _inside(value, silent)
+    return _inside(value, without_final)
 
 
-@DOCUMENTS.fault("no-timezone", "writes times without a zone", "DATA-008")
+@DOCUMENTS.fault("no-timezone", "sends timestamps without a time zone", "DATA-008")
 def no_timezone(value: Json) -> Json:
     return _members(value, lambda name, member: member.rstrip("Z") if name == "timestamp" else member)
 
 
-@DOCUMENTS.fault("double-base64", "encodes bytes twice", "DATA-011")
+@DOCUMENTS.fault("double-base64", "encodes bytes in base64 twice", "DATA-011")
 def double_base64(value: Json) -> Json:
     def again(name: str, member: Json) -> Json:
         twice = name in ("raw", "bytes", "fileWithBytes") and isinstance(member, str)
@@ -75,15 +75,15 @@ def double_base64(value: Json) -> Json:
     return _members(value, again)
 
 
-@DOCUMENTS.fault("snake-case", "writes members as protobuf does", "DATA-012")
+@DOCUMENTS.fault("snake-case", "sends member names in snake_case, as in protobuf", "DATA-012")
 def snake_case(value: Json) -> Json:
     def renamed(inner: Json) -> Json:
         if isinstance(inner, list):
-            return [renamed(one) for one in inner]
+            return [renamed(item) for item in inner]
         if not isinstance(inner, dict):
             return inner
         return {
-            "".join(f"_{one.lower()}" if one.isupper() else one for one in name): member
+            "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name): member
             if name in _FREE_FORM
             else renamed(member)
             for name, member in inner.items()

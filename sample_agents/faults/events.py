@@ -1,4 +1,4 @@
-"""What goes wrong with the events of a stream: their number, their order, and whose they are."""
+"""Faults in the events of a stream: missing, repeated, wrong or in the wrong order."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from inspector.protocol.model import (
 )
 
 from ..errors import CallError
-from .fault import Book, Level
+from .fault import FaultRegistry, Level
 
-EVENTS = Book(Level.EVENTS)
-BOOKS = (EVENTS,)
+EVENTS = FaultRegistry(Level.EVENTS)
+REGISTRIES = (EVENTS,)
 
 WireT = TypeVar("WireT", bound=Wire)
 
@@ -33,7 +33,7 @@ _HOSTILE = (
 
 
 def _each(change: Callable[[Event], Event]) -> Callable[[_Events], _Events]:
-    """Return the fault that changes each event."""
+    """Return the fault function that changes each event."""
 
     async def changed(events: _Events) -> _Events:
         async for event in events:
@@ -64,7 +64,7 @@ async def reorder(events: _Events) -> _Events:
         yield event
 
 
-@EVENTS.fault("drop", "loses an event", "STREAM-011", number="which one", usual=1)
+@EVENTS.fault("drop", "omits an event", "STREAM-011", number="its number in the stream", default=1)
 async def drop(events: _Events, which: float) -> _Events:
     number = 0
     async for event in events:
@@ -73,7 +73,7 @@ async def drop(events: _Events, which: float) -> _Events:
             yield event
 
 
-@EVENTS.fault("drop-last", "loses the update that ends the task", "STREAM-001")
+@EVENTS.fault("drop-last", "omits the update that ends the task", "STREAM-001")
 async def drop_last(events: _Events) -> _Events:
     async for event in events:
         if not _ends(event):
@@ -92,7 +92,7 @@ def wrong_context(event: Event) -> Event:
     return event if isinstance(event, Task | Message) else _with(event, context_id=_OTHER)
 
 
-@EVENTS.fault("wrong-state", "says that a task at work was just submitted", "STREAM-002")
+@EVENTS.fault("wrong-state", "reports a working task as submitted", "STREAM-002")
 async def wrong_state(events: _Events) -> _Events:
     working = False
     async for event in events:
@@ -102,7 +102,7 @@ async def wrong_state(events: _Events) -> _Events:
         working = isinstance(event, TaskStatusUpdateEvent)
 
 
-@EVENTS.fault("unknown-state", "says a state that no protocol version knows", "STREAM-009")
+@EVENTS.fault("unknown-state", "sends a state that no protocol version defines", "STREAM-009")
 @_each
 def unknown_state(event: Event) -> Event:
     if isinstance(event, TaskStatusUpdateEvent) and not _ends(event):
@@ -110,7 +110,7 @@ def unknown_state(event: Event) -> Event:
     return event
 
 
-@EVENTS.fault("fresh-artifacts", "gives every chunk an artifactId of its own", "STREAM-020")
+@EVENTS.fault("fresh-artifacts", "sends every chunk with another artifactId", "STREAM-020")
 async def fresh_artifacts(events: _Events) -> _Events:
     number = 0
     async for event in events:
@@ -122,13 +122,13 @@ async def fresh_artifacts(events: _Events) -> _Events:
             yield event
 
 
-@EVENTS.fault("append-first", "appends to an artifact that was never begun", "STREAM-004")
+@EVENTS.fault("append-first", "appends to an artifact that does not exist", "STREAM-004")
 @_each
 def append_first(event: Event) -> Event:
     return _with(event, append=True) if isinstance(event, TaskArtifactUpdateEvent) else event
 
 
-@EVENTS.fault("chunk-after-last", "appends to an artifact behind its last chunk", "STREAM-005")
+@EVENTS.fault("chunk-after-last", "appends to an artifact after its last chunk", "STREAM-005")
 async def chunk_after_last(events: _Events) -> _Events:
     async for event in events:
         yield event
@@ -136,27 +136,27 @@ async def chunk_after_last(events: _Events) -> _Events:
             yield _with(event, append=True)
 
 
-@EVENTS.fault("after-terminal", "sends an artifact behind the end of the task", "STREAM-003")
+@EVENTS.fault("after-terminal", "sends an artifact after the end of the task", "STREAM-003")
 async def after_terminal(events: _Events) -> _Events:
     async for event in events:
         yield event
         if isinstance(event, TaskStatusUpdateEvent) and _ends(event):
-            late = Artifact(artifact_id="late", name="late.txt", parts=[Part(text="One more thing.")])
+            late = Artifact(artifact_id="late", name="late.txt", parts=[Part(text="Sent after the end of the task.")])
             yield TaskArtifactUpdateEvent(
                 task_id=event.task_id, context_id=event.context_id, artifact=late, append=False, last_chunk=True
             )
 
 
-@EVENTS.fault("message-in-stream", "mixes a message with the updates of a task", "STREAM-010")
+@EVENTS.fault("message-in-stream", "sends a message among the updates of a task", "STREAM-010")
 async def message_in_stream(events: _Events) -> _Events:
     async for event in events:
         yield event
         if isinstance(event, Task):
-            parts = [Part(text="By the way.")]
+            parts = [Part(text="A message among the updates.")]
             yield Message(message_id="by-the-way", role="ROLE_AGENT", context_id=event.context_id, parts=parts)
 
 
-@EVENTS.fault("error-in-stream", "ends a stream with an error", "InternalError", number="events before that", usual=2)
+@EVENTS.fault("error-in-stream", "ends a stream with an error", "InternalError", number="events before it", default=2)
 async def error_in_stream(events: _Events, after: float) -> _Events:
     left = int(after)
     async for event in events:
@@ -164,17 +164,17 @@ async def error_in_stream(events: _Events, after: float) -> _Events:
             break
         left -= 1
         yield event
-    raise CallError("InternalError", "The agent broke in the middle.")
+    raise CallError("InternalError", "Fault error-in-stream: the stream ends with an error.")
 
 
-@EVENTS.fault("error-after", "sends an error behind the end of the task", "InternalError")
+@EVENTS.fault("error-after", "sends an error after the end of the task", "InternalError")
 async def error_after(events: _Events) -> _Events:
     async for event in events:
         yield event
-    raise CallError("InternalError", "The agent broke at the very end.")
+    raise CallError("InternalError", "Fault error-after: an error after the end of the task.")
 
 
-@EVENTS.fault("hostile-text", "speaks in escape sequences, markup and text that turns around", "")
+@EVENTS.fault("hostile-text", "sends escape sequences, markup and bidirectional control characters", "")
 @_each
 def hostile_text(event: Event) -> Event:
     match event:

@@ -1,4 +1,4 @@
-"""What a fault is: its name, what it does, what gives it away, and the function that does it."""
+"""The parts of a fault: name, description, the finding that it causes, and its function."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 class Level(StrEnum):
-    """Where a fault takes hold; its function turns what passes there into something else.
+    """What the function of a fault changes.
 
-    `call`: what a message is refused with, before it is taken. `head`: the beginning of an HTTP answer. `events`: those
-    of one stream, over every transport. `json`: an answer, or an event of a stream, with its envelope; `bytes`: the
-    same as it is written. `frames`: what is written of a body, a frame of a stream at a time. `push`: what goes to a
-    webhook.
+    - `call`: the error that rejects a message (`None` -> `CallError`)
+    - `head`: status, headers and body of an HTTP response (`Head` -> `Head`)
+    - `events`: the events of a stream over every transport (async iterator -> async iterator)
+    - `json`: a response or an event with its envelope (JSON -> JSON)
+    - `bytes`: the same after serialising (bytes -> bytes)
+    - `frames`: the frames of a stream or the body of a response (async iterator -> async iterator)
+    - `push`: a POST to a webhook (`Post` -> a list of `Post`)
     """
 
     CALL = "call"
@@ -30,24 +33,24 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that can go wrong.
+    """A mistake that the agent can make.
 
-    `finding` is the rule that it breaks or the word for how a call fails by it, `""` where nobody can tell. Where it
-    takes a number, `number` says what that is, and `usual` which one it is unless given.
+    `finding` is the id of the rule that the fault violates or the error code of the failed call, `""` if neither is
+    reported. If the fault has a parameter, `number` describes it and `default` is its default value.
     """
 
     name: str
     level: Level
-    says: str
+    description: str
     finding: str
     run: Callable[..., Any]
     number: str = ""
-    usual: float = 0
+    default: float = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Spoiler:
-    """A fault with its number, ready to take hold."""
+class ActiveFault:
+    """A fault with its parameter."""
 
     fault: Fault
     number: float
@@ -55,33 +58,33 @@ class Spoiler:
     def __str__(self) -> str:
         return f"{self.fault.name}:{self.number:g}" if self.fault.number else self.fault.name
 
-    def __call__(self, passing: Any) -> Any:
-        """Return what becomes of what passes."""
-        return self.fault.run(passing, self.number) if self.fault.number else self.fault.run(passing)
+    def __call__(self, value: Any) -> Any:
+        """Return the value changed by the fault; its type depends on the level."""
+        return self.fault.run(value, self.number) if self.fault.number else self.fault.run(value)
 
 
-class Book:
-    """The faults of one level, in the order in which they are written down."""
+class FaultRegistry:
+    """The faults of one level, in the order of their definition."""
 
     def __init__(self, level: Level) -> None:
         self._level = level
         self.faults: list[Fault] = []
 
     def fault(
-        self, name: str, says: str, finding: str, *, number: str = "", usual: float = 0
+        self, name: str, description: str, finding: str, *, number: str = "", default: float = 0
     ) -> Callable[[FunctionT], FunctionT]:
-        """Write a function down as a fault."""
+        """Return a decorator that registers a function as a fault."""
 
-        def written(run: FunctionT) -> FunctionT:
-            self.faults.append(Fault(name, self._level, says, finding, run, number, usual))
+        def register(run: FunctionT) -> FunctionT:
+            self.faults.append(Fault(name, self._level, description, finding, run, number, default))
             return run
 
-        return written
+        return register
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The beginning of an HTTP answer; a body stands in place of what the agent would have said."""
+    """Status and headers of an HTTP response; `body`, if any, replaces the body of the agent's response."""
 
     content_type: str
     status: int = 200
@@ -91,12 +94,12 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One POST to a webhook, after a pause in seconds."""
+    """One POST to a webhook; `after` is the delay in seconds."""
 
     headers: Mapping[str, str]
     body: bytes
     after: float = 0.0
 
 
-class BrokenOffError(Exception):
-    """Raised where the connection is to be cut in the middle of what is said."""
+class AbortConnectionError(Exception):
+    """Raised by a fault to close the connection in the middle of a response."""

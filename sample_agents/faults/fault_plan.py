@@ -1,4 +1,4 @@
-"""The faults of one call, each at its level, in the order in which they were asked for."""
+"""Apply the faults of one call, at each level in the order in which they were requested."""
 
 from __future__ import annotations
 
@@ -8,73 +8,72 @@ from functools import cached_property
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, Json
 
-from .fault import Head, Level, Post, Spoiler
+from .fault import ActiveFault, Head, Level, Post
 
 
-class Spoiled:
-    """What becomes of a call on its way: of its refusal, its answer, its stream, and of the pushes that it leads to."""
+class FaultPlan:
+    """The faults of one call, applied to its response, its stream and its pushes."""
 
-    def __init__(self, spoilers: tuple[Spoiler, ...] = ()) -> None:
-        self._spoilers = spoilers
+    def __init__(self, active: tuple[ActiveFault, ...] = ()) -> None:
+        self._active = active
 
     def __bool__(self) -> bool:
-        return bool(self._spoilers)
+        return bool(self._active)
 
-    def further(self, *spoilers: Spoiler) -> Spoiled:
-        """Return this with more that goes wrong."""
-        return Spoiled((*self._spoilers, *spoilers))
+    def with_fault(self, *active: ActiveFault) -> FaultPlan:
+        """Return a plan with more faults."""
+        return FaultPlan((*self._active, *active))
 
-    def at(self, level: Level) -> tuple[Spoiler, ...]:
-        """Return what goes wrong at a level."""
-        return tuple(one for one in self._spoilers if one.fault.level is level)
+    def at(self, level: Level) -> tuple[ActiveFault, ...]:
+        """Return the faults of a level."""
+        return tuple(active for active in self._active if active.fault.level is level)
 
-    def refuse(self) -> None:
-        """Raise the CallError that a call is refused with, if it is."""
-        for spoiler in self.at(Level.CALL):
-            raise spoiler(None)
+    def raise_error(self) -> None:
+        """Raise the `CallError` of the first fault that rejects the call, if any."""
+        for active in self.at(Level.CALL):
+            raise active(None)
 
     def head(self, head: Head) -> Head:
-        """Return what becomes of the beginning of an HTTP answer."""
-        for spoiler in self.at(Level.HEAD):
-            head = spoiler(head)
+        """Return the changed head of an HTTP response."""
+        for active in self.at(Level.HEAD):
+            head = active(head)
         return head
 
     def events(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """Return what becomes of the events of a stream; raises CallError where that ends with an error."""
-        for spoiler in self.at(Level.EVENTS):
-            events = spoiler(events)
+        """Return the changed events of a stream; the iterator may raise `CallError`."""
+        for active in self.at(Level.EVENTS):
+            events = active(events)
         return events
 
-    def written(self, value: Json) -> bytes:
-        """Write an answer or an event, with its envelope."""
-        for spoiler in self._documents:
-            value = spoiler(value)
+    def encode(self, value: Json) -> bytes:
+        """Serialise a response or an event with its envelope."""
+        for active in self._json_faults:
+            value = active(value)
         raw = dump(value)
-        for spoiler in self._writings:
-            raw = spoiler(raw)
+        for active in self._byte_faults:
+            raw = active(raw)
         return raw
 
     def frames(self, frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
-        """Return what becomes of a body and of when it comes; raises BrokenOffError where it breaks off."""
-        for spoiler in self.at(Level.FRAMES):
-            frames = spoiler(frames)
+        """Return the changed frames of a body; the iterator may raise `AbortConnectionError`."""
+        for active in self.at(Level.FRAMES):
+            frames = active(frames)
         return frames
 
     def posts(self, post: Post) -> list[Post]:
-        """Return what is sent to a webhook in place of one POST."""
+        """Return the POSTs that replace one POST to a webhook."""
         sent = [post]
-        for spoiler in self.at(Level.PUSH):
-            sent = [changed for one in sent for changed in spoiler(one)]
+        for active in self.at(Level.PUSH):
+            sent = [changed for original in sent for changed in active(original)]
         return sent
 
     @cached_property
-    def _documents(self) -> tuple[Spoiler, ...]:
+    def _json_faults(self) -> tuple[ActiveFault, ...]:
         return self.at(Level.JSON)
 
     @cached_property
-    def _writings(self) -> tuple[Spoiler, ...]:
+    def _byte_faults(self) -> tuple[ActiveFault, ...]:
         return self.at(Level.BYTES)
 
 
-SOUND = Spoiled()
-"""Nothing goes wrong."""
+NO_FAULTS = FaultPlan()

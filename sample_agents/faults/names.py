@@ -1,36 +1,37 @@
-"""Every fault by its name."""
+"""Find faults by name and parse `name:number`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from . import answers, documents, events, pushes, transport
-from .fault import Fault, Spoiler
+from . import documents, events, pushes, responses, transport
+from .fault import ActiveFault, Fault
 
 FAULTS: Mapping[str, Fault] = {
     fault.name: fault
-    for room in (answers, transport, events, documents, pushes)
-    for book in room.BOOKS
-    for fault in book.faults
+    for module in (responses, transport, events, documents, pushes)
+    for registry in module.REGISTRIES
+    for fault in registry.faults
 }
 
 
 class UnknownFaultError(ValueError):
-    """Raised where something is called for that is no fault."""
+    """Raised for an unknown fault or an invalid number."""
 
 
-def named(words: str) -> Spoiler:
-    """Return the fault that is called for as `name` or `name:number`; raises UnknownFaultError."""
-    name, colon, text = words.strip().partition(":")
+def parse_fault(text: str) -> ActiveFault:
+    """Parse `name` or `name:number`; raises `UnknownFaultError`."""
+    name, colon, number = text.strip().partition(":")
     fault = FAULTS.get(name)
     if fault is None:
         near = get_close_matches(name, FAULTS, 1)
-        raise UnknownFaultError(f"There is no fault {name!r}{f': is it {near[0]}?' if near else '.'}")
+        raise UnknownFaultError(f"Unknown fault {name!r}.{f' Did you mean {near[0]!r}?' if near else ''}")
     if not colon:
-        return Spoiler(fault, fault.usual)
+        return ActiveFault(fault, fault.default)
     if not fault.number:
-        raise UnknownFaultError(f"The fault {name} takes no number.")
-    if not text.replace(".", "", 1).isdecimal() or len(text) > 9:
-        raise UnknownFaultError(f"The fault {name} takes a number behind its colon: {fault.number}.")
-    return Spoiler(fault, float(text))
+        raise UnknownFaultError(f"The fault {name} has no number; remove {colon}{number}.")
+    if not number.replace(".", "", 1).isdecimal() or len(number) > 9:
+        example = f"{name}:{fault.default:g}"
+        raise UnknownFaultError(f"The fault {name} needs a number after the colon ({fault.number}): {example}.")
+    return ActiveFault(fault, float(number))

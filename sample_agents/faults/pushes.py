@@ -1,19 +1,19 @@
-"""What goes wrong with what is sent to webhooks."""
+"""Faults of push notifications."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .fault import Book, Level, Post
+from .fault import FaultRegistry, Level, Post
 
-PUSHES = Book(Level.PUSH)
-BOOKS = (PUSHES,)
+PUSHES = FaultRegistry(Level.PUSH)
+REGISTRIES = (PUSHES,)
 
 _CONTENT = "content-type"
 
 
-@PUSHES.fault("push-late", "lets every push wait", "", number="seconds", usual=5)
+@PUSHES.fault("push-late", "delays every push", "", number="seconds", default=5)
 def push_late(post: Post, seconds: float) -> Iterable[Post]:
     return [replace(post, after=post.after + seconds)]
 
@@ -30,11 +30,11 @@ def push_never(_: Post) -> Iterable[Post]:
 
 @PUSHES.fault("push-unsigned", "sends pushes without token and Authorization", "PUSH-001")
 def push_unsigned(post: Post) -> Iterable[Post]:
-    kept = {name: value for name, value in post.headers.items() if name.lower() == _CONTENT}
-    return [replace(post, headers=kept)]
+    remaining = {name: value for name, value in post.headers.items() if name.lower() == _CONTENT}
+    return [replace(post, headers=remaining)]
 
 
-@PUSHES.fault("push-wrong-token", "sends pushes with the token of somebody else", "PUSH-001")
+@PUSHES.fault("push-wrong-token", "sends pushes with a wrong token", "PUSH-001")
 def push_wrong_token(post: Post) -> Iterable[Post]:
     wrong = {
         name: value if name.lower() == _CONTENT else f"{value.partition(' ')[0]} wrong" if " " in value else "wrong"
@@ -43,11 +43,11 @@ def push_wrong_token(post: Post) -> Iterable[Post]:
     return [replace(post, headers=wrong)]
 
 
-@PUSHES.fault("push-content-type", "calls the body of a push text/plain", "PUSH-005")
+@PUSHES.fault("push-content-type", "sends the body of a push as text/plain", "PUSH-005")
 def push_content_type(post: Post) -> Iterable[Post]:
     return [replace(post, headers={**post.headers, "Content-Type": "text/plain"})]
 
 
-@PUSHES.fault("push-malformed", "leaves the last brace of a push out", "PUSH-003")
+@PUSHES.fault("push-malformed", "omits the last brace of a push", "PUSH-003")
 def push_malformed(post: Post) -> Iterable[Post]:
     return [replace(post, body=post.body[:-1])]

@@ -1,4 +1,4 @@
-"""The events of a subscription, and what becomes of them while something goes wrong."""
+"""Divide the events of a subscription at the points where its faults change."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ from ..task_store import Subscription
 
 
 class Segment:
-    """The events with which the same things go wrong; `left` are the first of them and, in the end, the next ones.
+    """Consecutive events of a subscription to which the same faults apply.
 
-    `given` counts those that were given. No events are left where the subscription is over.
+    `remaining` are its first events and, after `events`, the first of the next segment; they are empty if the
+    subscription has ended. `sent_count` counts the events that were yielded.
     """
 
-    def __init__(self, subscription: Subscription, left: list[Event]) -> None:
+    def __init__(self, subscription: Subscription, remaining: list[Event]) -> None:
         self._subscription = subscription
-        self.spoiled = subscription.spoiled
-        self.left = left
-        self.given = 0
+        self.fault_plan = subscription.fault_plan
+        self.remaining = remaining
+        self.sent_count = 0
 
     def next(self) -> Segment:
-        """Return what follows."""
-        return Segment(self._subscription, self.left)
+        """Return the next segment."""
+        return Segment(self._subscription, self.remaining)
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Give the events, and what goes wrong with them; raises CallError where that ends with an error."""
-        async with aclosing(self.spoiled.events(self._sound())) as events:
+        """Yield the events, changed by the faults; raises `CallError` if a fault ends the stream with an error."""
+        async with aclosing(self.fault_plan.events(self._original_events())) as events:
             async for event in events:
-                self.given += 1
+                self.sent_count += 1
                 yield event
 
-    async def _sound(self) -> AsyncGenerator[Event, None]:
-        while self.left and self._subscription.spoiled is self.spoiled:
-            here, self.left = self.left, []
-            for event in here:
+    async def _original_events(self) -> AsyncGenerator[Event, None]:
+        while self.remaining and self._subscription.fault_plan is self.fault_plan:
+            batch, self.remaining = self.remaining, []
+            for event in batch:
                 yield event
-            self.left = await self._subscription.take()
+            self.remaining = await self._subscription.next_events()
 
 
 async def events_of(subscription: Subscription) -> AsyncGenerator[Event, None]:
-    """Give the events of a subscription, and what goes wrong with them."""
-    segment = Segment(subscription, await subscription.take())
-    while segment.left:
+    """Yield all events of a subscription, changed by its faults."""
+    segment = Segment(subscription, await subscription.next_events())
+    while segment.remaining:
         async with aclosing(segment.events()) as events:
             async for event in events:
                 yield event

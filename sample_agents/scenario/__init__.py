@@ -1,1 +1,1 @@
-"""Scenarios: what an agent does for a message, written down in a TOML file."""
+"""Scenarios: what the agent does for a message, defined in TOML files."""

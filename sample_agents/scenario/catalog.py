@@ -1,4 +1,4 @@
-"""The scenarios together: which one a message chooses, read anew when their files change."""
+"""Load scenarios, reload changed files, and select the scenario for a message."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pathlib import Path
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 
-from ..behaviours.base import Behaviour, Replying, Working
-from ..task_context import Work, first_word
+from ..behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour
+from ..task_context import TaskContext, first_word
 from .model import Reply, Scenario, Step
 from .reading import read_scenario
-from .running import play, reply
+from .running import reply, run_steps
 from .toml_table import ScenarioError
 
-SHIPPED = Path(__file__).resolve().parent.parent / "scenarios"
+BUILT_IN_FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 _SUFFIX = ".toml"
-_LOOKED = 0.5
-"""How many seconds a look at the files is good for."""
-_FIRST = ("echo", "report", "file", "ask", "fail", "long", "push")
-"""The scenarios that stand first on the card: those to begin with."""
+_RECHECK_SECONDS = 0.5
+"""Seconds between two checks for changed files."""
+_FIRST_ON_CARD = ("echo", "report", "file", "ask", "fail", "long", "push")
+"""The scenarios at the top of the card, as they are the best to start with."""
 
 _logger = logging.getLogger(__name__)
 _Stamp = tuple[int, int]
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """Return scenario files, a folder standing for those in it; raises ScenarioError for what is neither."""
+    """Return the files at some paths and in some folders; raises `ScenarioError` if a path does not exist."""
     files: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -39,13 +39,13 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
         elif path.is_file():
             files.append(path)
         else:
-            raise ScenarioError(path, 0, "There is no such file or folder.")
+            raise ScenarioError(path, 0, "This file or folder does not exist.")
     return files
 
 
 @dataclass(frozen=True, slots=True)
-class _Signs:
-    """The behaviours by the signs that choose them; where two scenarios have the same sign, the later one has it."""
+class _Triggers:
+    """The behaviours by what selects them; if two scenarios share a trigger, the later scenario has it."""
 
     by_id: Mapping[str, Behaviour]
     by_word: Mapping[str, Behaviour]
@@ -53,19 +53,19 @@ class _Signs:
     default: Behaviour | None
 
     def choose(self, message: Message) -> Behaviour | None:
-        """Return what a message asks for: by the skill in its metadata, its id, its first word, or by nothing."""
-        asked = (message.metadata or {}).get("skillId")
-        if isinstance(asked, str) and asked in self.by_id:
-            return self.by_id[asked]
-        for sign, behaviour in self.by_message_id:
-            if message.message_id.startswith(sign):
+        """Return the behaviour for a message: by `metadata.skillId`, messageId, first word, or the default."""
+        skill_id = (message.metadata or {}).get("skillId")
+        if isinstance(skill_id, str) and skill_id in self.by_id:
+            return self.by_id[skill_id]
+        for prefix, behaviour in self.by_message_id:
+            if message.message_id.startswith(prefix):
                 return behaviour
         return self.by_word.get(first_word(message), self.default)
 
 
 @dataclass(slots=True)
 class _File:
-    """A file as it was read last; one that makes no sense any more stays as it was."""
+    """A file and its last valid scenario."""
 
     path: Path
     stamp: _Stamp
@@ -74,78 +74,78 @@ class _File:
 
 @dataclass(slots=True)
 class Scenarios:
-    """What an agent can do, as the scenarios in some files and folders say; those that ship come first.
+    """The built-in scenarios and those in some files and folders.
 
-    A scenario replaces an earlier one with the same id. Files are looked at again while they are used; a change that
-    makes no sense is logged, and changes nothing.
+    A scenario replaces an earlier scenario with the same id. Changed files are reloaded. If a file has become invalid,
+    a warning is logged and its last valid scenario is used.
     """
 
     paths: tuple[Path, ...] = ()
     _files: dict[Path, _File] = field(default_factory=dict, init=False)
-    _broken: dict[Path, _Stamp] = field(default_factory=dict, init=False)
-    _signs: _Signs | None = field(default=None, init=False)
-    _looked: float = field(default=0.0, init=False)
+    _invalid: dict[Path, _Stamp] = field(default_factory=dict, init=False)
+    _triggers: _Triggers | None = field(default=None, init=False)
+    _checked_at: float = field(default=0.0, init=False)
 
     def load(self) -> None:
-        """Read every file; raises ScenarioError for the first that makes no sense."""
-        for path in files_of((SHIPPED, *self.paths)):
+        """Read every file; raises `ScenarioError` for the first invalid file."""
+        for path in files_of((BUILT_IN_FOLDER, *self.paths)):
             self._files[path] = _File(path, _stamp(path), read_scenario(path))
-        self._signs, self._looked = _signs(one.scenario for one in self._files.values()), time.monotonic()
+        self._triggers, self._checked_at = _triggers(file.scenario for file in self._files.values()), time.monotonic()
 
     @property
     def skills(self) -> list[AgentSkill]:
         """Return the skills for the card."""
-        return [behaviour.skill for behaviour in self._now().by_id.values()]
+        return [behaviour.skill for behaviour in self._current().by_id.values()]
 
-    def named(self, skill_id: str) -> Behaviour:
-        """Return the behaviour of a skill; KeyError where there is none."""
-        return self._now().by_id[skill_id]
+    def find(self, skill_id: str) -> Behaviour:
+        """Return the behaviour of a skill; raises KeyError if there is none."""
+        return self._current().by_id[skill_id]
 
     def choose(self, message: Message) -> Behaviour:
-        """Return the behaviour that begins with a message."""
-        signs = self._now()
-        chosen = signs.choose(message)
-        return chosen if chosen is not None else next(iter(signs.by_id.values()))
+        """Return the behaviour for a message that starts a task or is answered directly."""
+        triggers = self._current()
+        chosen = triggers.choose(message)
+        return chosen if chosen is not None else next(iter(triggers.by_id.values()))
 
-    def working(self, skill_id: str) -> Working:
-        """Return the behaviour that works on the tasks of a skill; KeyError where none does."""
-        behaviour = self.named(skill_id)
-        if not isinstance(behaviour, Working):
+    def working(self, skill_id: str) -> TaskBehaviour:
+        """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
+        behaviour = self.find(skill_id)
+        if not isinstance(behaviour, TaskBehaviour):
             raise KeyError(skill_id)
         return behaviour
 
-    def _now(self) -> _Signs:
-        """Return the signs, after a look at the files unless there was one just now."""
-        if self._signs is None:
+    def _current(self) -> _Triggers:
+        """Return the triggers, after reloading changed files at most every `_RECHECK_SECONDS`."""
+        if self._triggers is None:
             self.load()
-        elif time.monotonic() - self._looked > _LOOKED:
-            self._look()
-        if self._signs is None:
-            raise RuntimeError("no scenario was read")
-        return self._signs
+        elif time.monotonic() - self._checked_at > _RECHECK_SECONDS:
+            self._reload_changed()
+        if self._triggers is None:
+            raise RuntimeError("no scenario is loaded")
+        return self._triggers
 
-    def _look(self) -> None:
-        there = files_of(path for path in (SHIPPED, *self.paths) if path.exists())
-        gone = self._files.keys() - set(there)
-        for path in gone:
+    def _reload_changed(self) -> None:
+        found = files_of(path for path in (BUILT_IN_FOLDER, *self.paths) if path.exists())
+        removed = self._files.keys() - set(found)
+        for path in removed:
             del self._files[path]
-        changed = [path for path in there if self._look_at(path)]
-        if gone or changed:
-            self._signs = _signs(one.scenario for one in self._files.values())
-        self._looked = time.monotonic()
+        changed = [path for path in found if self._reload_file(path)]
+        if removed or changed:
+            self._triggers = _triggers(file.scenario for file in self._files.values())
+        self._checked_at = time.monotonic()
 
-    def _look_at(self, path: Path) -> bool:
-        """Read a file anew if it has changed, and say whether that changed anything."""
+    def _reload_file(self, path: Path) -> bool:
+        """Reload a file if it has changed; return whether its scenario was replaced."""
         try:
             stamp, known = _stamp(path), self._files.get(path)
-            if (known is not None and known.stamp == stamp) or self._broken.get(path) == stamp:
+            if (known is not None and known.stamp == stamp) or self._invalid.get(path) == stamp:
                 return False
-            self._broken[path] = stamp
+            self._invalid[path] = stamp
             self._files[path] = _File(path, stamp, read_scenario(path))
         except (ScenarioError, OSError) as error:
             _logger.warning("%s", error)
             return False
-        del self._broken[path]
+        del self._invalid[path]
         return True
 
 
@@ -154,37 +154,37 @@ def _stamp(path: Path) -> _Stamp:
     return found.st_mtime_ns, found.st_size
 
 
-def _signs(scenarios: Iterable[Scenario]) -> _Signs:
+def _triggers(scenarios: Iterable[Scenario]) -> _Triggers:
     by_id = {scenario.skill.id: scenario for scenario in scenarios}
-    made = {identity: _behaviour(by_id[identity]) for identity in _ordered(by_id)}
-    beginnings = {sign: made[one.skill.id] for one in by_id.values() for sign in one.message_ids}
-    return _Signs(
-        made,
-        {word: made[one.skill.id] for one in by_id.values() for word in one.words},
-        tuple(sorted(beginnings.items(), key=lambda item: -len(item[0]))),
-        next((made[one.skill.id] for one in reversed(by_id.values()) if one.default), None),
+    behaviours = {skill_id: _behaviour(by_id[skill_id]) for skill_id in _ordered(by_id)}
+    prefixes = {prefix: behaviours[item.skill.id] for item in by_id.values() for prefix in item.message_ids}
+    return _Triggers(
+        behaviours,
+        {word: behaviours[item.skill.id] for item in by_id.values() for word in item.words},
+        tuple(sorted(prefixes.items(), key=lambda item: -len(item[0]))),
+        next((behaviours[item.skill.id] for item in reversed(by_id.values()) if item.default), None),
     )
 
 
 def _ordered(names: Iterable[str]) -> Iterator[str]:
-    given = list(names)
-    yield from (name for name in _FIRST if name in given)
-    yield from (name for name in given if name not in _FIRST)
+    all_names = list(names)
+    yield from (name for name in _FIRST_ON_CARD if name in all_names)
+    yield from (name for name in all_names if name not in _FIRST_ON_CARD)
 
 
 def _behaviour(scenario: Scenario) -> Behaviour:
-    if isinstance(scenario.does, Reply):
-        return Replying(scenario.skill, partial(_reply, scenario, scenario.does), scenario.faults)
-    return Working(scenario.skill, partial(_run, scenario, scenario.does), scenario.faults)
+    if isinstance(scenario.response, Reply):
+        return MessageBehaviour(scenario.skill, partial(_reply, scenario, scenario.response), scenario.faults)
+    return TaskBehaviour(scenario.skill, partial(_run, scenario, scenario.response), scenario.faults)
 
 
-async def _reply(scenario: Scenario, does: Reply, message: Message) -> list[Part]:
-    return reply(scenario, does, message)
+async def _reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
+    return reply(scenario, response, message)
 
 
-async def _run(scenario: Scenario, steps: tuple[Step, ...], work: Work) -> None:
-    await play(scenario, steps, work)
+async def _run(scenario: Scenario, steps: tuple[Step, ...], task: TaskContext) -> None:
+    await run_steps(scenario, steps, task)
 
 
 BUILT_IN = Scenarios()
-"""The scenarios that ship."""
+"""The built-in scenarios."""

@@ -1,4 +1,4 @@
-"""What a scenario is: how a message chooses it, and the steps that the agent then takes."""
+"""The contents of a scenario: what selects it, and its steps."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
 from inspector.protocol.model import Json
 
-from ..faults.fault import Spoiler
+from ..faults.fault import ActiveFault
 
 NUMBER = "{number}"
-"""Stands for a count that the client gives."""
+"""The placeholder for the number that the client sends."""
 
 Count: TypeAlias = int | None
-"""How often; None is the number that the client gives."""
+"""A number of repetitions or chunks; None is the number that the client sends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A part to be: exactly one of a text (a template), bytes in base64, a url and a JSON value is there."""
+    """A part with exactly one content: a text (a template), bytes in base64, a URL or a JSON value."""
 
     text: str | None = None
     raw: str | None = None
@@ -32,17 +32,17 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What follows a question where the reply has one of these words; without words, whatever it says."""
+    """The steps after a question if the reply contains one of `words`; without words, for every reply."""
 
     words: frozenset[str]
     steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """The task comes into a state, with words about it; where that asks the client for something, answers may follow.
+class SetStatus:
+    """A new task state with a message; `answers` if the agent then waits for a reply.
 
-    A reply that none of the answers is for is asked for again.
+    If no answer matches the reply, the question is repeated.
     """
 
     state: State
@@ -51,20 +51,20 @@ class Say:
 
     @property
     def asks(self) -> bool:
-        """Say whether the turn ends here, for the client to reply."""
+        """Return whether the agent waits for a reply in this state."""
         return is_interrupted(self.state)
 
     @property
     def ends(self) -> bool:
-        """Say whether the task ends here."""
+        """Return whether the task ends in this state."""
         return is_terminal(self.state)
 
 
 @dataclass(frozen=True, slots=True)
-class Give:
-    """An artifact, or a chunk of one; a text can be cut into chunks, `every` so many seconds.
+class SendArtifact:
+    """An artifact or a chunk of one; a text can be split into `chunks`, one `every` so many seconds.
 
-    An artifact with an `id` of its own can be given in several steps, of which the later ones append.
+    Several steps can send chunks of the artifact with one `id`; the later steps append.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """Steps that are taken again and again."""
+    """Repeated steps."""
 
     times: Count
     steps: tuple[Step, ...]
@@ -94,36 +94,36 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A line for the person who runs the agent."""
+    """A line in the log of the agent."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """The task as it stands goes to its webhooks, and to no stream."""
+    """Send the current task to its webhooks, but not to a stream."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoil:
-    """Something goes wrong from here on."""
+class StartFault:
+    """Apply a fault to everything that follows."""
 
-    fault: Spoiler
+    fault: ActiveFault
 
 
-Step: TypeAlias = Say | Give | Wait | Repeat | Log | Push | Spoil
+Step: TypeAlias = SetStatus | SendArtifact | Wait | Repeat | Log | Push | StartFault
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A message that answers without a task; without parts of its own it is what the client said."""
+    """A response message without a task; without parts it has the content of the client's message."""
 
     parts: tuple[Content, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """The number that a client may give behind the first word."""
+    """The default and the maximum of the number that may follow the first word of a message."""
 
     default: int = 10
     most: int = 10_000
@@ -131,9 +131,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """A skill, the signs by which a message chooses it, and what the agent does: it replies, or it takes steps.
+    """A skill, what selects it, and what the agent does: send a message, or work on a task in steps.
 
-    `words` are first words of a text, `message_ids` beginnings of a messageId; `faults` go wrong from the start.
+    `words` are first words of a text, `message_ids` prefixes of a messageId. `faults` apply from the start.
     """
 
     skill: AgentSkill
@@ -141,5 +141,5 @@ class Scenario:
     message_ids: tuple[str, ...]
     default: bool
     number: Number
-    faults: tuple[Spoiler, ...]
-    does: Reply | tuple[Step, ...]
+    faults: tuple[ActiveFault, ...]
+    response: Reply | tuple[Step, ...]

@@ -1,4 +1,4 @@
-"""Reads scenarios: TOML into the model, with the file and the line of whatever makes no sense."""
+"""Read scenario files into the model; errors have the file and the line."""
 
 from __future__ import annotations
 
@@ -11,60 +11,60 @@ from pathlib import Path
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.lifecycle import State, short
 
-from ..faults.fault import Level, Spoiler
-from ..faults.names import UnknownFaultError, named
+from ..faults.fault import ActiveFault, Level
+from ..faults.names import UnknownFaultError, parse_fault
 from .model import (
     NUMBER,
     Answer,
     Content,
     Count,
-    Give,
     Log,
     Number,
     Push,
     Repeat,
     Reply,
-    Say,
     Scenario,
-    Spoil,
+    SendArtifact,
+    SetStatus,
+    StartFault,
     Step,
     Wait,
 )
 from .toml_table import ScenarioError, Table, read_table
 
-_MOST = 200_000
-"""How often anything happens again."""
+_MAX_COUNT = 200_000
+"""The maximum number of repetitions or chunks."""
 _LARGEST_FILE = 20_000_000
 _AT_THE_START = (Level.CALL, Level.HEAD)
 _STATES = {short(state): state for state in State if state is not State.UNSPECIFIED}
-_TYPES = MimeTypes(filenames=())  # not those of the machine, which differ
+_TYPES = MimeTypes(filenames=())  # the types of the operating system differ
 _TYPES.add_type("text/markdown", ".md")
 
 
 def read_scenario(file: Path) -> Scenario:
-    """Read a scenario; raises ScenarioError where it makes no sense."""
+    """Read a scenario file; raises `ScenarioError` if it is invalid."""
     table = read_table(file)
-    identity = table.take("id", str, file.stem)
+    identity = table.get("id", str, file.stem)
     skill = AgentSkill(
         id=identity,
-        name=table.take("name", str, identity.replace("-", " ").capitalize()),
-        description=table.take("description", str, ""),
+        name=table.get("name", str, identity.replace("-", " ").capitalize()),
+        description=table.get("description", str, ""),
         tags=list(table.texts("tags")),
     )
-    more = {name: list(given) for name in ("examples", "input_modes", "output_modes") if (given := table.texts(name))}
+    more = {name: list(values) for name in ("examples", "input_modes", "output_modes") if (values := table.texts(name))}
     skill = skill.model_copy(update=more)
     if not skill.description:
-        table.refuse("description says what the scenario does: it stands on the agent's card.", "description")
+        table.fail("description is missing; it describes the scenario on the agent card.", "description")
     scenario = Scenario(
         skill=skill,
         words=frozenset(word.lower() for word in table.texts("words") or (identity,)),
         message_ids=table.texts("message_ids"),
-        default=table.take("default", bool, False),
+        default=table.get("default", bool, False),
         number=_number(table),
         faults=_faults(table),
-        does=_does(table),
+        response=_response(table),
     )
-    table.done()
+    table.check_unused()
     return scenario
 
 
@@ -72,121 +72,122 @@ def _number(table: Table) -> Number:
     inner = table.table("number")
     if inner is None:
         return Number()
-    usual = Number()
-    number = Number(inner.take("default", int, usual.default), inner.take("most", int, usual.most))
-    inner.done()
-    if not 1 <= number.default <= number.most <= _MOST:
-        inner.refuse(f"number is to hold 1 <= default <= most <= {_MOST}.")
+    default = Number()
+    number = Number(inner.get("default", int, default.default), inner.get("most", int, default.most))
+    inner.check_unused()
+    if not 1 <= number.default <= number.most <= _MAX_COUNT:
+        inner.fail(f"number must satisfy 1 <= default <= most <= {_MAX_COUNT}.")
     return number
 
 
-def _faults(table: Table) -> tuple[Spoiler, ...]:
+def _faults(table: Table) -> tuple[ActiveFault, ...]:
     try:
-        return tuple(named(one) for one in table.texts("fault"))
+        return tuple(parse_fault(text) for text in table.texts("fault"))
     except UnknownFaultError as error:
-        table.refuse(str(error), "fault")
+        table.fail(str(error), "fault")
 
 
-def _does(table: Table) -> Reply | tuple[Step, ...]:
-    given = [*table.tables("steps")]
-    if not given:
-        table.refuse("steps is to have at least one step.", "steps")
-    reply = next((one for one in given if "message" in one or "echo" in one), None)
+def _response(table: Table) -> Reply | tuple[Step, ...]:
+    tables = [*table.tables("steps")]
+    if not tables:
+        table.fail("steps must have at least one step.", "steps")
+    reply = next((step for step in tables if "message" in step or "echo" in step), None)
     if reply is None:
-        return _steps(given)
-    if len(given) > 1:
-        reply.refuse("A message answers without a task: no other step stands beside it.")
+        return _steps(tables)
+    if len(tables) > 1:
+        reply.fail("message and echo respond without a task; they must be the only step.")
     if "echo" in reply:
-        reply.take("echo", bool, True)
+        reply.get("echo", bool, True)
         parts: tuple[Content, ...] = ()
     else:
-        parts = _said(reply, "message")
+        parts = _texts_and_parts(reply, "message")
         if not parts:
-            reply.refuse("A message has a text or parts.", "message")
-    reply.done()
+            reply.fail("message needs a text or parts.", "message")
+    reply.check_unused()
     return Reply(parts)
 
 
 def _steps(tables: list[Table]) -> tuple[Step, ...]:
     steps: list[Step] = []
     for table in tables:
-        if steps and isinstance(steps[-1], Say) and steps[-1].ends:
-            table.refuse("Nothing comes after the end of the task.")
-        for spoiler in _faults(table):
-            if spoiler.fault.level in _AT_THE_START:
-                table.refuse(f"{spoiler} goes wrong at the start of an answer: name it beside the steps.", "fault")
-            steps.append(Spoil(spoiler))
-        verbs = [name for name in table.members if name in _VERBS]
-        if len(verbs) > 1 or not (verbs or "fault" in table):
-            what = f"says {' and '.join(verbs)}" if verbs else f"says none of {', '.join(_VERBS)}"
-            table.refuse(f"A step does one thing: this one {what}.")
-        steps += (_VERBS[verb](table, verb) for verb in verbs)
-        table.done()
+        if steps and isinstance(steps[-1], SetStatus) and steps[-1].ends:
+            table.fail("This step follows the end of the task.")
+        for active in _faults(table):
+            if active.fault.level in _AT_THE_START:
+                table.fail(
+                    f"{active} changes the whole response; set fault at the top of the file, not on a step.", "fault"
+                )
+            steps.append(StartFault(active))
+        actions = [name for name in table.members if name in _ACTIONS]
+        if len(actions) > 1 or not (actions or "fault" in table):
+            found = f"both {' and '.join(actions)}" if actions else "no action"
+            table.fail(f"This step has {found}; exactly one of {', '.join(_ACTIONS)} is required.")
+        steps += (_ACTIONS[action](table, action) for action in actions)
+        table.check_unused()
     return tuple(steps)
 
 
-def _say(table: Table, verb: str) -> Say:
-    said = Say(_STATES[verb], _said(table, verb))
-    if not said.asks:
-        return said
-    return replace(said, answers=tuple(_answer(one) for one in table.tables("answers")))
+def _status(table: Table, action: str) -> SetStatus:
+    status = SetStatus(_STATES[action], _texts_and_parts(table, action))
+    if not status.asks:
+        return status
+    return replace(status, answers=tuple(_answer(inner) for inner in table.tables("answers")))
 
 
-def _said(table: Table, verb: str) -> tuple[Content, ...]:
-    """Read what is said: a text, then parts."""
-    text = table.take(verb, str, "")
-    parts = tuple(_content(one) for one in table.tables("parts"))
+def _texts_and_parts(table: Table, action: str) -> tuple[Content, ...]:
+    text = table.get(action, str, "")
+    parts = tuple(_content(inner) for inner in table.tables("parts"))
     return (Content(text=text), *parts) if text else parts
 
 
 def _answer(table: Table) -> Answer:
     words = frozenset(word.lower() for word in table.texts("words"))
     answer = Answer(words, _steps([*table.tables("steps")]))
-    table.done()
+    table.check_unused()
     return answer
 
 
-def _give(table: Table, verb: str) -> Give:
-    name = table.take(verb, str, "")
-    parts = tuple(_content(one, name) for one in table.tables("parts"))
+def _artifact(table: Table, action: str) -> SendArtifact:
+    name = table.get(action, str, "")
+    parts = tuple(_content(inner, name) for inner in table.tables("parts"))
     if not parts:
         parts = (_one_content(table, name),)
-    given = Give(
+    artifact = SendArtifact(
         name=name,
         parts=parts,
-        description=table.take("description", str, "") or None,
-        id=table.take("id", str, ""),
+        description=table.get("description", str, "") or None,
+        id=table.get("id", str, ""),
         chunks=_count(table, "chunks"),
         every=table.seconds("every"),
-        append=table.take("append", bool, False),
-        last=table.take("last", bool, True),
+        append=table.get("append", bool, False),
+        last=table.get("last", bool, True),
     )
-    if given.chunks != 1 and (len(parts) > 1 or not parts[0].text):
-        table.refuse("Only one text can be cut into chunks.", "chunks")
-    if given.append and not given.id:
-        table.refuse("append adds to an artifact that was given before, under the same id.", "append")
-    return given
+    if artifact.chunks != 1 and (len(parts) > 1 or not parts[0].text):
+        table.fail("chunks needs exactly one part, a text.", "chunks")
+    if artifact.append and not artifact.id:
+        table.fail("append needs the id of an artifact from an earlier step.", "append")
+    return artifact
 
 
 def _content(table: Table, name: str = "") -> Content:
     content = _one_content(table, name)
-    table.done()
+    table.check_unused()
     return content
 
 
 def _one_content(table: Table, name: str) -> Content:
-    """Read the one content that stands in a table; `name` says by its ending what media type a text has."""
+    """Read the content of a part; the suffix of `name` sets the media type of a text."""
     kinds = [kind for kind in ("text", "file", "url", "data") if kind in table]
     if len(kinds) != 1:
-        table.refuse(f"A part has one of text, file, url and data: this one has {', '.join(kinds) or 'none'}.")
-    media_type, filename = table.take("type", str, "") or None, table.take("filename", str, "") or None
+        table.fail(f"A part needs exactly one of text, file, url and data; found: {', '.join(kinds) or 'none'}.")
+    media_type, filename = table.get("type", str, "") or None, table.get("filename", str, "") or None
     match kinds[0]:
         case "text":
             guessed = (_TYPES.guess_type(name)[0] or "text/plain") if name else None
-            return Content(text=table.take("text", str, ""), media_type=media_type or guessed, filename=filename)
+            return Content(text=table.get("text", str, ""), media_type=media_type or guessed, filename=filename)
         case "url":
             guessed = _TYPES.guess_type(filename or "")[0]
-            return Content(url=table.take("url", str, ""), media_type=media_type or guessed, filename=filename)
+            return Content(url=table.get("url", str, ""), media_type=media_type or guessed, filename=filename)
         case "data":
             return Content(data=table.value("data"), media_type=media_type or "application/json", filename=filename)
         case _:
@@ -194,10 +195,10 @@ def _one_content(table: Table, name: str) -> Content:
 
 
 def _file(table: Table, media_type: str | None, filename: str | None) -> Content:
-    path = table.file.parent / table.take("file", str, "")
+    path = table.file.parent / table.get("file", str, "")
     try:
         if path.stat().st_size > _LARGEST_FILE:
-            table.refuse(f"The file {path.name} has more than {_LARGEST_FILE:,} bytes.", "file")
+            table.fail(f"The file {path.name} has more than {_LARGEST_FILE:,} bytes.", "file")
         raw = path.read_bytes()
     except OSError as error:
         raise ScenarioError(
@@ -211,39 +212,39 @@ def _count(table: Table, name: str) -> Count:
     if table.members.get(name) == NUMBER:
         table.value(name)
         return None
-    count = table.take(name, int, 1)
-    if not 1 <= count <= _MOST:
-        table.refuse(f'{name} is to be a number from 1 to {_MOST}, or "{NUMBER}".', name)
+    count = table.get(name, int, 1)
+    if not 1 <= count <= _MAX_COUNT:
+        table.fail(f'{name} must be a number from 1 to {_MAX_COUNT}, or "{NUMBER}".', name)
     return count
 
 
-def _wait(table: Table, verb: str) -> Wait:
-    return Wait(table.seconds(verb))
+def _wait(table: Table, action: str) -> Wait:
+    return Wait(table.seconds(action))
 
 
-def _repeat(table: Table, verb: str) -> Repeat:
+def _repeat(table: Table, action: str) -> Repeat:
     steps = _steps([*table.tables("steps")])
-    if not steps or any(isinstance(step, Say) and step.ends for step in steps):
-        table.refuse("repeat has steps, none of which ends the task.", verb)
-    return Repeat(_count(table, verb), steps)
+    if not steps or any(isinstance(step, SetStatus) and step.ends for step in steps):
+        table.fail("repeat needs steps, and none of them may end the task.", action)
+    return Repeat(_count(table, action), steps)
 
 
-def _log(table: Table, verb: str) -> Log:
-    return Log(table.take(verb, str, ""))
+def _log(table: Table, action: str) -> Log:
+    return Log(table.get(action, str, ""))
 
 
-def _push(table: Table, verb: str) -> Push:
-    if not table.take(verb, bool, True):
-        table.refuse("push is true, or not there.", verb)
+def _push(table: Table, action: str) -> Push:
+    if not table.get(action, bool, True):
+        table.fail("push must be true; remove it otherwise.", action)
     return Push()
 
 
-_VERBS: Mapping[str, Callable[[Table, str], Step]] = {
-    **dict.fromkeys(_STATES, _say),
-    "artifact": _give,
+_ACTIONS: Mapping[str, Callable[[Table, str], Step]] = {
+    **dict.fromkeys(_STATES, _status),
+    "artifact": _artifact,
     "wait": _wait,
     "repeat": _repeat,
     "log": _log,
     "push": _push,
 }
-"""What a step can do, by the word that says it."""
+"""The reader of each action of a step, by its name."""

@@ -1,4 +1,4 @@
-"""Takes the steps of a scenario: for each turn of a task, those up to the next question."""
+"""Run the steps of a scenario: for each message to a task, those up to the next question."""
 
 from __future__ import annotations
 
@@ -11,21 +11,36 @@ from typing import Any
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Artifact, Message, Part
 
-from ..task_context import Work, after_first_word, first_word, text_of
+from ..task_context import TaskContext, after_first_word, first_word, text_of
 from ..task_store import new_id
-from .model import Answer, Content, Count, Give, Log, Push, Repeat, Reply, Say, Scenario, Spoil, Step, Wait
+from .model import (
+    Answer,
+    Content,
+    Count,
+    Log,
+    Push,
+    Repeat,
+    Reply,
+    Scenario,
+    SendArtifact,
+    SetStatus,
+    StartFault,
+    Step,
+    Wait,
+)
 
-FLOOD = 500
-"""Beyond so many chunks, they are whole lines, again and again, without a pause."""
-_BLANK = re.compile(r"\{(text|words|answer|number|turn|index|total)\}")
+MAX_TIMED_CHUNKS = 500
+"""Above this number of chunks, the lines of the text are repeated, without pauses."""
+_PLACEHOLDER = re.compile(r"\{(text|words|answer|number|turn|index|total)\}")
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """What the blanks in a scenario's texts stand for: what the client said last, in which turn, and which repetition.
+class StepContext:
+    """The values of the placeholders for one step.
 
-    `words` is what follows the word that chose the scenario, or all that was said; `index` counts from 0.
+    `message` is the last message of the client, `turn` its number from 1. `index` is the round of a repeat from 0,
+    `total` the number of rounds.
     """
 
     scenario: Scenario
@@ -41,20 +56,20 @@ class Scope:
 
     @property
     def words(self) -> str:
-        """Return what the client said beside the sign that chose the scenario."""
-        chosen = self.turn == 1 and first_word(self.message) in self.scenario.words
-        return after_first_word(self.text) if chosen else self.text
+        """Return the text without the word that selected the scenario."""
+        selected = self.turn == 1 and first_word(self.message) in self.scenario.words
+        return after_first_word(self.text) if selected else self.text
 
     @property
     def answer(self) -> str:
-        """Return what a reply comes to: its text or, failing that, its data as JSON."""
+        """Return the text of the message, or else its data as JSON."""
         data = next((part.data for part in self.message.parts if part.data is not None), None)
-        return self.text.strip() or ("(an answer without text)" if data is None else dump(data).decode())
+        return self.text.strip() or ("(no text)" if data is None else dump(data).decode())
 
-    def count(self, given: Count) -> int:
-        """Return how often something happens: as often as the scenario says, or the number that the client gives."""
-        if given is not None:
-            return given
+    def count(self, count: Count) -> int:
+        """Return a count of the scenario, or the number that the client sent, limited to `most`."""
+        if count is not None:
+            return count
         number, digits = self.scenario.number, next(iter(self.words.split()), "")
         if not (digits.isascii() and digits.isdigit()):
             return number.default
@@ -62,121 +77,123 @@ class Scope:
 
     def fill(self, text: str) -> str:
         """Fill in the blanks of a text; other braces stay as they are."""
-        return _BLANK.sub(lambda found: self._blank(found[1]), text)
+        return _PLACEHOLDER.sub(lambda found: self._placeholder_value(found[1]), text)
 
-    def _blank(self, name: str) -> str:
+    def _placeholder_value(self, name: str) -> str:
         if name == "number":
             return str(self.count(None))
         return str(getattr(self, name))
 
 
-Cue = tuple[Step, Scope]
+ScheduledStep = tuple[Step, StepContext]
 
 
-def turns(scenario: Scenario, steps: Sequence[Step], messages: Sequence[Message]) -> Iterator[Cue]:
-    """Give the steps of the last turn of a task, as the messages that began its turns lead to them.
+def current_turn_steps(
+    scenario: Scenario, steps: Sequence[Step], messages: Sequence[Message]
+) -> Iterator[ScheduledStep]:
+    """Yield the steps for the last of the messages of a task.
 
-    A task is where its messages have brought it, so nothing has to be remembered beside them.
+    The position in the scenario follows from the messages alone, so it is not stored.
     """
-    start = Scope(scenario, messages[0], 1)
-    for step, scope in _Walk(messages).through(start, steps):
-        if scope.turn < len(messages):
+    start = StepContext(scenario, messages[0], 1)
+    for step, context in _TurnWalker(messages).through(start, steps):
+        if context.turn < len(messages):
             continue
-        yield step, scope
-        if isinstance(step, Say) and (step.asks or step.ends):
+        yield step, context
+        if isinstance(step, SetStatus) and (step.asks or step.ends):
             return
 
 
-class _Walk:
-    """Goes through steps and takes the client's next message wherever one of them asks for it."""
+class _TurnWalker:
+    """Iterate over steps; after a question, use the next message of the client."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = messages
         self._turn = 1
 
-    def through(self, scope: Scope, steps: Sequence[Step]) -> Iterator[Cue]:
+    def through(self, context: StepContext, steps: Sequence[Step]) -> Iterator[ScheduledStep]:
         for step in steps:
-            here = self._now(scope)
+            current = self._at_current_turn(context)
             if isinstance(step, Repeat):
-                total = here.count(step.times)
+                total = current.count(step.times)
                 for index in range(total):
-                    yield from self.through(replace(here, index=index, total=total), step.steps)
+                    yield from self.through(replace(current, index=index, total=total), step.steps)
                 continue
-            yield step, here
-            if isinstance(step, Say) and step.asks:
-                yield from self._answered(step, here)
+            yield step, current
+            if isinstance(step, SetStatus) and step.asks:
+                yield from self._answered(step, current)
 
-    def _answered(self, question: Say, scope: Scope) -> Iterator[Cue]:
-        """Take the reply to a question, and ask again while nothing fits it."""
+    def _answered(self, question: SetStatus, context: StepContext) -> Iterator[ScheduledStep]:
+        """Find the answer for the reply to a question; repeat the question until one matches."""
         answer = self._reply(question)
         while answer is None:
-            yield question, self._now(scope)
+            yield question, self._at_current_turn(context)
             answer = self._reply(question)
-        yield from self.through(self._now(scope), answer.steps)
+        yield from self.through(self._at_current_turn(context), answer.steps)
 
-    def _reply(self, question: Say) -> Answer | None:
+    def _reply(self, question: SetStatus) -> Answer | None:
         message = self._messages[self._turn]
         self._turn += 1
         if not question.answers:
             return Answer(frozenset(), ())
-        said = set(_WORD.findall(text_of(message).lower()))
-        return next((one for one in question.answers if not one.words or one.words & said), None)
+        words = set(_WORD.findall(text_of(message).lower()))
+        return next((item for item in question.answers if not item.words or item.words & words), None)
 
-    def _now(self, scope: Scope) -> Scope:
-        return replace(scope, message=self._messages[self._turn - 1], turn=self._turn)
+    def _at_current_turn(self, context: StepContext) -> StepContext:
+        return replace(context, message=self._messages[self._turn - 1], turn=self._turn)
 
 
-async def play(scenario: Scenario, steps: Sequence[Step], work: Work) -> None:
-    """Take the steps of one turn."""
-    for step, scope in turns(scenario, steps, work.messages):
+async def run_steps(scenario: Scenario, steps: Sequence[Step], task: TaskContext) -> None:
+    """Run the steps for the last message of a task."""
+    for step, context in current_turn_steps(scenario, steps, task.messages):
         match step:
-            case Say():
-                await work.status(step.state, [_part(one, scope) for one in step.parts] or None)
-            case Give():
-                await _give(step, scope, work)
+            case SetStatus():
+                await task.status(step.state, [_part(content, context) for content in step.parts] or None)
+            case SendArtifact():
+                await _send_artifact(step, context, task)
             case Wait():
-                await work.pause(step.seconds)
+                await task.pause(step.seconds)
             case Log():
-                work.note(scope.fill(step.text))
+                task.log(context.fill(step.text))
             case Push():
-                work.push()
-            case Spoil():
-                work.spoil(step.fault)
+                task.push()
+            case StartFault():
+                task.add_fault(step.fault)
 
 
-def reply(scenario: Scenario, does: Reply, message: Message) -> list[Part]:
-    """Return the parts of a direct answer."""
-    scope = Scope(scenario, message, 1)
-    if does.parts:
-        return [_part(one, scope) for one in does.parts]
+def reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
+    """Return the parts of a response message."""
+    context = StepContext(scenario, message, 1)
+    if response.parts:
+        return [_part(content, context) for content in response.parts]
     parts = list(message.parts)
     at = next((index for index, part in enumerate(parts) if part.text is not None), None)
     if at is not None:
-        parts[at] = parts[at].model_copy(update={"text": scope.words})
+        parts[at] = parts[at].model_copy(update={"text": context.words})
     return parts
 
 
-async def _give(step: Give, scope: Scope, work: Work) -> None:
-    identity = scope.fill(step.id) or new_id()
-    head: dict[str, Any] = {"artifact_id": identity, "name": scope.fill(step.name)}
+async def _send_artifact(step: SendArtifact, context: StepContext, task: TaskContext) -> None:
+    identity = context.fill(step.id) or new_id()
+    head: dict[str, Any] = {"artifact_id": identity, "name": context.fill(step.name)}
     if step.description:
         head["description"] = step.description
     if step.chunks == 1:
-        whole = Artifact(**head, parts=[_part(one, scope) for one in step.parts])
-        await work.artifact(whole, append=step.append, last_chunk=step.last)
+        whole = Artifact(**head, parts=[_part(content, context) for content in step.parts])
+        await task.artifact(whole, append=step.append, last_chunk=step.last)
         return
-    pieces = cut(_part(step.parts[0], scope), scope.count(step.chunks))
-    for index, piece in enumerate(pieces):
-        artifact, last = Artifact(**head, parts=[piece]), index == len(pieces) - 1
-        await work.artifact(artifact, append=step.append or index > 0, last_chunk=step.last and last)
-        if len(pieces) <= FLOOD:
-            await work.pause(step.every)
+    chunks = split_text(_part(step.parts[0], context), context.count(step.chunks))
+    for index, chunk in enumerate(chunks):
+        artifact, last = Artifact(**head, parts=[chunk]), index == len(chunks) - 1
+        await task.artifact(artifact, append=step.append or index > 0, last_chunk=step.last and last)
+        if len(chunks) <= MAX_TIMED_CHUNKS:
+            await task.pause(step.every)
 
 
-def cut(part: Part, chunks: int) -> list[Part]:
-    """Cut a text into so many parts, none of them empty; a flood repeats its lines, which it shares."""
+def split_text(part: Part, chunks: int) -> list[Part]:
+    """Split a text into `chunks` non-empty parts; above `MAX_TIMED_CHUNKS`, repeat its lines."""
     text = part.text or ""
-    if chunks > FLOOD:
+    if chunks > MAX_TIMED_CHUNKS:
         lines = [part.model_copy(update={"text": line}) for line in text.splitlines(keepends=True)] or [part]
         return [lines[index % len(lines)] for index in range(chunks)]
     chunks = min(chunks, max(len(text), 1))
@@ -184,10 +201,10 @@ def cut(part: Part, chunks: int) -> list[Part]:
     return [part.model_copy(update={"text": text[start:end]}) for start, end in pairwise(cuts)]
 
 
-def _part(content: Content, scope: Scope) -> Part:
-    """Make a part with only those members that it has: absent and null are not the same on the wire."""
+def _part(content: Content, context: StepContext) -> Part:
+    """Return a part without null members: a missing member and null differ in JSON."""
     members = {
-        "text": None if content.text is None else scope.fill(content.text),
+        "text": None if content.text is None else context.fill(content.text),
         "raw": content.raw,
         "url": content.url,
         "data": content.data,

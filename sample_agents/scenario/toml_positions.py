@@ -1,4 +1,4 @@
-"""Where the values of a TOML document stand, which the standard library's reader does not tell."""
+"""Find the lines of the values in a TOML document, which `tomllib` does not report."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Path = tuple[str | int, ...]
 _QUOTES = ('"""', "'''", '"', "'")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
-_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_WHITESPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 
 
 def lines_of(text: str) -> Mapping[Path, int]:
-    """Return the line, from 1 on, of every key, table and array element of a sound TOML document."""
+    """Return the line, from 1, of every key, table and array element of a valid TOML document."""
     return _Scan(text).lines
 
 
 class _Scan:
-    """One pass over a document that was read without an error, so that nothing here has to be checked."""
+    """One pass over a document that `tomllib` accepts, so that no syntax is checked."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -36,8 +36,8 @@ class _Scan:
         return self._text.startswith(mark, self._at)
 
     def _skip(self) -> bool:
-        """Pass over blanks and comments, and say whether anything is left."""
-        found = _BLANK.match(self._text, self._at)
+        """Skip whitespace and comments; return whether anything is left."""
+        found = _WHITESPACE.match(self._text, self._at)
         self._at = found.end() if found else self._at
         return self._at < len(self._text)
 
@@ -61,7 +61,7 @@ class _Scan:
         return path
 
     def _member(self, table: Path) -> Path:
-        """Pass over `key = value` and return the table that it stands in."""
+        """Skip `key = value` and return the table that contains it."""
         start, keys = self._at, self._keys()
         for number in range(len(keys)):
             self._note((*table, *keys[: number + 1]), start)
@@ -70,7 +70,7 @@ class _Scan:
         return table
 
     def _keys(self) -> list[str]:
-        """Pass over a dotted key, to what follows it."""
+        """Skip a dotted key and return its names."""
         keys: list[str] = []
         while True:
             self._skip()
@@ -119,7 +119,7 @@ class _Scan:
         self._at += 1
 
     def _string(self) -> None:
-        quote = next(one for one in _QUOTES if self._peek(one))
+        quote = next(mark for mark in _QUOTES if self._peek(mark))
         self._at += len(quote)
         while not self._peek(quote):
             self._at += 2 if quote[0] == '"' and self._peek("\\") else 1

@@ -1,1 +1,1 @@
-"""The scenarios that ship: one TOML file each, and the files that they give away."""
+"""The built-in scenarios: one TOML file each, and the files that they send."""

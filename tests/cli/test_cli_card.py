@@ -26,7 +26,7 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert named["Capabilities"] == "streaming, push notifications"
     assert named["Findings"] == "none"
     interfaces = [value for label, value in fields if label == "Interface"]
-    assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: first on the card)"
+    assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: preferred)"
     assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported)"
     assert "report 20" in [value for label, value in fields if label == "Example"]
     assert named["Security"] == "none required"

@@ -446,7 +446,7 @@ def test_invalid_url_in_a_raw_request_is_a_usage_error(cli: RunCli, agent: Puppe
     for form in ((), ("--preview", "http")):
         ran = by_hand(cli, agent, "POST http://agent.example:port/\n\n{}", *form)
         assert ran.code == 2
-        assert "is not a url that can be asked" in ran.err
+        assert "is not a valid URL" in ran.err
 
 
 def test_raw_request_has_credentials_for_its_origin_only(cli: RunCli, agent: Puppet, make_agent: MakeAgent):

@@ -287,7 +287,7 @@ def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
         out, _ = program.communicate(timeout=SECONDS)
     assert codes == [204, 401]
     bad = {check["name"]: check["message"] for check in lines(out)[1]["delivery"]["checks"] if check["passed"] is False}
-    assert bad == {"audience": "aud 'you', 'me' is due"}
+    assert bad == {"audience": "aud 'you', expected 'me'"}
 
 
 def test_accepted_deliveries_are_forwarded_before_exit():

@@ -86,12 +86,12 @@ def test_a_card_file_is_served(tmp_path: Path):
         (("--capabilities", "flying"), "'flying' is not a capability"),
         (("--spec", "1.0.7"), "invalid choice"),
         (("--card", "/nowhere/card.json"), "could not be read"),
-        (("--fault", "explode"), "no fault 'explode'"),
-        (("--fault", "batch:3"), "takes no number"),
-        (("--scenario", "/nowhere"), "/nowhere: There is no such file"),
+        (("--fault", "explode"), "Unknown fault 'explode'"),
+        (("--fault", "batch:3"), "has no number"),
+        (("--scenario", "/nowhere"), "/nowhere: This file or folder does not exist"),
         (("--auth", "guessing"), "invalid choice"),
         (("--sign", "none"), "invalid choice"),
-        (("--state", "/nowhere/tasks"), "cannot keep tasks"),
+        (("--state", "/nowhere/tasks"), "cannot be used as an SQLite file"),
     ],
 )
 def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], message: str):
@@ -133,7 +133,7 @@ def test_options_set_faults_scenarios_credentials_and_signatures(tmp_path: Path)
     assert card["securitySchemes"] == {"api_key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}
     assert len(card["signatures"]) == 1
     assert refused.status_code == 401
-    assert (answered["id"], answered["result"]["message"]["parts"]) == ("somebody-else", [{"text": "mine"}])
+    assert (answered["id"], answered["result"]["message"]["parts"]) == ("wrong-id", [{"text": "mine"}])
 
 
 def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path):

@@ -12,7 +12,7 @@ from puppets import RunCli
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
-from inspector.findings.rules import broken
+from inspector.findings.rules import finding
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_findings_follow_their_record_and_raw_bytes_are_kept(cli: RunCli, tmp_pa
             1.0,
             payloads=[(0, b"\xff\x00 no json")],
             label="\x1b[2J",
-            findings=[broken("STREAM-003", "seen")],
+            findings=[finding("STREAM-003", "seen")],
         )
     text, lines = (
         cli("show", str(tmp_path / "odd.a2a")),

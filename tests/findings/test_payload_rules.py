@@ -1,4 +1,4 @@
-"""The rules about what an agent says: each by its own examples, and all of them by recordings of real agents."""
+"""The rules about objects and errors: the examples of each rule, and recordings of real agents."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES, of_error, of_object
+from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES, judge_error_object, judge_object
 from inspector.findings.payload.shapes import shapes_of
-from inspector.findings.shape import Many, Named, Shape, Union
+from inspector.findings.shape import ArrayOf, MapOf, Shape, Union
 from inspector.protocol.operations import Operation
 from inspector.protocol.pointer import at
 
@@ -67,38 +67,38 @@ FULL_0_1: dict[str, Any] = {
     "status": {"state": "completed", "message": {"role": "agent", "parts": [{"type": "text", "text": "x"}]}},
     "final": True,
 }
-SOUND = [("1.0", FULL_1_0), ("opvs", FULL_1_0), ("0.3", FULL_0_3), ("0.2", FULL_0_3), ("0.1", FULL_0_1)]
+VALID = [("1.0", FULL_1_0), ("opvs", FULL_1_0), ("0.3", FULL_0_3), ("0.2", FULL_0_3), ("0.1", FULL_0_1)]
 
 
 def judged(value: Any, version: str, binding: str = "JSONRPC") -> tuple[Finding, ...]:
-    return of_object(value, None, version, binding, ("result",))
+    return judge_object(value, None, version, binding, ("result",))
 
 
-@pytest.mark.parametrize(("version", "event"), SOUND)
-def test_a_sound_event_of_every_version_breaks_no_rule(version: str, event: Any):
+@pytest.mark.parametrize(("version", "event"), VALID)
+def test_a_valid_event_of_every_version_has_no_findings(version: str, event: Any):
     assert judged(event, version) == ()
 
 
-@pytest.mark.parametrize("rule", [one.rule for one in OBJECT_RULES], ids=lambda rule: rule.id)
-def test_the_examples_of_a_rule_are_what_it_says(rule: Any):
+@pytest.mark.parametrize("rule", [checked.rule for checked in OBJECT_RULES], ids=lambda rule: rule.id)
+def test_the_examples_of_a_rule_about_objects_pass_and_fail(rule: Any):
     version = rule.versions[0]
-    found = [one for one in judged(rule.failing, version) if one.rule == rule.id]
+    found = [finding for finding in judged(rule.failing, version) if finding.rule == rule.id]
     assert found
-    for one in found:
-        assert one.severity is rule.severity
-        assert one.pointer.startswith("/result")
-        holder = one.pointer.rpartition("/")[0]
+    for finding in found:
+        assert finding.severity is rule.severity
+        assert finding.pointer.startswith("/result")
+        holder = finding.pointer.rpartition("/")[0]
         assert isinstance(at({"result": rule.failing}, holder), dict | list)
     assert judged(rule.passing, version) == ()
 
 
-@pytest.mark.parametrize("rule", [one.rule for one in ERROR_RULES], ids=lambda rule: rule.id)
-def test_the_examples_of_a_rule_about_errors_are_what_it_says(rule: Any):
+@pytest.mark.parametrize("rule", [checked.rule for checked in ERROR_RULES], ids=lambda rule: rule.id)
+def test_the_examples_of_a_rule_about_errors_pass_and_fail(rule: Any):
     version = rule.versions[0]
-    found = of_error(rule.failing, version, "JSONRPC", ("error",))
-    assert rule.id in {one.rule for one in found}
-    assert all(one.pointer.startswith("/error") for one in found)
-    assert of_error(rule.passing, version, "JSONRPC", ("error",)) == ()
+    found = judge_error_object(rule.failing, version, "JSONRPC", ("error",))
+    assert rule.id in {finding.rule for finding in found}
+    assert all(finding.pointer.startswith("/error") for finding in found)
+    assert judge_error_object(rule.passing, version, "JSONRPC", ("error",)) == ()
 
 
 @pytest.mark.parametrize("member", ["@type", "reason", "domain"])
@@ -111,25 +111,25 @@ def test_the_details_of_an_error_may_have_any_type(member: str, value: Any):
         member: value,
     }
     error = {"code": -32001, "message": "No such task.", "data": [info]}
-    assert of_error(error, "1.0", "JSONRPC", ("error",))
+    assert judge_error_object(error, "1.0", "JSONRPC", ("error",))
 
 
 def places(value: Any, kind: Any, steps: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...], bool]]:
     """List every member of a value that its shape names, and whether it is required."""
     match kind:
-        case Many():
-            return [one for number, item in enumerate(value) for one in places(item, kind.item, (*steps, number))]
-        case Named():
-            return [one for name, item in value.items() for one in places(item, kind.value, (*steps, name))]
+        case ArrayOf():
+            return [place for number, item in enumerate(value) for place in places(item, kind.item, (*steps, number))]
+        case MapOf():
+            return [place for name, item in value.items() for place in places(item, kind.value, (*steps, name))]
         case Union():
             return places(value, kind.shapes[value[kind.by]], steps)
         case Shape():
             own = [((*steps, name), name in kind.required) for name in value if name in kind.members]
             inner = [
-                one
+                place
                 for name in value
                 if name in kind.members
-                for one in places(value[name], kind.members[name], (*steps, name))
+                for place in places(value[name], kind.members[name], (*steps, name))
             ]
             return own + inner
         case _:
@@ -137,7 +137,7 @@ def places(value: Any, kind: Any, steps: tuple[Any, ...] = ()) -> list[tuple[tup
 
 
 def changed(event: Any, steps: tuple[Any, ...], value: Any = ...) -> Any:
-    """Return a copy of an event with one member replaced or taken away."""
+    """Return a copy of an event with finding member replaced or removed."""
     copied = copy.deepcopy(event)
     holder = copied
     for step in steps[:-1]:
@@ -149,43 +149,43 @@ def changed(event: Any, steps: tuple[Any, ...], value: Any = ...) -> Any:
     return copied
 
 
-@pytest.mark.parametrize(("version", "event"), SOUND)
-def test_each_required_member_is_missed_where_it_belongs(version: str, event: Any):
-    required = [steps for steps, due in places(event, shapes_of(version, "JSONRPC").event) if due]
+@pytest.mark.parametrize(("version", "event"), VALID)
+def test_each_missing_required_member_is_found(version: str, event: Any):
+    required = [steps for steps, is_required in places(event, shapes_of(version, "JSONRPC").event) if is_required]
     assert required
     for steps in required:
         where = "/result/" + "/".join(map(str, steps))
         found = judged(changed(event, steps), version)
-        assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, where
+        assert where in {finding.pointer for finding in found if finding.severity is Severity.ERROR}, where
 
 
-@pytest.mark.parametrize(("version", "event"), SOUND)
-def test_each_member_of_a_wrong_type_is_found_where_it_stands(version: str, event: Any):
+@pytest.mark.parametrize(("version", "event"), VALID)
+def test_each_member_of_a_wrong_type_is_found(version: str, event: Any):
     for steps, _ in places(event, shapes_of(version, "JSONRPC").event):
         if steps[-1] == "data":
             continue  # any value is right in 1.0
         for wrong in (7.5, ["x"] if not isinstance(at(event, "/" + "/".join(map(str, steps))), list) else "x"):
             where = "/result/" + "/".join(map(str, steps))
             found = judged(changed(event, steps, wrong), version)
-            assert where in {one.pointer for one in found if one.severity is Severity.ERROR}, (where, wrong)
+            assert where in {finding.pointer for finding in found if finding.severity is Severity.ERROR}, (where, wrong)
 
 
-def test_a_version_is_not_taken_for_another():
+def test_an_event_of_another_version_has_an_error():
     for version, binding, event in (
         ("1.0", "JSONRPC", FULL_0_3),
         ("0.3", "JSONRPC", FULL_1_0),
         ("0.3", "HTTP+JSON", FULL_0_3),
         ("0.1", "JSONRPC", FULL_0_3),
     ):
-        assert Severity.ERROR in {one.severity for one in judged(event, version, binding)}
+        assert Severity.ERROR in {finding.severity for finding in judged(event, version, binding)}
 
 
 @pytest.mark.parametrize("value", [None, 5, "x", [], {}, [[[]]], {"task": []}, {"kind": {}}, {"task": {"status": [1]}}])
 @pytest.mark.parametrize("version", ["0.1", "0.2", "0.3", "1.0", "opvs"])
-def test_anything_can_be_judged(version: str, value: Any):
+def test_arbitrary_values_can_be_checked(version: str, value: Any):
     for binding in ("JSONRPC", "HTTP+JSON", "GRPC"):
         for operation in (None, *Operation):
-            assert isinstance(of_object(value, operation, version, binding), tuple)
+            assert isinstance(judge_object(value, operation, version, binding), tuple)
 
 
 STREAMS = [
@@ -200,12 +200,14 @@ def test_there_are_recorded_streams():
     assert len(STREAMS) > 10
 
 
-@pytest.mark.parametrize(("path", "version", "binding"), STREAMS, ids=lambda one: getattr(one, "stem", str(one)))
-def test_the_events_of_real_agents_break_no_must(path: Path, version: str, binding: str):
+@pytest.mark.parametrize(("path", "version", "binding"), STREAMS, ids=lambda value: getattr(value, "stem", str(value)))
+def test_the_events_of_real_agents_have_no_errors(path: Path, version: str, binding: str):
     for block in re.findall(r"(?:^data: ?.*\r?\n)+", path.read_text(), re.MULTILINE):
         value = json.loads("\n".join(line[5:] for line in block.replace("\r", "").split("\n")))
         event = value.get("result") if binding == "JSONRPC" else value
         if event is None or "error" in value:
             continue
-        errors = [one for one in of_object(event, None, version, binding) if one.severity is Severity.ERROR]
+        errors = [
+            finding for finding in judge_object(event, None, version, binding) if finding.severity is Severity.ERROR
+        ]
         assert errors == []

@@ -1,4 +1,4 @@
-"""The demands of the specification beside the rules: each is judged, or says why it is not."""
+"""The requirements of the specification: each has rules, or a note with the reason."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def number(section: str) -> tuple[int, ...]:
     return tuple(map(int, section.split(".")))
 
 
-def grounds(rule: str) -> set[str]:
-    """Return the sections of 1.0 that a rule names as its ground."""
+def sections_of(rule: str) -> set[str]:
+    """Return the sections of 1.0 that a rule names."""
     pieces = re.split(r"[;,]\s*", RULES[rule].section)
     version, found = "1.0", set()
     for piece in pieces:
@@ -28,28 +28,32 @@ def grounds(rule: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=lambda one: f"{one.section} {one.text[:40]}")
-def test_a_demand_has_rules_that_rest_on_its_section_or_a_reason(requirement: Requirement):
+@pytest.mark.parametrize(
+    "requirement", REQUIREMENTS, ids=lambda requirement: f"{requirement.section} {requirement.text[:40]}"
+)
+def test_a_requirement_has_rules_that_name_its_section_or_a_note(requirement: Requirement):
     assert requirement.rules or requirement.note
     assert requirement.section.split(".")[0] in SECTIONS
     assert not requirement.note or requirement.note.endswith(".")
     assert not requirement.text.endswith(".")
     section = number(requirement.section)
     for rule in requirement.rules:
-        assert any(section[: len(number(one))] == number(one) or number(one)[:1] == section for one in grounds(rule)), (
-            f"{rule} rests on {RULES[rule].section}"
-        )
+        assert any(
+            section[: len(named)] == named or named[:1] == section for named in map(number, sections_of(rule))
+        ), f"{rule} names {RULES[rule].section}"
 
 
-def test_the_demands_are_in_the_order_of_the_specification_and_no_two_are_the_same():
-    sections = [number(one.section) for one in REQUIREMENTS]
+def test_requirements_are_unique_and_in_the_order_of_the_specification():
+    sections = [number(requirement.section) for requirement in REQUIREMENTS]
     assert sections == sorted(sections)
-    assert len({(one.section, one.text) for one in REQUIREMENTS}) == len(REQUIREMENTS)
+    assert len({(requirement.section, requirement.text) for requirement in REQUIREMENTS}) == len(REQUIREMENTS)
 
 
-def test_every_rule_that_rests_on_a_must_of_these_sections_serves_a_demand():
-    served = {rule for one in REQUIREMENTS for rule in one.rules}
+def test_every_rule_for_a_must_of_these_sections_has_a_requirement():
+    covered = {rule for requirement in REQUIREMENTS for rule in requirement.rules}
     for rule in RULES.values():
-        here = any(one.split(".")[0] in SECTIONS and len(one.split(".")) > 1 for one in grounds(rule.id))
+        here = any(
+            section.split(".")[0] in SECTIONS and len(section.split(".")) > 1 for section in sections_of(rule.id)
+        )
         if rule.severity == "error" and here and "MUST" in rule.requirement and not rule.id.startswith("CARD"):
-            assert rule.id in served, rule.id
+            assert rule.id in covered, rule.id

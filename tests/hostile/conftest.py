@@ -1,4 +1,4 @@
-"""What hostile agents need: a place to live, and a program to attack."""
+"""Fixtures: a thread for hostile agents, and the program in a terminal."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # where the terminal is
+sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the module `terminal`
 
+from hostile_agent import ServerThread
 from programs import Run, running
-from villain import Lair
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Where the program keeps its captures and its state."""
+    """The folder for captures and state of the program."""
     return tmp_path / "home"
 
 
@@ -28,7 +28,7 @@ def inspect(home: Path) -> Iterator[Run]:
 
 
 @pytest.fixture(scope="session")
-def lair() -> Iterator[Lair]:
-    made = Lair()
+def server_thread() -> Iterator[ServerThread]:
+    made = ServerThread()
     yield made
     made.end()

@@ -1,14 +1,14 @@
-"""Cards that try to act on the terminal or to lead the inspector astray, on every face of the Agent place."""
+"""Hostile cards in every part of the agent view."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from evil import CARD, PAYLOADS, say_everything
+from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, answer
+from hostile_text import CARD, PAYLOADS, respond_with_everything
 from programs import Run, the_capture
 from terminal import Ending, assert_absent, assert_inert
-from villain import Asked, Lair, Villain, answer
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -16,12 +16,12 @@ from inspector.capture.store import Capture
 IN_ORDER = Ending(0, frozenset())
 
 
-def members_only(villain: Villain, asked: Asked) -> bytes | list[bytes]:
-    """Answer with an extended card in which everything is hostile too."""
-    if asked.method == "GetExtendedAgentCard":
+def respond_with_extended_card(hostile_agent: HostileAgent, request: ReceivedRequest) -> bytes | list[bytes]:
+    """Respond with an extended card with hostile texts."""
+    if request.method == "GetExtendedAgentCard":
         more = {"id": "more", "name": PAYLOADS["clear"][0], "description": PAYLOADS["C1 CSI"][0], "tags": []}
-        return answer(asked.result({**CARD, "name": PAYLOADS["set the title"][0], "skills": [*CARD["skills"], more]}))
-    return say_everything(villain, asked)
+        return answer(request.result({**CARD, "name": PAYLOADS["set the title"][0], "skills": [*CARD["skills"], more]}))
+    return respond_with_everything(hostile_agent, request)
 
 
 def requests(home: Path) -> list[str]:
@@ -30,12 +30,14 @@ def requests(home: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("size", [(120, 48), (80, 24)], ids=str)
-def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path, lair: Lair, size: tuple[int, int]):
+def test_a_hostile_card_sends_nothing_to_the_terminal(
+    inspect: Run, home: Path, server_thread: ServerThread, size: tuple[int, int]
+):
     capabilities = {**CARD["capabilities"], "extendedAgentCard": True}
-    away = {"iconUrl": "http://169.254.169.254/icon", "documentationUrl": "http://[::1]:1/"}
+    urls = {"iconUrl": "http://169.254.169.254/icon", "documentationUrl": "http://[::1]:1/"}
     signed = {"signatures": [{"protected": PAYLOADS["clear"][0], "signature": PAYLOADS["C1 OSC"][0]}]}
-    villain = Villain({**CARD, **away, **signed, "capabilities": capabilities}, members_only)
-    with lair.serving(villain) as agent:
+    hostile_agent = HostileAgent({**CARD, **urls, **signed, "capabilities": capabilities}, respond_with_extended_card)
+    with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=size[0], rows=size[1])
         terminal.wait_for("Interfaces")
         terminal.press("end", "home", "r")
@@ -44,7 +46,7 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
         terminal.wait_for("to the extended card")
         terminal.press("end", "enter", "home", "r")
         terminal.wait_for("edit E   extended card")
-        villain.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
+        hostile_agent.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
         terminal.press("R")
         terminal.wait_for("changes 1")
         terminal.press("D")
@@ -64,8 +66,10 @@ def test_no_face_of_a_hostile_card_acts_on_the_terminal(inspect: Run, home: Path
     assert requests(home) == ["GetAgentCard", "GetExtendedAgentCard", "GetAgentCard"]
 
 
-def test_a_search_in_a_hostile_card_acts_on_nothing(inspect: Run, home: Path, lair: Lair):
-    with lair.serving(Villain(CARD, say_everything)) as agent:
+def test_a_search_in_a_hostile_card_sends_nothing_to_the_terminal(
+    inspect: Run, home: Path, server_thread: ServerThread
+):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         terminal = inspect(agent.url)
         terminal.wait_for("Interfaces")
         terminal.send("/")

@@ -1,4 +1,4 @@
-"""Agents that try to act on the terminal through the headless commands: what reaches both of their streams."""
+"""Hostile agents and the headless commands: no control characters reach stdout and stderr."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from evil import C1, CARD, FIELDS, evil, pushes, say_everything, shown
+from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, post
+from hostile_text import C1, CARD, FIELDS, hostile_text, pushes, respond_with_everything, shown
 from terminal import tokens
-from villain import Asked, Lair, Villain, post
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ON_CARD = FIELDS[: FIELDS.index("task")]
 _SECONDS = 60
 
 
-def run(home: Path, *words: str) -> tuple[int, str]:
-    """Run the program, and return its exit code and all that it wrote, once that is found harmless."""
+def run(home: Path, *arguments: str) -> tuple[int, str]:
+    """Run the program, check that its output is harmless, and return its exit code and output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
     done = subprocess.run(
-        [sys.executable, "-m", "inspector.cli", *words],
+        [sys.executable, "-m", "inspector.cli", *arguments],
         check=False,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -35,39 +35,39 @@ def run(home: Path, *words: str) -> tuple[int, str]:
 
 
 def assert_harmless(raw: bytes) -> None:
-    """Fail unless there is nothing in an output but text and line ends."""
+    """Fail if an output contains anything except text and newlines."""
     assert {(kind, body[:40]) for kind, body in tokens(raw) if kind != "text" and body != "\n"} == set()
-    hidden = {one for one in raw.decode() if one != "\n" and unicodedata.category(one) in _HIDDEN}
+    hidden = {char for char in raw.decode() if char != "\n" and unicodedata.category(char) in _HIDDEN}
     assert hidden == set()
 
 
 def missing(fields: tuple[str, ...], output: str) -> list[str]:
-    return [field for field in fields if not any(one in output for one in shown(field))]
+    return [field for field in fields if not any(text in output for text in shown(field))]
 
 
-@pytest.mark.parametrize("words", [["--verbose"], ["-o", "json"]], ids=" ".join)
-def test_a_card(home: Path, lair: Lair, words: list[str]):
-    with lair.serving(Villain(CARD, say_everything)) as agent:
-        code, output = run(home, "card", "get", "-a", agent.url, *words)
+@pytest.mark.parametrize("arguments", [["--verbose"], ["-o", "json"]], ids=" ".join)
+def test_a_card(home: Path, server_thread: ServerThread, arguments: list[str]):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
+        code, output = run(home, "card", "get", "-a", agent.url, *arguments)
     assert code == 0
-    if words == ["-o", "json"]:
+    if arguments == ["-o", "json"]:
         assert missing(_ON_CARD, output) == []
     else:
         assert missing(("name", "description", "provider", "skill name", "extension", "scheme"), output) == []
 
 
-@pytest.mark.parametrize("words", [["-o", "json"], ["--debug"]], ids=" ".join)
-def test_a_stream(home: Path, lair: Lair, words: list[str]):
-    with lair.serving(Villain(CARD, say_everything)) as agent:
-        code, output = run(home, "send", "-a", agent.url, "--text", "everything", "--stream", *words)
+@pytest.mark.parametrize("arguments", [["-o", "json"], ["--debug"]], ids=" ".join)
+def test_a_stream(home: Path, server_thread: ServerThread, arguments: list[str]):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
+        code, output = run(home, "send", "-a", agent.url, "--text", "everything", "--stream", *arguments)
     assert code == 0
     fields = ("task", "context", "status", "artifact text", "filename", "data value", "part url", "question")
     assert missing(fields, output) == []
 
 
-def test_a_task_and_an_error(home: Path, lair: Lair):
-    with lair.serving(Villain(CARD, say_everything)) as agent:
-        code, output = run(home, "task", "get", "-a", agent.url, evil("task"))
+def test_a_task_and_an_error(home: Path, server_thread: ServerThread):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
+        code, output = run(home, "task", "get", "-a", agent.url, hostile_text("task"))
         assert code == 0
         assert missing(("task", "context"), output) == []
         code, output = run(home, "send", "-a", agent.url, "--text", "error")
@@ -75,24 +75,24 @@ def test_a_task_and_an_error(home: Path, lair: Lair):
         assert missing(("error message",), output) == []
 
 
-@pytest.mark.parametrize("words", [["--verbose"], ["-o", "json"]], ids=" ".join)
-def test_deliveries_to_the_listener(home: Path, lair: Lair, words: list[str]):
-    wanted = pushes(Asked("", {}))
+@pytest.mark.parametrize("arguments", [["--verbose"], ["-o", "json"]], ids=" ".join)
+def test_deliveries_to_the_listener(home: Path, server_thread: ServerThread, arguments: list[str]):
+    expected = pushes(ReceivedRequest("", {}))
     with subprocess.Popen(
-        [sys.executable, "-m", "inspector.cli", "listen", "--count", str(len(wanted)), *words],
+        [sys.executable, "-m", "inspector.cli", "listen", "--count", str(len(expected)), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "A2A_INSPECT_HOME": str(home)},
     ) as listener:
         assert listener.stdout is not None
         head = listener.stdout.readline()
-        if words == ["-o", "json"]:
+        if arguments == ["-o", "json"]:
             webhook = json.loads(head)["listening"]
         else:
             url, token = (line.split()[1].decode() for line in (head, listener.stdout.readline()))
             webhook = {"url": url, "token": token}
-        for lines, body in wanted:
-            assert lair.do(post(webhook, lines, body)).startswith(b"HTTP/1.")
+        for lines, body in expected:
+            assert server_thread.run(post(webhook, lines, body)).startswith(b"HTTP/1.")
         out, err = listener.communicate(timeout=_SECONDS)
     assert listener.returncode == 0
     assert_harmless(out + err)

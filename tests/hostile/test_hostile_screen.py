@@ -1,4 +1,4 @@
-"""Agents that try to act on the terminal: what reaches it, and what a person sees of it."""
+"""Hostile agents and the TUI: what reaches the terminal, and what is displayed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from evil import CARD, FIELDS, MARKUP, PAYLOADS, SPLIT, artifact, pushes, say_everything, shown, status
+from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, stream
+from hostile_text import CARD, FIELDS, MARKUP, PAYLOADS, SPLIT, artifact, pushes, respond_with_everything, shown, status
 from programs import Run, the_capture
 from rich.cells import cell_len
 from terminal import Ending, Terminal, Token, assert_absent, assert_inert, foreign
-from villain import Asked, Lair, Villain, stream
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
@@ -20,8 +20,8 @@ from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 
 PLAIN = {
-    "name": "Villain",
-    "description": "says what it likes",
+    "name": "Hostile",
+    "description": "a plain card",
     "version": "1",
     "capabilities": {"streaming": True},
     "defaultInputModes": ["text/plain"],
@@ -32,7 +32,7 @@ IN_ORDER = Ending(0, frozenset())
 
 
 class Tour:
-    """A walk through the program that remembers all that was to be seen."""
+    """Operates the program and collects every screen in `seen`."""
 
     def __init__(self, terminal: Terminal, home: Path) -> None:
         self.terminal = terminal
@@ -40,7 +40,7 @@ class Tour:
         self._home = home
 
     def look(self, what: str = "") -> None:
-        """Wait for a text, and take in the screen."""
+        """Wait for a text and add the screen to `seen`."""
         self.terminal.wait_for(what)
         self.seen += self.terminal.screen_text() + "\n"
 
@@ -48,17 +48,17 @@ class Tour:
     def lines(self) -> list[str]:
         return self.terminal.screen_text().split("\n")
 
-    def leave(self, sign: str) -> None:
-        """Press escape, and wait for what tells that it was understood: what comes too soon is read with it."""
+    def leave(self, text: str) -> None:
+        """Press escape and wait for a text: keys sent too early would be read as one sequence with it."""
         self.terminal.press("escape")
-        self.look(sign)
+        self.look(text)
 
     def records(self, *kinds: Kind) -> list[Record]:
         with Capture.open(the_capture(self._home)) as capture:
             return capture.select(kinds=kinds or tuple(Kind))
 
     def through_records(self, wanted: list[Record]) -> None:
-        """Look at the records of the list that has the focus, in all four ways; as bytes, one is like the other."""
+        """Show the records of the focused list in all four views; as hex, one record is enough."""
         for view in ("raw", "hex", "head", "decoded"):
             self._choose(view)
             self.terminal.press("home")
@@ -67,7 +67,7 @@ class Tour:
                 self.terminal.press("down")
 
     def _choose(self, view: str) -> None:
-        """Click on a way to look, once the title stays where it is: it moves with the record that is shown."""
+        """Click on a view when the title has stopped moving: it moves with the selected record."""
         before, now = "", "not looked at"
         while before != now:
             time.sleep(0.2)
@@ -93,14 +93,14 @@ class Tour:
         self.terminal.wait_for(lambda terminal: len(self.records(Kind.END)) > before)
 
 
-def unharmed(terminal: Terminal) -> None:
-    """Fail unless nothing foreign has reached the terminal so far."""
+def assert_unharmed(terminal: Terminal) -> None:
+    """Fail if hostile output has reached the terminal."""
     assert_inert(terminal.raw)
     assert (terminal.title, terminal.bells) == ("", 0)
 
 
-def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspect: Run, home: Path, lair: Lair):
-    with lair.serving(Villain(CARD, say_everything, pushes=pushes)) as agent:
+def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, home: Path, server_thread: ServerThread):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything, pushes=pushes)) as agent:
         terminal = inspect(agent.url, cols=120, rows=48)
         tour = Tour(terminal, home)
         tour.look("SKILLS")
@@ -141,9 +141,9 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         terminal.press("3")
         tour.look("task     ")
         terminal.press("6")
-        broken = {finding.rule for record in tour.records() for finding in record.findings}
-        assert broken >= {"PUSH-001", "PUSH-003", "RPC-001"}
-        for rule in sorted(broken, key=lambda rule: (list(Severity).index(RULES[rule].severity), rule)):
+        violated = {finding.rule for record in tour.records() for finding in record.findings}
+        assert violated >= {"PUSH-001", "PUSH-003", "RPC-001"}
+        for rule in sorted(violated, key=lambda rule: (list(Severity).index(RULES[rule].severity), rule)):
             tour.look(f"│ {rule}")
             terminal.press("down")
         terminal.press("1", "o")
@@ -151,35 +151,37 @@ def test_hostile_text_in_every_field_is_visible_somewhere_and_acts_nowhere(inspe
         tour.leave('"skills"')
         terminal.press("f1")
         tour.look("KEYS")
-        unharmed(terminal)
+        assert_unharmed(terminal)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
-    unharmed(terminal)
+    assert_unharmed(terminal)
     assert_absent(terminal.raw, ["\x1b]52", "\x9b\x9b", "]52;c;q00\x07"])
-    assert [field for field in FIELDS if not any(one in tour.seen for one in shown(field))] == []
+    assert [field for field in FIELDS if not any(text in tour.seen for text in shown(field))] == []
 
 
-def streaming(*events: dict[str, object] | bytes) -> Villain:
-    """Return a villain with a plain card that answers every message with these events."""
+def streaming(*events: dict[str, object] | bytes) -> HostileAgent:
+    """Return an agent with a plain card that responds to every message with these events."""
 
-    def say(villain: Villain, asked: Asked) -> list[bytes]:
-        return stream(*(event if isinstance(event, bytes) else asked.frame(event) for event in events))
+    def say(hostile_agent: HostileAgent, request: ReceivedRequest) -> list[bytes]:
+        return stream(*(event if isinstance(event, bytes) else request.frame(event) for event in events))
 
-    return Villain(PLAIN, say)
+    return HostileAgent(PLAIN, say)
 
 
-def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(inspect: Run, home: Path, lair: Lair):
+def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
+    inspect: Run, home: Path, server_thread: ServerThread
+):
     attacks = [attack for attack, _ in PAYLOADS.values()]
     whole = "\n".join(f"{attack}\nnext" for attack in attacks)
     first, second = SPLIT
-    said = [status("WORKING", f"{attack} next") for attack in attacks]
+    updates = [status("WORKING", f"{attack} next") for attack in attacks]
     raw = b'data: {"jsonrpc":"2.0","id":"1","result":{"said":"\x9b2J\xc2\x9b2J"}}\n\n'
     cut = status("WORKING", "x" * 199 + "\x1b]0;evil\x07")
-    pieces = [artifact([{"text": whole + "\n" + first}]), artifact([{"text": second + "\nthe end"}])]
-    pieces[1]["artifactUpdate"]["append"] = True
-    villain = streaming(*said, raw, cut, *pieces)
-    villain.card = {**PLAIN, "description": whole}
-    with lair.serving(villain) as agent:
+    chunks = [artifact([{"text": whole + "\n" + first}]), artifact([{"text": second + "\nthe end"}])]
+    chunks[1]["artifactUpdate"]["append"] = True
+    hostile_agent = streaming(*updates, raw, cut, *chunks)
+    hostile_agent.card = {**PLAIN, "description": whole}
+    with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=150, rows=2 * len(attacks) + 30)
         tour = Tour(terminal, home)
         tour.look("in use (preferred)")
@@ -205,10 +207,10 @@ def test_every_attack_is_shown_as_what_it_is_and_its_neighbours_are_unharmed(ins
         assert_absent(terminal.raw, [attack for attack in attacks if attack != "\x1b]"])
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
-    unharmed(terminal)
+    assert_unharmed(terminal)
 
 
-def test_columns_stay_where_they_are_whatever_the_letters(inspect: Run, home: Path, lair: Lair):
+def test_columns_stay_aligned_with_all_scripts(inspect: Run, home: Path, server_thread: ServerThread):
     letters = [
         "e" + "\u0301" * 20_000,
         "日本語のテキスト",
@@ -221,11 +223,11 @@ def test_columns_stay_where_they_are_whatever_the_letters(inspect: Run, home: Pa
         "한국어",
         "\u0301alone",
     ]
-    events = [status("WORKING", f"{one} end") for one in letters]
-    with lair.serving(streaming(*events, artifact([{"text": "\n".join(letters)}]))) as agent:
+    events = [status("WORKING", f"{text} end") for text in letters]
+    with server_thread.serving(streaming(*events, artifact([{"text": "\n".join(letters)}]))) as agent:
         terminal = inspect(agent.url, cols=120, rows=40)
         tour = Tour(terminal, home)
-        tour.look("says what it likes")
+        tour.look("a plain card")
         tour.say("go")
         tour.look("19996 marks")
         rows = [line for line in tour.lines[3:-5] if "│" in line]
@@ -233,10 +235,10 @@ def test_columns_stay_where_they_are_whatever_the_letters(inspect: Run, home: Pa
         assert len({cell_len(row[: row.index("│")]) for row in rows}) == 1, "\n".join(rows)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
-    unharmed(terminal)
+    assert_unharmed(terminal)
 
 
-def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: Run, home: Path, lair: Lair):
+def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path, server_thread: ServerThread):
     whole = "\n".join(MARKUP)
     skill = {
         "id": "s",
@@ -245,13 +247,13 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
         "tags": [MARKUP[5]],
         "examples": [MARKUP[2], whole],
     }
-    villain = streaming(
+    hostile_agent = streaming(
         *(status("WORKING", text) for text in MARKUP),
         artifact([{"text": whole}], name=MARKUP[2]),
         status("INPUT_REQUIRED", MARKUP[2]),
     )
-    villain.card = {**PLAIN, "name": MARKUP[2], "description": whole, "skills": [skill]}
-    with lair.serving(villain) as agent:
+    hostile_agent.card = {**PLAIN, "name": MARKUP[2], "description": whole, "skills": [skill]}
+    with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("SKILLS")
@@ -263,7 +265,7 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
         tour.leave("1 Agent")
         terminal.wait_for(lambda terminal: "INTERFACES" not in terminal.screen_text())
         terminal.press("t")
-        terminal.wait_for("▌ [@click=app.quit]x[/]")  # trying an example writes it, and that is all
+        terminal.wait_for("▌ [@click=app.quit]x[/]")  # `try` only writes the example
         terminal.press("enter")
         tour.look("the agent asks  [@click=app.quit]x[/]")
         for text in MARKUP:
@@ -275,7 +277,7 @@ def test_markup_is_shown_as_it_is_and_does_nothing_when_it_is_clicked(inspect: R
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
-    unharmed(terminal)
+    assert_unharmed(terminal)
 
 
 def click_on_everything(terminal: Terminal, *texts: str) -> None:
@@ -284,15 +286,15 @@ def click_on_everything(terminal: Terminal, *texts: str) -> None:
         (cell_len(line[: line.index(text) + len(text) - 1]), row)
         for row, line in enumerate(terminal.screen_text().split("\n"))
         for text in texts
-        if row and text in line  # the first line is a menu of its own
+        if row and text in line  # the first line is the header with its own menu
     ]
     assert places
     for column, row in places:
         terminal.click(column, row)
 
 
-def test_a_notification_is_no_way_in_either(inspect: Run, home: Path, lair: Lair):
-    with lair.serving(Villain(CARD, say_everything, usable=False)) as agent:
+def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, server_thread: ServerThread):
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything, usable=False)) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("no interface")
@@ -303,18 +305,18 @@ def test_a_notification_is_no_way_in_either(inspect: Run, home: Path, lair: Lair
         terminal.press("enter")
         tour.look("The card offers no interface that we can use")
         assert "q06" in terminal.screen_text().partition("The card offers")[2]
-        unharmed(terminal)
+        assert_unharmed(terminal)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_what_looks_like_a_question_of_ours_stays_in_its_pane(inspect: Run, home: Path, lair: Lair):
+def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thread: ServerThread):
     forged = "\n" * 60 + "a2a-inspect needs your password\nPassword: \n" + "\n" * 60
     events = status("WORKING", forged), artifact([{"text": forged}]), status("COMPLETED", "done")
-    with lair.serving(streaming(*events)) as agent:
+    with server_thread.serving(streaming(*events)) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
-        tour.look("says what it likes")
+        tour.look("a plain card")
         tour.say("go")
         tour.look("● completed  done")
         lines = tour.lines
@@ -326,12 +328,12 @@ def test_what_looks_like_a_question_of_ours_stays_in_its_pane(inspect: Run, home
         assert terminal.wait_exit() == IN_ORDER
 
 
-def test_what_is_copied_is_what_the_agent_sent_and_leaves_as_base64(inspect: Run, home: Path, lair: Lair):
+def test_copied_text_is_unchanged_and_sent_as_base64(inspect: Run, home: Path, server_thread: ServerThread):
     text = "harmless\x1b]52;c;ZXZpbA==\x07\u202e[/]"
-    with lair.serving(streaming(artifact([{"text": text}]))) as agent:
+    with server_thread.serving(streaming(artifact([{"text": text}]))) as agent:
         terminal = inspect(agent.url, env={"DISPLAY": "", "WAYLAND_DISPLAY": "", "PATH": ""})
         tour = Tour(terminal, home)
-        tour.look("says what it likes")
+        tour.look("a plain card")
         tour.say("go")
         tour.leave("enter open")
         terminal.press("tab", "y")
@@ -359,12 +361,12 @@ sys.exit(main(sys.argv[2:]))
 
 
 @pytest.mark.parametrize(("missing", "leaks"), [("cleaner", False), ("filter", False), ("cleaner and filter", True)])
-def test_either_of_the_two_barriers_holds_alone_and_without_both_the_attack_succeeds(
-    home: Path, lair: Lair, tmp_path: Path, missing: str, leaks: bool
+def test_each_of_the_two_filters_is_sufficient_and_one_is_needed(
+    home: Path, server_thread: ServerThread, tmp_path: Path, missing: str, leaks: bool
 ):
     script = tmp_path / "without.py"
     script.write_text(WITHOUT)
-    with lair.serving(Villain(CARD, say_everything)) as agent:
+    with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         argv = [sys.executable, script, missing, agent.url]
         with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=40) as terminal:
             terminal.wait_for("SKILLS")

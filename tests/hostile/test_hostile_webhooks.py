@@ -1,7 +1,6 @@
-"""Webhooks under attack and under load, cases 31 to 37: whoever posts, everything is answered, and everything is kept.
+"""Webhooks under attack and under load, cases 31 to 37: every request gets a response and a record.
 
-What the receiver does alone, byte by byte, is tested in its room; here the whole session is behind it, and what it
-recorded is what counts.
+The tests of the receiver are in tests/wire/receiver; these tests check the records of a whole session.
 """
 
 from __future__ import annotations
@@ -43,15 +42,15 @@ def hook(session: Session) -> WebhookRegistration:
     return session.push.register("t", version="1.0")
 
 
-def status(state: str = "WORKING", said: str = "", task: str = "t") -> bytes:
-    told: dict[str, Any] = {"state": f"TASK_STATE_{state}"}
-    if said:
-        told["message"] = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": said}]}
-    return json.dumps({"statusUpdate": {"taskId": task, "contextId": "c", "status": told}}).encode()
+def status(state: str = "WORKING", text: str = "", task: str = "t") -> bytes:
+    value: dict[str, Any] = {"state": f"TASK_STATE_{state}"}
+    if text:
+        value["message"] = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": text}]}
+    return json.dumps({"statusUpdate": {"taskId": task, "contextId": "c", "status": value}}).encode()
 
 
 def request(session: Session, hook: WebhookRegistration, body: bytes, *more: str, **changed: str | None) -> bytes:
-    """Return the bytes of a good delivery with some headers changed, dropped (None) or added."""
+    """Return the bytes of a valid delivery with some headers changed, removed (None) or added."""
     host, port = session.push.receiver.address
     headers: dict[str, str | None] = {
         "Host": f"{host}:{port}",
@@ -67,16 +66,16 @@ def request(session: Session, hook: WebhookRegistration, body: bytes, *more: str
 
 
 async def send(session: Session, raw: bytes, then: Callable[[asyncio.StreamWriter], Any] | None = None) -> bytes:
-    """Send raw bytes, let `then` go on sending, and return what was answered."""
+    """Send raw bytes, continue with `then` if any, and return the head of the response."""
     reader, writer = await asyncio.open_connection(*session.push.receiver.address)
     try:
         writer.write(raw)
-        going_on = asyncio.ensure_future(then(writer)) if then else None
+        sending = asyncio.ensure_future(then(writer)) if then else None
         async with asyncio.timeout(30):
             answer = await reader.readuntil(b"\r\n\r\n")
-        if going_on is not None:
-            going_on.cancel()
-            await asyncio.gather(going_on, return_exceptions=True)
+        if sending is not None:
+            sending.cancel()
+            await asyncio.gather(sending, return_exceptions=True)
         return answer
     finally:
         writer.close()
@@ -90,23 +89,23 @@ def deliveries(session: Session) -> list[Record]:
     return session.journal.capture.select(kinds={Kind.DELIVERY})
 
 
-def verdict(record: Record) -> dict[str, bool | None]:
+def check_results(record: Record) -> dict[str, bool | None]:
     return {name: good for name, good, _ in record.meta["checks"]}
 
 
-async def test_case_31_a_rebound_host_and_a_browser_are_refused_and_recorded(session, hook):
+async def test_case_31_a_rebound_host_and_a_browser_are_rejected_and_recorded(session, hook):
     rebound = await send(session, request(session, hook, status(), Host="evil.example"))
     browser = await send(session, request(session, hook, status(), Origin="https://evil.example"))
     assert (code(rebound), code(browser)) == (421, 403)
     assert b"access-control" not in (rebound + browser).lower()
-    assert [(one.meta["status"], bool(one.meta["refused"])) for one in deliveries(session)] == [
+    assert [(record.meta["status"], bool(record.meta["refused"])) for record in deliveries(session)] == [
         (421, True),
         (403, True),
     ]
     assert session.tasks.get("t") is None
 
 
-async def test_case_32_only_the_loopback_address_listens_and_a_port_in_use_is_told(session, tmp_path: Path):
+async def test_case_32_only_loopback_is_used_and_a_used_port_is_an_error(session, tmp_path: Path):
     host, port = session.push.receiver.address
     assert host == "127.0.0.1"
     other = Session(tmp_path / "other.a2a", Settings(receiver_port=port))
@@ -127,81 +126,81 @@ async def test_case_32_only_the_loopback_address_listens_and_a_port_in_use_is_to
         (("Authorization: Bearer one", "Authorization: Bearer two"), {}),
     ],
 )
-async def test_case_33_what_is_not_proven_gets_401_and_is_recorded_with_the_reason(session, hook, more, changed):
+async def test_case_33_a_delivery_without_valid_credentials_gets_401_and_is_recorded(session, hook, more, changed):
     assert code(await send(session, request(session, hook, status(), *more, **changed))) == 401
     [record] = deliveries(session)
     assert record.meta["refused"]
-    assert False in (verdict(record)["token"], verdict(record)["authorization"])
+    assert False in (check_results(record)["token"], check_results(record)["authorization"])
     assert [finding.rule for finding in record.findings] == ["PUSH-001"]
     assert record.raw == status()
     assert hook.registration.token not in json.dumps([record.meta, record.label])
 
 
 async def _flood(writer: asyncio.StreamWriter) -> None:
-    """Send chunks without an end."""
+    """Send chunks until the connection closes."""
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     while True:
         writer.write(chunk)
         await writer.drain()
 
 
-async def test_case_34_too_much_of_anything_is_cut_short_and_the_loop_goes_on(session, hook):
+async def test_case_34_oversized_requests_are_rejected_without_blocking(session, hook):
     chunked = request(session, hook, b"", "Transfer-Encoding: chunked", Content_Length=None)
-    told = {
+    value = {
         "a gigabyte": (request(session, hook, b"", Content_Length=str(2**30)), None, 413),
         "endless chunks": (chunked, _flood, 413),
         "100,000 headers": (request(session, hook, b"", *(f"X-{n}: {n}" for n in range(100_000))), None, 431),
         "gzip": (request(session, hook, b"\x1f\x8b", Content_Encoding="gzip"), None, 415),
     }
-    late: list[float] = []
+    delays: list[float] = []
 
     async def watch() -> None:
         while True:
             before = time.perf_counter()
             await asyncio.sleep(0.01)
-            late.append(time.perf_counter() - before - 0.01)
+            delays.append(time.perf_counter() - before - 0.01)
 
     watcher = asyncio.create_task(watch())
-    got = {name: code(await send(session, raw, then)) for name, (raw, then, _) in told.items()}
+    received = {name: code(await send(session, raw, then)) for name, (raw, then, _) in value.items()}
     watcher.cancel()
-    assert got == {name: due for name, (_, _, due) in told.items()}
-    assert [one.meta["status"] for one in deliveries(session)] == list(got.values())
-    assert statistics.quantiles(late, n=10)[-1] < 1  # seconds; a gigabyte or endless chunks would take more
-    assert sum(len(one.raw) for one in deliveries(session)) < 1_000_000
+    assert received == {name: expected for name, (_, _, expected) in value.items()}
+    assert [record.meta["status"] for record in deliveries(session)] == list(received.values())
+    assert statistics.quantiles(delays, n=10)[-1] < 1  # seconds; reading a gigabyte or endless chunks would take longer
+    assert sum(len(record.raw) for record in deliveries(session)) < 1_000_000
 
 
-async def test_case_34_a_head_that_trickles_in_is_given_up(session, hook):
-    # How long that takes is the receiver's own test; here a hundred of them keep nobody else out.
-    open_ones = [await asyncio.open_connection(*session.push.receiver.address) for _ in range(100)]
-    for _, writer in open_ones:
+async def test_case_34_slow_heads_do_not_block_others(session, hook):
+    # The timeout has its own test; here, a hundred slow connections must not block others.
+    connections = [await asyncio.open_connection(*session.push.receiver.address) for _ in range(100)]
+    for _, writer in connections:
         writer.write(b"POST /push/x HTTP/1.1\r\nX-Slow")
     assert code(await send(session, request(session, hook, status()))) == 204
-    for _, writer in open_ones:
+    for _, writer in connections:
         writer.close()
 
 
 async def _post(session: Session, hook: WebhookRegistration, numbers: range) -> list[int]:
-    """Post deliveries that differ, one after the other over one connection, and return how they were answered."""
+    """Post different deliveries in sequence over one connection and return the statuses."""
     reader, writer = await asyncio.open_connection(*session.push.receiver.address)
-    answered = []
+    statuses = []
     for number in numbers:
-        writer.write(request(session, hook, status(said=f"step {number}")))
-        answered.append(code(await reader.readuntil(b"\r\n\r\n")))
+        writer.write(request(session, hook, status(text=f"step {number}")))
+        statuses.append(code(await reader.readuntil(b"\r\n\r\n")))
     writer.close()
-    return answered
+    return statuses
 
 
-async def test_case_35_of_thousands_of_posts_none_is_lost(session, hook):
+async def test_case_35_thousands_of_posts_are_all_recorded(session, hook):
     each = MANY // CONNECTIONS
     shares = [range(first, first + each) for first in range(0, MANY, each)]
-    answered = await asyncio.gather(*(_post(session, hook, share) for share in shares))
-    assert {one for share in answered for one in share} == {204}
+    statuses = await asyncio.gather(*(_post(session, hook, share) for share in shares))
+    assert {status_code for share in statuses for status_code in share} == {204}
     path = session.journal.capture.path
     await session.close()
     with Capture.open(path) as capture:
-        kept = capture.select(kinds={Kind.DELIVERY})
-    assert sorted(one.label for one in kept) == sorted(f"step {number}" for number in range(MANY))
-    assert {one.findings for one in kept} == {()}
+        stored = capture.select(kinds={Kind.DELIVERY})
+    assert sorted(record.label for record in stored) == sorted(f"step {number}" for number in range(MANY))
+    assert {record.findings for record in stored} == {()}
     assert hook.accepted == MANY
 
 
@@ -209,16 +208,16 @@ async def test_case_36_repeated_late_and_unknown_deliveries_are_marked(session, 
     bodies = [status(), status(), status("COMPLETED"), status("WORKING", "too late"), status(task="nobody")]
     assert [code(await send(session, request(session, hook, body))) for body in bodies] == [204] * 5
     first, again, _, late, unknown = deliveries(session)
-    said = {one.seq: {name: words for name, _, words in one.meta["checks"]} for one in deliveries(session)}
-    assert said[again.seq]["order"] == f"the same bytes came as #{first.seq}"
-    assert said[late.seq]["order"] == "late: the task had ended"
-    assert said[unknown.seq]["task"] == "unknown task"
+    checks = {record.seq: {name: words for name, _, words in record.meta["checks"]} for record in deliveries(session)}
+    assert checks[again.seq]["order"] == f"the same bytes came as #{first.seq}"
+    assert checks[late.seq]["order"] == "late: the task had ended"
+    assert checks[unknown.seq]["task"] == "unknown task"
     assert [finding.rule for finding in unknown.findings] == ["PUSH-002"]
-    assert [one.findings for one in (first, again, late)] == [(), (), ()]
+    assert [record.findings for record in (first, again, late)] == [(), (), ()]
 
 
 @pytest.mark.parametrize(
-    ("dialled", "shown"),
+    ("override", "shown"),
     [
         ("500", b"HTTP/1.1 500"),
         ("429/7", b"Retry-After: 7"),
@@ -229,10 +228,10 @@ async def test_case_36_repeated_late_and_unknown_deliveries_are_marked(session, 
         ("never", b""),
     ],
 )
-async def test_case_37_an_answer_on_demand_is_given_and_the_retry_measured(session, hook, dialled, shown):
-    dial = read_override(f"{dialled}:1")
-    assert dial is not None
-    session.push.receiver.overrides.add(dial)
+async def test_case_37_a_response_override_is_applied_and_the_retry_measured(session, hook, override, shown):
+    response_override = read_override(f"{override}:1")
+    assert response_override is not None
+    session.push.receiver.overrides.add(response_override)
     raw, answer = request(session, hook, status()), b""
     try:
         async with asyncio.timeout(1):
@@ -247,5 +246,5 @@ async def test_case_37_an_answer_on_demand_is_given_and_the_retry_measured(sessi
         assert (first.meta["delay"], chains(deliveries(session))) == (0.2, [])
         return
     [chain] = chains(deliveries(session))
-    assert ([one.seq for one in chain.tries], chain.settled) == ([first.seq, second.seq], True)
+    assert ([record.seq for record in chain.tries], chain.settled) == ([first.seq, second.seq], True)
     assert (second.meta["attempt"], second.meta["first"]) == (2, first.seq)

@@ -1,4 +1,4 @@
-"""Calls to an agent in bytes of our encoding, its answers read with our decoding, and nothing else of the product."""
+"""Call an agent with the encoders and decoders of the inspector, without the rest of the inspector."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBERS = itertools.count(1)
 
 @dataclass
 class Caller:
-    """Calls an agent with bytes of our encoding and reads its answers with our decoding."""
+    """A client that uses the encoders and decoders of the inspector."""
 
     url: str
     dialect: Dialect
@@ -47,7 +47,7 @@ class Caller:
 
     @contextmanager
     def started(self, request) -> Iterator[Task]:
-        """Keep the stream of a task open, from its first event on."""
+        """Keep the stream of a new task open and return the task from the first event."""
         call = jsonrpc.BINDING.encode(self.url, self.dialect, Operation.STREAM, request, f"call-{next(_NUMBERS)}")
         decoder = sse.Decoder()
         with self.http.stream(call.method, call.url, headers=call.headers, content=call.body) as answer:
@@ -62,11 +62,11 @@ def readable(value):
     return value
 
 
-def saying(text: str, task: Task | None = None, **configuration) -> SendRequest:
-    place = {"task_id": task.id, "context_id": task.context_id} if task else {}
-    message = Message(message_id=f"message-{next(_NUMBERS)}", role="ROLE_USER", parts=[Part(text=text)], **place)
-    wish = {"configuration": SendConfiguration(**configuration)} if configuration else {}
-    return SendRequest(message=message, **wish)
+def send_request(text: str, task: Task | None = None, **configuration) -> SendRequest:
+    ids = {"task_id": task.id, "context_id": task.context_id} if task else {}
+    message = Message(message_id=f"message-{next(_NUMBERS)}", role="ROLE_USER", parts=[Part(text=text)], **ids)
+    options = {"configuration": SendConfiguration(**configuration)} if configuration else {}
+    return SendRequest(message=message, **options)
 
 
 def texts(parts: list[Part]) -> str:

@@ -1,4 +1,4 @@
-"""Real agents, made with the official SDKs, each a process of its own for the length of a test run."""
+"""Fixtures: agents made with the official SDKs, each in its own process for a whole test run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from calling import Caller
 from inspector.protocol.dialects.registry import DIALECTS
 
 START_SECONDS = 60
-"""How long an agent may take to print its url, on a busy machine."""
+"""The time in seconds that an agent may take to print its URL."""
 
 CALL_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Agent:
-    """A running agent: the SDK that it is made with, its base url and where its output goes."""
+    """A running agent: the name of its SDK, its base URL and the file with its output."""
 
     name: str
     url: str
@@ -36,18 +36,18 @@ class Agent:
 
     @property
     def sdk(self) -> environments.Sdk:
-        """Return what is known of its SDK."""
+        """Return its SDK."""
         return environments.SDKS[self.name]
 
     @property
     def version(self) -> str:
-        """Return the version that it speaks."""
+        """Return its protocol version."""
         return self.sdk.version
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect these tests where nobody asked for them by mark and their environments do not exist."""
-    if "interop" in config.option.markexpr or all(map(environments.ready, environments.SDKS)):
+    """Deselect these tests unless the mark `interop` is requested or the environments exist."""
+    if "interop" in config.option.markexpr or all(map(environments.is_ready, environments.SDKS)):
         return
     left_out = [item for item in items if item.get_closest_marker("interop")]
     items[:] = [item for item in items if item not in left_out]
@@ -56,21 +56,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Agent]]:
-    """Start an agent in its environment when it is first asked for, and end each when the run is over."""
+    """Start each agent in its environment at its first use and stop it at the end of the run."""
     with ExitStack() as ends:
         yield cache(lambda name: ends.enter_context(_process(name, tmp_path_factory.mktemp("agents"))))
 
 
 @pytest.fixture(params=list(environments.SDKS))
 def agent(request: pytest.FixtureRequest, running: Callable[[str], Agent]) -> Agent:
-    """Return the agent that is made with one of the SDKs."""
+    """Return the agent of one SDK."""
     return running(request.param)
 
 
 @contextmanager
 def _process(name: str, home: Path) -> Iterator[Agent]:
-    """Run an agent, and end it with all that it started."""
-    assert environments.ready(name), f"the environment {name!r} is missing: `make interop` makes it"
+    """Run an agent and stop it with all its child processes."""
+    assert environments.is_ready(name), f"the environment {name!r} is missing; create it with `make interop`"
     log = home / f"{name}.log"
     script = Path(__file__).parent / "agents" / f"agent_{name}.py"
     with (
@@ -96,13 +96,13 @@ def _first_line(process: subprocess.Popen[bytes], log: Path) -> str:
     assert process.stdout
     readable, _, _ = select.select([process.stdout], [], [], START_SECONDS)
     line = process.stdout.readline().decode().strip() if readable else ""
-    assert line, f"the agent did not start; it said:\n{log.read_text()}"
+    assert line, f"the agent did not start; its output:\n{log.read_text()}"
     return line
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Show what an agent said beside a test that failed with it."""
+    """Add the output of the agent to the report of a failed test."""
     report = yield
     agent = getattr(item, "funcargs", {}).get("agent")
     if report.failed and isinstance(agent, Agent):
@@ -111,17 +111,17 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what every operation came to over every interface, and keep it where the run came to its end."""
+    """Print the result of every operation over every interface; a complete run updates the table in docs."""
     reports = [report for group in terminalreporter.stats.values() for report in group]
     cells = {
-        (agent, transport, column): seen
+        (agent, transport, column): result
         for report in reports
-        for name, (agent, transport, column, seen) in getattr(report, "user_properties", ())
+        for name, (agent, transport, column, result) in getattr(report, "user_properties", ())
         if name == "cell"
     }
     if not cells:
         return
-    terminalreporter.section("what ran")
-    terminalreporter.write_line(table.drawn(cells))
-    if len(cells) == len(table.keys()) and table.keep(cells):
-        terminalreporter.write_line(f"written to {table.FILE}; it is to be read and committed", yellow=True)
+    terminalreporter.section("compatibility")
+    terminalreporter.write_line(table.render(cells))
+    if len(cells) == len(table.keys()) and table.write(cells):
+        terminalreporter.write_line(f"{table.FILE} was updated; check and commit it", yellow=True)

@@ -1,4 +1,4 @@
-"""Make the environments of the interop agents under `.interop/`: one for each version of the official SDK."""
+"""Create the environments of the interop agents in `.interop/`, one for each version of the official SDK."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ HOME = Path(__file__).resolve().parents[2] / ".interop"
 
 @dataclass(frozen=True)
 class Sdk:
-    """A version of the SDK: the version that it speaks, over what, and what its environment holds.
+    """A release of the SDK: its protocol version, its transports and the packages of its environment.
 
-    `card` is where its agents serve their card; one that `waits` answers a send when the task is over, whatever the
-    client wishes, pushes once at the end, and cancels tasks that have ended.
+    `card` is the path of the card. An agent that `waits` responds to a send when the task has ended, whatever the
+    client requested; it pushes once at the end and cancels ended tasks.
     """
 
     release: str
@@ -42,7 +42,7 @@ SDKS: dict[str, Sdk] = {
         ("JSONRPC", "HTTP+JSON", "GRPC"),
         ("a2a-sdk[http-server,grpc]==0.3.26", "uvicorn==0.54.0"),
     ),
-    # Its HTTP server is no extra, it always comes along; it has none for HTTP+JSON.
+    # Its HTTP server is always installed, without an extra. It has no server for HTTP+JSON.
     "v0_2": Sdk(
         "0.2.16",
         "0.2",
@@ -52,24 +52,24 @@ SDKS: dict[str, Sdk] = {
         waits=True,
     ),
 }
-"""The SDKs, newest first; the agent of each is `agents/agent_<name>.py`."""
+"""The SDKs, the newest first; the agent of each is `agents/agent_<name>.py`."""
 
 
 def python(name: str) -> Path:
-    """Return the interpreter of an environment, whether it exists or not."""
+    """Return the path of the interpreter of an environment, which may not exist."""
     return HOME / name / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
-def ready(name: str) -> bool:
-    """Say whether an environment exists and holds exactly what it should."""
+def is_ready(name: str) -> bool:
+    """Return whether an environment exists and has exactly the expected packages."""
     stamp = _stamp(name)
     return stamp.is_file() and stamp.read_text() == _contents(name)
 
 
-def make(name: str) -> None:
-    """Make an environment from nothing; raises CalledProcessError where pip cannot install what it holds.
+def create(name: str) -> None:
+    """Create an environment; raises CalledProcessError if pip cannot install its packages.
 
-    Our own pip does it, and leaves compiling to whoever imports: both save time that nobody gets back.
+    It uses the pip of this environment and skips compilation, both to save time.
     """
     venv.create(HOME / name, clear=True, symlinks=os.name != "nt")
     pip = [sys.executable, "-m", "pip", "--python", python(name), "install", "-qq", "--no-compile"]
@@ -85,23 +85,23 @@ def _contents(name: str) -> str:
     return "\n".join((sys.version, *SDKS[name].packages))
 
 
-def _made(name: str) -> bool:
-    print(f"making {HOME / name}: {', '.join(SDKS[name].packages)}", flush=True)
+def _create(name: str) -> bool:
+    print(f"creating {HOME / name}: {', '.join(SDKS[name].packages)}", flush=True)
     try:
-        make(name)
+        create(name)
     except subprocess.CalledProcessError as error:
-        print(f"pip could not make the environment {name!r} (exit {error.returncode})", file=sys.stderr)
+        print(f"pip could not install the environment {name!r} (exit code {error.returncode})", file=sys.stderr)
         return False
     return True
 
 
 def main() -> int:
-    """Make whatever is not ready, all of it at once; a second run does nothing."""
-    missing = [name for name in SDKS if not ready(name)]
+    """Create the missing environments in parallel; the exit code is 1 if one fails."""
+    missing = [name for name in SDKS if not is_ready(name)]
     if not missing:
         return 0
     with ThreadPoolExecutor(len(missing)) as workers:
-        return 0 if all(list(workers.map(_made, missing))) else 1
+        return 0 if all(list(workers.map(_create, missing))) else 1
 
 
 if __name__ == "__main__":

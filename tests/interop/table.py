@@ -1,4 +1,4 @@
-"""The table of what each SDK does over each transport, as it is kept in `docs/compatibility.md`."""
+"""Read and write the table of SDKs, transports and operations in `docs/compatibility.md`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Key = tuple[str, str, str]
 """The environment, the transport and the column of a cell."""
 
 OK = "ok"
-REFUSED = "SDK: "
-"""How a cell begins that says what an SDK answers with which does not implement an operation."""
+REJECTED = "SDK: "
+"""The prefix of a cell for an operation that the SDK does not implement; its error follows."""
 
-_NO_METHOD = "the service that it generates has the method, its `GrpcHandler` leaves it out"
-_PUBLIC = "`GetAgentCard` answers with the public card"
+_NO_METHOD = "the generated service has the method, `GrpcHandler` does not implement it"
+_PUBLIC = "`GetAgentCard` returns the public card"
 
 LIMITS: Mapping[Key, str] = {
     ("v0_3", "HTTP+JSON", "list"): "`RESTHandler.list_tasks` raises NotImplementedError",
@@ -32,34 +32,37 @@ LIMITS: Mapping[Key, str] = {
     ("v0_2", "GRPC", "delete push"): _NO_METHOD,
     ("v0_2", "GRPC", "extended card"): _PUBLIC,
 }
-"""What the SDKs do not implement, and how that is known: whatever else they refuse is a failure of ours."""
+"""The operations that the SDKs do not implement, with the reason; any other rejection is a defect of the inspector."""
 
 _TEXT = """# Compatibility
 
-What the inspector does with agents made with the official Python SDK, one release for each protocol version. The table
-is written by `make interop`, which starts the agents and tries every operation over every interface that they
-declare; its tests fail where an agent does something else than the table says, and write down what it does.
+This table shows which operations work between the inspector and agents made with the official Python SDK, one release
+for each protocol version. `make interop` starts the agents and tries every operation over every interface on their
+cards. Its tests fail if a result differs from the table; a complete run then updates this file.
 
 {table}
 
-- `ok`: the inspector asked, the agent did it, and what it answered is what the protocol version's specification says.
-- `SDK: …`: this version of the SDK does not implement the operation, and answers with that.
-- `not in …`: the protocol version has no such operation over this transport; the inspector says so and sends nothing.
+- `ok`: the operation works, and the response conforms to the protocol version.
+- `SDK: …`: this release of the SDK does not implement the operation; the cell shows its error.
+- `not in …`: the protocol version does not have this operation over this transport; the inspector sends nothing.
 
-`pushes` are the deliveries to the inspector's own webhook, registered with a message, and tell the same as its stream.
+`pushes`: a webhook registered with a message receives the same content as the stream.
 
-What the SDKs leave out:
+Operations that the SDKs do not implement:
 
 {limits}
 
-The SDK 0.2.16 reads the ids of tasks and of push configurations over gRPC up to their first hyphen and then knows
-neither; the agent of this table makes ids without hyphens. It has no server for HTTP+JSON. Both 0.3.26 and 0.2.16 leave
-the stream of a task open when the task is canceled; it stays open until the inspector closes it.
+Other limits:
+
+- Over gRPC, SDK 0.2.16 reads the ids of tasks and push configurations up to their first hyphen, and does not find
+  them. The agent in this table uses ids without hyphens.
+- SDK 0.2.16 has no server for HTTP+JSON.
+- SDK 0.3.26 and 0.2.16 do not close the stream of a canceled task. It stays open until the inspector closes it.
 """
 
 
 def keys() -> list[Key]:
-    """Return every cell, row by row."""
+    """Return the keys of all cells, row by row."""
     return [
         (name, transport, column)
         for name, sdk in environments.SDKS.items()
@@ -69,12 +72,12 @@ def keys() -> list[Key]:
 
 
 def missing(name: str) -> str:
-    """Return the cell of an operation that a version does not have."""
+    """Return the cell for an operation that the protocol version does not have."""
     return f"not in {environments.SDKS[name].version}"
 
 
-def kept() -> dict[Key, str]:
-    """Read the table in the file; empty where there is none."""
+def read_table() -> dict[Key, str]:
+    """Read the table from the file; it is empty if there is none."""
     lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     if not rows:
@@ -88,8 +91,8 @@ def kept() -> dict[Key, str]:
     }
 
 
-def drawn(cells: Mapping[Key, str]) -> str:
-    """Draw the table; a cell that did not come to a verdict is a question mark."""
+def render(cells: Mapping[Key, str]) -> str:
+    """Return the table as Markdown; a missing cell is a question mark."""
     rows = [["SDK", "transport", *TRIALS]]
     for name, sdk in environments.SDKS.items():
         rows += [
@@ -105,19 +108,19 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def text(cells: Mapping[Key, str]) -> str:
-    """Write the file as it is with these cells."""
+def page(cells: Mapping[Key, str]) -> str:
+    """Return the content of the file for these cells."""
     limits = "\n".join(
         f"- {environments.SDKS[name].release} over {transport}, {column}: {why}."
         for (name, transport, column), why in LIMITS.items()
     )
-    return _TEXT.format(table=drawn(cells), limits=limits)
+    return _TEXT.format(table=render(cells), limits=limits)
 
 
-def keep(cells: Mapping[Key, str]) -> bool:
-    """Write the file, and say whether that changed it."""
-    written = text(cells)
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == written:
+def write(cells: Mapping[Key, str]) -> bool:
+    """Write the file; return whether its content changed."""
+    content = page(cells)
+    if FILE.exists() and FILE.read_text(encoding="utf-8") == content:
         return False
-    FILE.write_text(written, encoding="utf-8")
+    FILE.write_text(content, encoding="utf-8")
     return True

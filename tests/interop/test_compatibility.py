@@ -1,20 +1,20 @@
-"""The kept table of compatibility, as far as it can be judged without any agent."""
+"""The table in docs/compatibility.md, as far as it can be checked without agents."""
 
 from __future__ import annotations
 
 import table
 
 
-def test_the_table_tells_of_every_operation_on_every_interface_and_of_no_other():
-    assert list(table.kept()) == table.keys()
+def test_the_table_has_every_operation_over_every_interface():
+    assert list(table.read_table()) == table.keys()
 
 
-def test_the_file_is_what_a_run_with_this_outcome_writes():
-    assert table.FILE.read_text(encoding="utf-8") == table.text(table.kept())
+def test_the_file_is_the_output_of_its_own_table():
+    assert table.FILE.read_text(encoding="utf-8") == table.page(table.read_table())
 
 
-def test_what_an_sdk_does_not_implement_is_refused_in_the_table_and_nothing_else_is():
-    refused = {key for key, cell in table.kept().items() if cell.startswith(table.REFUSED)}
+def test_the_table_has_only_the_known_limits():
+    refused = {key for key, cell in table.read_table().items() if cell.startswith(table.REJECTED)}
     assert refused == set(table.LIMITS)
     known = {table.OK, *map(table.missing, table.environments.SDKS)}
-    assert {cell for key, cell in table.kept().items() if key not in refused} <= known
+    assert {cell for key, cell in table.read_table().items() if key not in refused} <= known

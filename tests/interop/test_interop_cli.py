@@ -1,4 +1,4 @@
-"""The headless commands, run as a user runs them, against agents of the official SDKs."""
+"""The headless commands, run as a user runs them, with agents of the official SDKs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import environments
 import pytest
-from calling import Caller, saying, texts
+from calling import Caller, send_request, texts
 from conftest import Agent
 
 from inspector.capture.records import Kind
@@ -29,33 +29,33 @@ SECONDS = 60
 
 @dataclass(frozen=True)
 class Program:
-    """The inspector's command line, aimed at one agent."""
+    """The command line of the inspector, for one agent."""
 
     agent: Agent
     home: Path
 
-    def start(self, *words: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
         environment["A2A_INSPECT_HOME"] = str(self.home)
-        command = [sys.executable, "-m", "inspector.cli", *words]
+        command = [sys.executable, "-m", "inspector.cli", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=self.home, env=environment, stdout=pipe, stderr=pipe, text=True)
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        with self.start(*words, "-a", self.agent.url) as process:
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        with self.start(*arguments, "-a", self.agent.url) as process:
             stdout, stderr = finished(process)
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
-    def json(self, *words: str) -> object:
-        ran = self.run(*words, "-o", "json")
+    def json(self, *arguments: str) -> object:
+        ran = self.run(*arguments, "-o", "json")
         assert ran.returncode == 0, ran.stderr
         return json.loads(ran.stdout)
 
-    def send(self, text: str, *words: str) -> Event:
-        return event(self.json("send", "--text", text, *words))
+    def send(self, text: str, *arguments: str) -> Event:
+        return event(self.json("send", "--text", text, *arguments))
 
-    def stream(self, text: str, *words: str) -> list[Event]:
-        ran = self.run("send", "--stream", "--text", text, *words, "-o", "json")
+    def stream(self, text: str, *arguments: str) -> list[Event]:
+        ran = self.run("send", "--stream", "--text", text, *arguments, "-o", "json")
         assert ran.returncode == 0, ran.stderr
         return [event(json.loads(line)) for line in ran.stdout.splitlines()]
 
@@ -84,7 +84,7 @@ def event(value: object) -> Event:
     return found
 
 
-def test_card_get_shows_the_card_as_the_agent_serves_it(agent: Agent, program: Program):
+def test_card_get_prints_the_card_of_the_agent(agent: Agent, program: Program):
     card = program.json("card", "get")
     version = (
         card["protocolVersion"] if "protocolVersion" in card else card["supportedInterfaces"][0]["protocolVersion"]
@@ -100,7 +100,7 @@ def test_the_official_cards_are_valid(program: Program):
     assert judged.returncode == 0, judged.stdout + judged.stderr
 
 
-def test_send_prints_the_message_that_answers(program: Program):
+def test_send_prints_the_response_message(program: Program):
     reply = program.send("echo hello there")
     assert isinstance(reply, Message)
     assert texts(reply.parts) == "hello there"
@@ -113,35 +113,35 @@ def test_send_waits_for_the_whole_task(program: Program):
     assert texts(task.artifacts[0].parts) == "chunk 1 chunk 2 chunk 3 "
 
 
-def test_send_prints_for_people_what_it_prints_for_programs(program: Program):
+def test_send_prints_the_result_as_text(program: Program):
     shown = program.run("send", "--text", "stream 3")
     assert shown.returncode == 0, shown.stderr
     assert "chunk 1 chunk 2 chunk 3" in shown.stdout
     assert "completed" in shown.stdout
 
 
-def test_a_stream_prints_one_line_an_event(program: Program):
+def test_a_stream_prints_one_line_for_each_event(program: Program):
     events = program.stream("stream 5")
-    assert [type(one) for one in events] == [
+    assert [type(item) for item in events] == [
         Task,
         TaskStatusUpdateEvent,
         *[TaskArtifactUpdateEvent] * 5,
         TaskStatusUpdateEvent,
     ]
-    assert "".join(texts(one.artifact.parts) for one in events[2:-1]) == "".join(f"chunk {n} " for n in range(1, 6))
+    assert "".join(texts(item.artifact.parts) for item in events[2:-1]) == "".join(f"chunk {n} " for n in range(1, 6))
     assert events[-1].status.state == State.COMPLETED
 
 
 @pytest.mark.parametrize("how", ["waited for", "streamed"])
-def test_a_question_is_answered_on_the_same_task_and_context(program: Program, how: str):
+def test_a_reply_continues_the_task_in_its_context(program: Program, how: str):
     asked = program.send("input")
     assert asked.status.state == State.INPUT_REQUIRED
     aim = ("--task-id", asked.id, "--context-id", asked.context_id)
-    last = program.send("the blue one", *aim) if how == "waited for" else program.stream("the blue one", *aim)[-1]
+    last = program.send("the blue color", *aim) if how == "waited for" else program.stream("the blue color", *aim)[-1]
     done = program.task("get", asked.id)
     assert (done.id, done.context_id, done.status.state) == (asked.id, asked.context_id, State.COMPLETED)
     assert last.context_id == asked.context_id
-    assert texts(last.status.message.parts) == texts(done.status.message.parts) == "you said: the blue one"
+    assert texts(last.status.message.parts) == texts(done.status.message.parts) == "your reply: the blue color"
 
 
 def test_a_task_is_canceled_once(agent: Agent, program: Program):
@@ -162,19 +162,19 @@ def test_a_task_is_canceled_once(agent: Agent, program: Program):
 
 
 @pytest.mark.parametrize("how", ["waited for", "streamed"])
-def test_a_failure_carries_its_reason(program: Program, how: str):
+def test_a_failed_task_has_its_reason(program: Program, how: str):
     last = program.send("fail") if how == "waited for" else program.stream("fail")[-1]
     assert last.status.state == State.FAILED
     assert texts(last.status.message.parts) == "failed as asked"
 
 
-def test_a_failure_is_said_to_people(program: Program):
+def test_a_failed_task_is_printed_as_text(program: Program):
     shown = program.run("send", "--text", "fail")
     assert "failed as asked" in shown.stdout
     assert "failed" in shown.stderr
 
 
-def test_an_unknown_task_is_named_as_the_protocol_does(program: Program):
+def test_an_unknown_task_has_the_a2a_error(program: Program):
     refused = program.run("task", "get", "no-such-task", "-o", "json")
     assert refused.returncode != 0
     error = json.loads(refused.stderr.splitlines()[-1])["error"]
@@ -184,10 +184,10 @@ def test_an_unknown_task_is_named_as_the_protocol_does(program: Program):
 def test_listen_shows_the_pushes_of_a_task(agent: Agent, caller: Caller, program: Program):
     count = 1 if agent.sdk.waits else 6
     with program.start("listen", "--count", str(count), "--timeout", f"{SECONDS // 2}s", "-o", "json") as listener:
-        ears = json.loads(listener.stdout.readline())["listening"]
-        config = PushConfig(id="ours", url=ears["url"], token=ears["token"])
+        listening = json.loads(listener.stdout.readline())["listening"]
+        config = PushConfig(id="ours", url=listening["url"], token=listening["token"])
         task = caller.call(
-            Operation.SEND, saying("push", return_immediately=True, task_push_notification_config=config)
+            Operation.SEND, send_request("push", return_immediately=True, task_push_notification_config=config)
         )
         stdout, stderr = finished(listener)
     assert listener.returncode == 0, stderr
@@ -204,11 +204,11 @@ def test_listen_shows_the_pushes_of_a_task(agent: Agent, caller: Caller, program
     [(name, transport) for name, sdk in environments.SDKS.items() for transport in sdk.transports],
     indirect=["agent"],
 )
-def test_every_transport_can_be_asked_for(agent: Agent, program: Program, transport: str):
+def test_every_transport_can_be_selected(agent: Agent, program: Program, transport: str):
     events = program.stream("stream 3", "--transport", transport, "--capture", "seen")
     assert events[-1].status.state == State.COMPLETED
     task = program.json("task", "get", events[0].id, "--transport", transport)
     assert task["status"]["state"] == State.COMPLETED
     with Capture.open(program.home / "seen") as capture:
         sent = list(capture.select(kinds=(Kind.REQUEST,)))
-    assert {one.meta["binding"] for one in sent if "binding" in one.meta} == {transport}
+    assert {item.meta["binding"] for item in sent if "binding" in item.meta} == {transport}

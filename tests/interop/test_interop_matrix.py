@@ -1,4 +1,4 @@
-"""Every operation on every interface that the agents of the official SDKs declare, as the kept table says."""
+"""Each operation over each interface of the agents has the result in docs/compatibility.md."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from inspector.session.settings import Settings
 
 pytestmark = pytest.mark.interop
 
-KEPT = table.kept()
+TABLE = table.read_table()
 
 
 @pytest.mark.parametrize(("agent", "transport", "column"), table.keys(), indirect=["agent"])
-async def test_an_operation_does_what_the_table_says(
+async def test_an_operation_has_the_result_in_the_table(
     agent: Agent, transport: str, column: str, tmp_path: Path, record_property: Callable[[str, object], None]
 ):
     session = Session(tmp_path / "capture", Settings(transports=(transport,)))
@@ -30,16 +30,16 @@ async def test_an_operation_does_what_the_table_says(
         await session.connect(agent.url)
         assert session.choice.binding.name == transport
         assert session.choice.dialect.version == agent.version
-        seen = await verdict(session, (agent.name, transport, column))
+        actual = await result_of(session, (agent.name, transport, column))
     finally:
         await session.close()
-    record_property("cell", [agent.name, transport, column, seen])
-    said = KEPT.get((agent.name, transport, column), "nothing")
-    assert seen == said, "the kept table is not what ran; this run has written it anew, if it came to its end"
+    record_property("cell", [agent.name, transport, column, actual])
+    expected = TABLE.get((agent.name, transport, column), "nothing")
+    assert actual == expected, "docs/compatibility.md has another result; a complete run updates the file"
 
 
-async def verdict(session: Session, key: table.Key) -> str:
-    """Try one operation and return the words of its cell; fails where neither agent nor version is the reason."""
+async def result_of(session: Session, key: table.Key) -> str:
+    """Try one operation and return the text of its cell; fails for a defect of the inspector."""
     operation, trial = TRIALS[key[-1]]
     choice = session.choice
     if not choice.binding.offers(choice.dialect, operation):
@@ -51,9 +51,9 @@ async def verdict(session: Session, key: table.Key) -> str:
     try:
         await trial(session)
     except RefusedError as refused:
-        assert key in table.LIMITS, f"the agent refused it: {refused}"
-        return f"{table.REFUSED}{refused}"
-    assert key not in table.LIMITS, "the SDK does it after all"
+        assert key in table.LIMITS, f"the agent rejected the operation: {refused}"
+        return f"{table.REJECTED}{refused}"
+    assert key not in table.LIMITS, "the SDK implements the operation now: update LIMITS"
     found = [finding for record in session.journal.capture.select() for finding in record.findings]
     assert [finding for finding in found if finding.severity is Severity.ERROR] == []
     return table.OK

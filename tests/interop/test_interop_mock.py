@@ -1,4 +1,4 @@
-"""The mock agent under the official clients, over every transport that each of them speaks."""
+"""The mock agent with the official clients, over every transport of each client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SEEN = {
     "push": ["hook", "t"],
     "canceled": "canceled",
 }
-"""What every client sees; `same context` is that of a follow-up which names the task alone."""
+"""The results of every client; `same context` is about a reply that contains the task id only."""
 
 SINCE_0_3 = SEEN | {"subscribed": ["working", "canceled"], "extended card": True}
 IN_1_0 = SINCE_0_3 | {"asked": "input_required", "push": ["hook", "t", 1, 0], "listed tasks": 1}
@@ -37,19 +37,19 @@ EXPECTED = {"v1": IN_1_0, "v0_3": SINCE_0_3, "v0_2": SEEN}
 
 @pytest.fixture(scope="module")
 def mock() -> Iterator[str]:
-    """The mock agent in every version that has official clients."""
+    """The mock agent with every version that has an official client."""
     with serve_in_thread(profile=Profile(versions=("1.0", "0.3", "0.2"), capabilities=ALL)) as url:
         yield url
 
 
 @pytest.mark.parametrize(("name", "binding"), WAYS, ids=[" ".join(way) for way in WAYS])
-def test_the_official_clients_can_do_all_that_they_know(mock: str, name: str, binding: str):
+def test_the_official_clients_can_use_every_operation(mock: str, name: str, binding: str):
     script = Path(__file__).parent / "clients" / f"client_{name}.py"
-    words = [environments.python(name), script, mock + PATHS[name], binding]
-    ran = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    command = [environments.python(name), script, mock + PATHS[name], binding]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert ran.returncode == 0, ran.stderr
-    seen = json.loads(ran.stdout)
-    refused = seen.pop("unknown task")
+    result = json.loads(ran.stdout)
+    refused = result.pop("unknown task")
     assert refused != "no error"
     assert name != "v1" or refused == "TaskNotFoundError"
-    assert seen == EXPECTED[name]
+    assert result == EXPECTED[name]

@@ -1,4 +1,4 @@
-"""What the official SDKs send, read by the protocol code alone: nothing is unreadable and every event fits."""
+"""The data of the official SDKs, decoded by the protocol package: everything is readable and in order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
-from calling import Caller, readable, saying, texts
+from calling import Caller, readable, send_request, texts
 from conftest import Agent
 
 from inspector.protocol import jsonvalue
@@ -51,7 +51,7 @@ def webhook() -> Iterator[Webhook]:
             self.end_headers()
 
         def log_message(self, *args):
-            """Stay quiet."""
+            """Print nothing."""
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         hook = Webhook(f"http://127.0.0.1:{server.server_port}/hook")
@@ -85,7 +85,7 @@ def test_the_card_declares_the_version_that_the_agent_speaks(agent: Agent, calle
 
 
 def test_the_agent_spells_its_answers_as_its_version_does(agent: Agent, caller: Caller):
-    result = caller.raw(Operation.SEND, saying("echo hello"))["result"]
+    result = caller.raw(Operation.SEND, send_request("echo hello"))["result"]
     if agent.version == "1.0":
         assert list(result) == ["message"]
         assert result["message"]["role"] == "ROLE_AGENT"
@@ -97,22 +97,22 @@ def test_the_agent_spells_its_answers_as_its_version_does(agent: Agent, caller: 
 
 
 def test_a_message_is_answered_with_a_message(caller: Caller):
-    reply = caller.call(Operation.SEND, saying("echo hello there"))
+    reply = caller.call(Operation.SEND, send_request("echo hello there"))
     assert isinstance(reply, Message)
     assert reply.role == "ROLE_AGENT"
     assert texts(reply.parts) == "hello there"
 
 
 def test_a_send_waits_for_the_whole_task(caller: Caller):
-    task = caller.call(Operation.SEND, saying("stream 3"))
+    task = caller.call(Operation.SEND, send_request("stream 3"))
     assert isinstance(task, Task)
     assert task.status.state == State.COMPLETED
     [artifact] = task.artifacts
     assert texts(artifact.parts) == "chunk 1 chunk 2 chunk 3 "
 
 
-def test_a_stream_brings_every_event_in_order(caller: Caller):
-    events = caller.stream(saying("stream 20"))
+def test_a_stream_has_every_event_in_order(caller: Caller):
+    events = caller.stream(send_request("stream 20"))
     assert [type(event) for event in events] == [
         Task,
         TaskStatusUpdateEvent,
@@ -126,30 +126,30 @@ def test_a_stream_brings_every_event_in_order(caller: Caller):
 
 
 def test_a_streamed_message_is_the_whole_stream(caller: Caller):
-    [reply] = caller.stream(saying("echo hello"))
+    [reply] = caller.stream(send_request("echo hello"))
     assert isinstance(reply, Message)
     assert texts(reply.parts) == "hello"
 
 
-def test_a_question_is_answered_on_the_same_task_and_context(caller: Caller):
-    asked = caller.call(Operation.SEND, saying("input"))
+def test_a_reply_continues_the_task_in_its_context(caller: Caller):
+    asked = caller.call(Operation.SEND, send_request("input"))
     assert asked.status.state == State.INPUT_REQUIRED
-    assert texts(asked.status.message.parts) == "which one?"
-    done = caller.call(Operation.SEND, saying("the blue one", task=asked))
+    assert texts(asked.status.message.parts) == "which color?"
+    done = caller.call(Operation.SEND, send_request("the blue color", task=asked))
     assert (done.id, done.context_id, done.status.state) == (asked.id, asked.context_id, State.COMPLETED)
-    assert texts(done.status.message.parts) == "you said: the blue one"
+    assert texts(done.status.message.parts) == "your reply: the blue color"
 
 
-def test_a_question_is_answered_over_streams(caller: Caller):
-    first = caller.stream(saying("input"))
+def test_a_reply_over_a_stream_continues_the_task(caller: Caller):
+    first = caller.stream(send_request("input"))
     assert first[-1].status.state == State.INPUT_REQUIRED
-    second = caller.stream(saying("the blue one", task=first[0]))
+    second = caller.stream(send_request("the blue color", task=first[0]))
     task = folded(first[0].id, [*first, *second])
     assert [move.state for move in task.moves][-2:] == [State.INPUT_REQUIRED, State.COMPLETED]
 
 
 def test_a_running_task_is_canceled_once(agent: Agent, caller: Caller):
-    with caller.started(saying("long 600")) as started:
+    with caller.started(send_request("long 600")) as started:
         asked = TaskRequest(id=started.id)
         assert caller.call(Operation.GET, asked).status.state in (State.SUBMITTED, State.WORKING)
         canceled = caller.call(Operation.CANCEL, asked)
@@ -163,21 +163,23 @@ def test_a_running_task_is_canceled_once(agent: Agent, caller: Caller):
         assert again.code == BY_NAME["TaskNotCancelableError"].code
 
 
-def test_a_failure_carries_its_reason(caller: Caller):
-    task = caller.call(Operation.SEND, saying("fail"))
+def test_a_failed_task_has_its_reason(caller: Caller):
+    task = caller.call(Operation.SEND, send_request("fail"))
     assert task.status.state == State.FAILED
     assert texts(task.status.message.parts) == "failed as asked"
 
 
-def test_an_unknown_task_is_an_error_of_the_protocol(caller: Caller):
+def test_an_unknown_task_has_the_a2a_error(caller: Caller):
     refusal = caller.call(Operation.GET, TaskRequest(id="no-such-task"))
     assert isinstance(refusal, ProtocolError)
     assert refusal.name == "TaskNotFoundError"
 
 
-def test_pushes_reach_the_webhook_until_the_task_is_over(agent: Agent, caller: Caller, webhook: Webhook):
+def test_pushes_arrive_until_the_task_has_ended(agent: Agent, caller: Caller, webhook: Webhook):
     config = PushConfig(id="ours", url=webhook.url, token="the-token")
-    task = caller.call(Operation.SEND, saying("push", return_immediately=True, task_push_notification_config=config))
+    task = caller.call(
+        Operation.SEND, send_request("push", return_immediately=True, task_push_notification_config=config)
+    )
     events: list[Event] = []
     while not completed(events):
         token, body = webhook.deliveries.get(timeout=SECONDS)
@@ -186,7 +188,7 @@ def test_pushes_reach_the_webhook_until_the_task_is_over(agent: Agent, caller: C
     assert len(events) == 1 if agent.sdk.waits else len(events) > 5
     kept = AssembledTask(task.id)
     for event in events:
-        kept.apply(event, 0.0)  # whether it fits is not asked: the 0.3 SDK sends the first two at once, in any order
+        kept.apply(event, 0.0)  # order is not checked: the 0.3 SDK sends the first two at once
     assert kept.state == State.COMPLETED
     assert str(kept.artifacts["chunks"].text) == "".join(f"chunk {number} " for number in range(1, 6))
 
@@ -197,8 +199,8 @@ def completed(events: list[Event]) -> bool:
     )
 
 
-def test_a_push_configuration_is_kept_and_forgotten(caller: Caller, webhook: Webhook):
-    task = caller.call(Operation.SEND, saying("input"))
+def test_a_push_configuration_is_stored_and_deleted(caller: Caller, webhook: Webhook):
+    task = caller.call(Operation.SEND, send_request("input"))
     made = caller.call(Operation.SET_PUSH, PushConfig(task_id=task.id, id="ours", url=webhook.url))
     assert (made.task_id, made.id, made.url) == (task.id, "ours", webhook.url)
     chosen = PushConfigRequest(task_id=task.id, id="ours")

@@ -1,4 +1,4 @@
-"""A session of the inspector with agents of the official SDKs: answers, streams and pushes land on one timeline."""
+"""A session of the inspector with agents of the official SDKs: responses, streams and pushes."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ pytestmark = pytest.mark.interop
 
 @pytest.fixture
 async def session(agent: Agent, tmp_path: Path) -> AsyncIterator[Session]:
-    one = Session(tmp_path / "capture")
+    session = Session(tmp_path / "capture")
     try:
-        await one.connect(agent.url)
-        yield one
+        await session.connect(agent.url)
+        yield session
     finally:
-        await one.close()
+        await session.close()
 
 
 def deliveries(session: Session) -> list[Record]:
     return [record for record in session.journal.capture.select() if record.kind is Kind.DELIVERY]
 
 
-async def test_the_session_speaks_the_version_that_the_agent_does(agent: Agent, session: Session):
+async def test_the_session_uses_the_version_of_the_agent(agent: Agent, session: Session):
     assert session.choice.dialect.version == agent.version
     assert session.choice.binding.name == "JSONRPC"
 
 
-async def test_the_events_of_a_stream_make_up_its_task(session: Session):
-    turn = session.send(text_draft("stream 5"), stream=True)
-    assert await turn.finish() is None
+async def test_the_events_of_a_stream_build_its_task(session: Session):
+    call = session.send(text_draft("stream 5"), stream=True)
+    assert await call.finish() is None
     [task] = session.tasks.all()
     assert task.answered.state == State.COMPLETED
     assert str(task.answered.artifacts["chunks"].text) == CHUNKS
 
 
-async def test_nothing_that_the_official_agents_send_counts_as_an_error(session: Session):
+async def test_the_official_agents_cause_no_findings_of_severity_error(session: Session):
     for text in ("echo hello", "stream 3", "input", "fail"):
         for stream in (False, True):
             assert await session.send(text_draft(text), stream=stream).finish() is None
@@ -57,21 +57,21 @@ async def test_nothing_that_the_official_agents_send_counts_as_an_error(session:
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "blocking"])
-async def test_pushes_are_accepted_and_tell_the_same_as_the_answer(session: Session, stream: bool):
+async def test_pushes_are_accepted_and_match_the_response(session: Session, stream: bool):
     await session.push.turn_on()
     assert await session.send(text_draft("push"), stream=stream).finish() is None
     [task] = session.tasks.all()
     await until(session, lambda: is_terminal(task.pushed.state))
     assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
     assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
-    [hook] = session.push.hooks
-    assert hook.task_id == task.id
-    assert hook.refused == 0
-    assert hook.accepted == len(deliveries(session))
+    [registration] = session.push.hooks
+    assert registration.task_id == task.id
+    assert registration.refused == 0
+    assert registration.accepted == len(deliveries(session))
 
 
 @pytest.mark.parametrize("agent", [name for name, sdk in environments.SDKS.items() if not sdk.waits], indirect=True)
-async def test_pushes_go_on_when_nobody_waits_for_the_answer(session: Session):
+async def test_pushes_continue_after_a_send_that_returns_immediately(session: Session):
     await session.push.turn_on()
     assert await session.send(text_draft("push", blocking=False), stream=False).finish() is None
     [task] = session.tasks.all()

@@ -1,4 +1,4 @@
-"""One trial for each operation and for pushes: a session asks, and what the agent does about it must be right."""
+"""Check each operation and pushes with a session; the result must be correct."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ from inspector.wire.client.observations import Ending
 
 SECONDS = 20
 CHUNKS = "".join(f"chunk {number} " for number in range(1, 6))
-HOOK = "http://127.0.0.1:9/nobody-calls-it"
+WEBHOOK_URL = "http://127.0.0.1:9/never-called"
 
 
 class RefusedError(Exception):
-    """The agent did not do what it was asked; the text is its answer in a few words."""
+    """Raised if the agent rejects an operation; the text is its error."""
 
 
-async def answer(turn: Call) -> object:
-    """Make a call and return what the agent answered; raises `RefusedError` where it answered with a failure."""
+async def answer(call: Call) -> object:
+    """Make a call and return the response; raises `RefusedError` for an error response."""
     async with asyncio.timeout(SECONDS):
-        fault = await turn.finish()
+        fault = await call.finish()
     if fault is not None:
-        raise RefusedError(in_words(turn))
-    return turn.exchange.answer
+        raise RefusedError(describe_failure(call))
+    return call.exchange.answer
 
 
-def in_words(turn: Call) -> str:
-    """Say how a call failed: by the status of HTTP and the name of the error, with its code over JSON-RPC."""
-    exchange, said = turn.exchange, turn.exchange.answer
+def describe_failure(call: Call) -> str:
+    """Describe a failed call: HTTP status and name of the error, with its code over JSON-RPC."""
+    exchange, response = call.exchange, call.exchange.answer
     failed = exchange.head is not None and exchange.head.status >= 300
     words = [str(exchange.head.status)] if failed else []
-    if isinstance(said, ProtocolError):
-        words.append(said.name)
-        words += [f"({said.code})"] if exchange.call.binding.name == "JSONRPC" else []
+    if isinstance(response, ProtocolError):
+        words.append(response.name)
+        words += [f"({response.code})"] if exchange.call.binding.name == "JSONRPC" else []
     elif failed:
         words.append(exchange.head.reason)
-    return " ".join(words) or turn.fault.seen
+    return " ".join(words) or call.fault.seen
 
 
-async def until(session: Session, true: Callable[[], bool]) -> None:
-    """Wait until something holds, looking again whenever the session has changed."""
+async def until(session: Session, condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true; check it after each change of the session."""
     changed = asyncio.Event()
     unsubscribe = session.journal.subscribe(lambda _: changed.set())
     async with asyncio.timeout(SECONDS):
-        while not true():
+        while not condition():
             changed.clear()
             await changed.wait()
     unsubscribe()
@@ -71,26 +71,26 @@ async def until(session: Session, true: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def ticking(session: Session) -> AsyncIterator[TrackedTask]:
-    """Keep a stream open whose task works until it is told to stop, and leave the stream in the end."""
-    turn = session.send(text_draft("tick"), stream=True)
-    following = asyncio.create_task(turn.finish())
+    """Keep a stream of a running task open, and close it at the end; a message `tock TASK` ends the task."""
+    call = session.send(text_draft("tick"), stream=True)
+    following = asyncio.create_task(call.finish())
     try:
-        await until(session, lambda: following.done() or artifacts(session, turn) > 0)
-        assert not following.done(), turn.fault
-        yield session.tasks.get(turn.exchange.task_id)
+        await until(session, lambda: following.done() or artifacts(session, call) > 0)
+        assert not following.done(), call.fault
+        yield session.tasks.get(call.exchange.task_id)
     finally:
         following.cancel()
         await asyncio.wait([following])
 
 
-def artifacts(session: Session, turn: Call) -> int:
-    """Count the artifacts that came by a stream."""
+def artifacts(session: Session, call: Call) -> int:
+    """Return the number of artifact updates in a stream."""
     records = session.journal.capture.select()
-    return sum(record.exchange == turn.exchange.number and record.event == "artifact" for record in records)
+    return sum(record.exchange == call.exchange.number and record.event == "artifact" for record in records)
 
 
 async def waiting_task(session: Session) -> str:
-    """Start a task that waits for an answer, and return its id."""
+    """Start a task that asks for input and return its id."""
     task = await answer(session.send(text_draft("input"), stream=False))
     assert isinstance(task, Task), task
     assert task.status.state == State.INPUT_REQUIRED
@@ -98,25 +98,30 @@ async def waiting_task(session: Session) -> str:
 
 
 def push_config(task_id: str) -> PushConfig:
-    """Make a configuration, with an id without hyphens: the SDK 0.2.16 knows no other over gRPC."""
-    return PushConfig(task_id=task_id, id=uuid.uuid4().hex, url=HOOK, token="the-token")
+    """Return a push configuration; its id has no hyphens, as SDK 0.2.16 requires over gRPC."""
+    return PushConfig(task_id=task_id, id=uuid.uuid4().hex, url=WEBHOOK_URL, token="the-token")
 
 
-def same(kept: object, config: PushConfig) -> bool:
-    assert isinstance(kept, PushConfig), kept
-    return (kept.task_id, kept.id, kept.url, kept.token) == (config.task_id, config.id, config.url, config.token)
+def same(stored: object, config: PushConfig) -> bool:
+    assert isinstance(stored, PushConfig), stored
+    return (stored.task_id, stored.id, stored.url, stored.token) == (
+        config.task_id,
+        config.id,
+        config.url,
+        config.token,
+    )
 
 
 def over_jsonrpc(session: Session) -> Choice:
-    """Return the interface of the same agent over which every SDK does all that its version has."""
-    return next(one for one in alternatives(session.connection.card) if one.binding.name == "JSONRPC")
+    """Return the JSON-RPC interface of the agent: over it, every SDK implements all operations."""
+    return next(choice for choice in alternatives(session.connection.card) if choice.binding.name == "JSONRPC")
 
 
 async def registered(session: Session) -> PushConfig:
-    """Start a task and register a webhook for it, by another way than the one on trial."""
+    """Start a task and register a webhook for it over JSON-RPC."""
     config = push_config(await waiting_task(session))
-    kept = await answer(session.call(Operation.SET_PUSH, config, choice=over_jsonrpc(session)))
-    assert same(kept, config)
+    stored = await answer(session.call(Operation.SET_PUSH, config, choice=over_jsonrpc(session)))
+    assert same(stored, config)
     return config
 
 
@@ -128,12 +133,12 @@ async def send(session: Session) -> None:
 
 
 async def stream(session: Session) -> None:
-    turn = session.send(text_draft("stream 5"), stream=True)
-    await answer(turn)
-    task = session.tasks.get(turn.exchange.task_id)
+    call = session.send(text_draft("stream 5"), stream=True)
+    await answer(call)
+    task = session.tasks.get(call.exchange.task_id)
     assert task.answered.state == State.COMPLETED
     assert str(task.answered.artifacts["chunks"].text) == CHUNKS
-    assert artifacts(session, turn) == 5
+    assert artifacts(session, call) == 5
 
 
 async def get(session: Session) -> None:
@@ -155,21 +160,21 @@ async def cancel(session: Session) -> None:
         canceled = await answer(session.cancel(task.id))
         assert isinstance(canceled, Task), canceled
         assert (canceled.id, canceled.status.state) == (task.id, State.CANCELED)
-    kept = await answer(session.get(task.id))
-    assert kept.status.state == State.CANCELED
+    stored = await answer(session.get(task.id))
+    assert stored.status.state == State.CANCELED
 
 
 async def subscribe(session: Session) -> None:
     async with ticking(session) as task:
-        turn = session.subscribe(task.id)
-        listening = asyncio.create_task(answer(turn))
-        await until(session, lambda: listening.done() or artifacts(session, turn) > 0)
+        call = session.subscribe(task.id)
+        listening = asyncio.create_task(answer(call))
+        await until(session, lambda: listening.done() or artifacts(session, call) > 0)
         await answer(session.send(text_draft(f"tock {task.id}"), stream=False))
         await listening
-    assert turn.exchange.task_id == task.id
-    assert turn.exchange.ending is Ending.COMPLETE
-    assert isinstance(turn.exchange.answer, TaskStatusUpdateEvent), turn.exchange.answer
-    assert turn.exchange.answer.status.state == State.COMPLETED
+    assert call.exchange.task_id == task.id
+    assert call.exchange.ending is Ending.COMPLETE
+    assert isinstance(call.exchange.answer, TaskStatusUpdateEvent), call.exchange.answer
+    assert call.exchange.answer.status.state == State.COMPLETED
 
 
 async def set_push(session: Session) -> None:
@@ -186,17 +191,17 @@ async def list_push(session: Session) -> None:
     config = await registered(session)
     listed = await answer(session.list_push(config.task_id))
     assert isinstance(listed, PushConfigList), listed
-    [kept] = listed.configs
-    assert same(kept, config)
+    [stored] = listed.configs
+    assert same(stored, config)
 
 
 async def delete_push(session: Session) -> None:
     config = await registered(session)
-    gone = await answer(session.delete_push(config.task_id, config.id))
-    assert isinstance(gone, Deleted), gone
-    asked = PushConfigRequest(task_id=config.task_id)
-    left = await answer(session.call(Operation.LIST_PUSH, asked, choice=over_jsonrpc(session)))
-    assert left.configs == []
+    deleted = await answer(session.delete_push(config.task_id, config.id))
+    assert isinstance(deleted, Deleted), deleted
+    request = PushConfigRequest(task_id=config.task_id)
+    remaining = await answer(session.call(Operation.LIST_PUSH, request, choice=over_jsonrpc(session)))
+    assert remaining.configs == []
 
 
 async def extended_card(session: Session) -> None:
@@ -207,16 +212,16 @@ async def extended_card(session: Session) -> None:
 
 
 async def pushes(session: Session) -> None:
-    """Send with a webhook: what it is told must be what the stream tells."""
+    """Send with a webhook: pushes and stream must have the same content."""
     await session.push.turn_on()
-    turn = session.send(text_draft("push"), stream=True)
-    await answer(turn)
-    task = session.tasks.get(turn.exchange.task_id)
+    call = session.send(text_draft("push"), stream=True)
+    await answer(call)
+    task = session.tasks.get(call.exchange.task_id)
     await until(session, lambda: is_terminal(task.pushed.state))
     assert (task.pushed.state, task.answered.state) == (State.COMPLETED, State.COMPLETED)
     assert str(task.pushed.artifacts["chunks"].text) == str(task.answered.artifacts["chunks"].text) == CHUNKS
-    assert turn.webhook.task_id == task.id
-    assert (turn.webhook.accepted > 0, turn.webhook.refused) == (True, 0)
+    assert call.webhook.task_id == task.id
+    assert (call.webhook.accepted > 0, call.webhook.refused) == (True, 0)
 
 
 Trial = Callable[[Session], Awaitable[None]]
@@ -235,4 +240,4 @@ TRIALS: dict[str, tuple[Operation, Trial]] = {
     "extended card": (Operation.EXTENDED_CARD, extended_card),
     "pushes": (Operation.STREAM, pushes),
 }
-"""The columns of the table: the operation that each needs, and its trial."""
+"""The columns of the table: the operation of each column and its check."""

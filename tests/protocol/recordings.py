@@ -1,8 +1,8 @@
-"""Reads the recordings beside it: what official SDKs of every version said to each other, byte for byte.
+"""Read the recordings in this folder: the exact bytes of conversations between official SDKs of every version.
 
-A recording is text with the raw bytes of both directions in between, each piece behind a line that says where it
-went and how long it is. `exchanges` puts the pieces of each direction together again and pairs the HTTP messages.
-gRPC stands there decoded, as ProtoJSON behind the name of its type.
+A recording is a text that contains the raw bytes of both directions. Each part follows a line with its direction and
+length. `exchanges` joins the parts of each direction and pairs the HTTP messages. gRPC messages are recorded as
+ProtoJSON after the name of their type.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PROBE_PIECE = re.compile(rb"^\[\+[\d.]+s (\d+) bytes\]\n", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HttpMessage:
-    """An HTTP message; `complete` says that its body came to its end."""
+    """An HTTP message; `complete` is True if its body is complete."""
 
     start: str
     headers: dict[str, str]
@@ -117,11 +117,11 @@ class ProtoMessage:
 
     def operation(self, dialect: Dialect) -> Operation:
         assert dialect.service is not None
-        return next(one for one, method in dialect.service.methods.items() if method.name == self.method)
+        return next(operation for operation, method in dialect.service.methods.items() if method.name == self.method)
 
 
 def proto_messages(path: Path) -> list[ProtoMessage]:
-    """Read the messages of a gRPC recording, in which one call follows the other."""
+    """Read the messages of a gRPC recording, call by call."""
     found, sent, method = [], True, ""
     for piece in _PROTO_MESSAGE.finditer(path.read_text()):
         if piece[1]:
@@ -140,8 +140,8 @@ def pinged(path: Path) -> HttpMessage:
 
 
 def payloads(path: Path) -> list[Any]:
-    """Read the JSON that stands in a trace of curl, one value a line."""
-    return [json.loads(one) for one in re.findall(r"^(?:data: )?(\{\".*\})$", path.read_text(), re.MULTILINE)]
+    """Read the JSON in a trace of curl, which has a value in each line."""
+    return [json.loads(value) for value in re.findall(r"^(?:data: )?(\{\".*\})$", path.read_text(), re.MULTILINE)]
 
 
 def _pieces(head: re.Pattern[bytes], raw: bytes, *wanted: bytes) -> list[bytes]:

@@ -84,7 +84,7 @@ protocol_json = st.recursive(
 
 
 def objects(model: type[Wire], **members: SearchStrategy[Any]) -> SearchStrategy[Any]:
-    """Build a canonical object from some of its members (under their Python names) and unknown ones."""
+    """Build a canonical object from some of its members (with their Python names) and unknown members."""
     known = st.fixed_dictionaries({}, optional=members)
     spelled = {name: str(field.alias) for name, field in model.model_fields.items()}
     return st.builds(

@@ -1,4 +1,4 @@
-"""Events folded into a task: artifacts, states, messages, and what does not fit."""
+"""Events are folded into a task: artifacts, states, messages, and events that violate the order."""
 
 from __future__ import annotations
 
@@ -69,20 +69,20 @@ def test_a_replacement_opens_a_closed_artifact_again():
     assert misfits == []
 
 
-def test_artifacts_that_come_interleaved_stay_apart():
+def test_interleaved_artifacts_are_separate():
     task, misfits = told(
         chunk("a1", key="a"), chunk("b1", key="b"), chunk("a2", key="a", append=True), chunk("b2", key="b", append=True)
     )
-    assert {key: str(one.text) for key, one in task.artifacts.items()} == {"a": "a1a2", "b": "b1b2"}
+    assert {key: str(artifact.text) for key, artifact in task.artifacts.items()} == {"a": "a1a2", "b": "b1b2"}
     assert misfits == []
 
 
-def test_equal_chunks_are_kept_each_because_an_agent_may_mean_to_say_a_thing_twice():
+def test_repeated_chunks_are_all_kept():
     task, _ = told(chunk("ha"), chunk("ha", append=True), chunk("ha", append=True))
     assert str(task.artifacts["a"].text) == "hahaha"
 
 
-def test_name_and_description_stay_where_a_chunk_does_not_repeat_them():
+def test_name_and_description_are_kept_if_a_chunk_omits_them():
     task, _ = told(chunk("x", name="report.md", description="all"), chunk("y", append=True))
     assert (task.artifacts["a"].name, task.artifacts["a"].description) == ("report.md", "all")
 
@@ -97,7 +97,7 @@ def test_texts_of_one_kind_that_follow_each_other_are_one_run():
     assert task.artifacts["a"].parts == [TextRun(0, 2, "text/markdown", None), TextRun(2, 3, None, None)]
 
 
-def test_other_parts_stay_what_they_are_and_in_order():
+def test_other_parts_are_unchanged_and_in_order():
     picture = Part(raw="aGk=", media_type="image/png", filename="x.png")
     data, link = Part(data={"n": 1}), Part(url="https://example.com/x")
     noted = Part(text="noted", metadata={"why": "x"})
@@ -115,11 +115,11 @@ def test_a_snapshot_replaces_the_artifacts_that_it_has_and_leaves_the_others():
         chunk("kept", key="b"),
         snapshot(State.WORKING, Artifact(artifact_id="a", parts=[Part(text="new")])),
     )
-    assert {key: str(one.text) for key, one in task.artifacts.items()} == {"a": "new", "b": "kept"}
+    assert {key: str(artifact.text) for key, artifact in task.artifacts.items()} == {"a": "new", "b": "kept"}
     assert misfits == []
 
 
-def test_a_chunk_may_follow_on_what_a_snapshot_brought():
+def test_a_chunk_may_append_to_an_artifact_of_a_snapshot():
     task, misfits = told(
         snapshot(State.WORKING, Artifact(artifact_id="a", parts=[Part(text="so far")])), chunk(", more", append=True)
     )
@@ -130,7 +130,7 @@ def test_a_chunk_may_follow_on_what_a_snapshot_brought():
 # States and messages
 
 
-def test_each_change_of_state_is_one_move():
+def test_each_change_of_state_is_recorded():
     task, misfits = told(
         snapshot(State.SUBMITTED),
         status(State.WORKING),
@@ -181,7 +181,7 @@ SOUND = [
 @pytest.mark.parametrize(
     "events", SOUND, ids=["moves", "read twice", "unknown state", "no state", "replaced", "no context"]
 )
-def test_sound_sequences_have_no_misfit(events: tuple[Any, ...]):
+def test_valid_sequences_have_no_misfit(events: tuple[Any, ...]):
     assert told(*events)[1] == []
 
 
@@ -195,20 +195,20 @@ MISFITS = {
 
 
 @pytest.mark.parametrize("misfit", list(Misfit))
-def test_every_misfit_is_named(misfit: Misfit):
+def test_every_misfit_is_reported(misfit: Misfit):
     assert told(*MISFITS[misfit])[1] == [misfit]
 
 
 @pytest.mark.parametrize(
     "late",
     [status(State.COMPLETED), status(State.FAILED), snapshot(State.WORKING), chunk("x")],
-    ids=["the same again", "another end", "a snapshot at work", "an artifact"],
+    ids=["the same again", "another end", "a snapshot in a working state", "an artifact"],
 )
 def test_nothing_may_follow_a_terminal_state(late: Any):
     assert told(status(State.COMPLETED), late)[1] == [Misfit.AFTER_TERMINAL]
 
 
-def test_what_does_not_fit_is_folded_all_the_same():
+def test_events_with_misfits_are_folded():
     task, _ = told(chunk("x", append=True), chunk("y", append=True, last_chunk=True), chunk("z", append=True))
     assert str(task.artifacts["a"].text) == "xyz"
     assert task.artifacts["a"].closed
@@ -219,7 +219,7 @@ def test_one_event_can_have_several_misfits():
     assert set(told(status(State.WORKING), odd)[1]) == {Misfit.OTHER_CONTEXT, Misfit.APPEND_BEFORE_CREATE}
 
 
-def test_what_follows_the_end_is_not_asked_whether_it_fits_its_artifact():
+def test_a_chunk_after_a_terminal_state_has_only_that_misfit():
     assert told(status(State.COMPLETED), chunk("x", append=True))[1] == [Misfit.AFTER_TERMINAL]
 
 
@@ -240,7 +240,7 @@ def test_the_order_of_a_task_is_that_of_its_events():
     assert Order.of(told(chunk("x", key=""))[0]).blind
 
 
-def test_to_conclude_takes_over_a_final_state_and_nothing_else():
+def test_conclude_uses_only_the_final_state():
     task, _ = told(status(State.WORKING), chunk("mine"))
     task.conclude(TaskStatus(state=State.CANCELED), 9.0)
     assert (task.state, task.updated, str(task.artifacts["a"].text)) == (State.CANCELED, 9.0, "mine")
@@ -248,13 +248,13 @@ def test_to_conclude_takes_over_a_final_state_and_nothing_else():
     assert task.state == State.CANCELED
 
 
-def test_a_state_that_is_not_final_concludes_nothing():
+def test_conclude_ignores_a_state_that_is_not_final():
     task, _ = told(status(State.INPUT_REQUIRED))
     task.conclude(TaskStatus(state=State.WORKING), 9.0)
     assert (task.state, task.updated, task.artifacts) == (State.INPUT_REQUIRED, 0.0, {})
 
 
-def test_a_snapshot_of_what_is_known_keeps_the_chunks():
+def test_a_snapshot_with_equal_content_keeps_the_chunks():
     task, _ = told(status("WORKING"), chunk("one"), chunk("two", append=True), chunk("three", append=True))
     before = task.artifacts["a"]
     cuts, revision = list(before.cuts), before.revision

@@ -1,4 +1,4 @@
-"""Which version shaped a value is told by signs, and said where a value cannot be read."""
+"""The protocol version of a value is detected from its members."""
 
 from __future__ import annotations
 
@@ -60,19 +60,19 @@ from inspector.protocol.model import Unreadable
         ("task", ""),
     ],
 )
-def test_a_value_is_recognised_by_its_shape(value: Any, shape: str) -> None:
+def test_the_version_of_a_value_is_detected(value: Any, shape: str) -> None:
     assert looks_like(value) == shape
 
 
-def test_the_shape_of_another_version_is_said_of_what_cannot_be_read() -> None:
+def test_an_unreadable_value_has_the_version_of_its_format() -> None:
     old = {"id": "t", "status": {"state": "working"}, "final": False}
     for dialect in (v1_0.DIALECT, v0_3.DIALECT):
         read = dialect.decode_event(old)
         assert isinstance(read, Unreadable)
-        assert read.why.endswith("; it has the shape of 0.1")
+        assert read.why.endswith("; this is the format of A2A 0.1")
     new = v0_3.DIALECT.decode_event({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}})
     assert isinstance(new, Unreadable)
-    assert new.why.endswith("; it has the shape of 1.0")
+    assert new.why.endswith("; this is the format of A2A 1.0")
 
 
 SHAPES = {"0.1": "0.1", "0.2": "0.3", "0.3": "0.3", "1.0": "1.0"}
@@ -80,7 +80,7 @@ SHAPES = {"0.1": "0.1", "0.2": "0.3", "0.3": "0.3", "1.0": "1.0"}
 
 
 @pytest.mark.parametrize("path", recordings("jsonrpc"), ids=name_of)
-def test_every_recorded_event_has_the_shape_of_its_version_or_none(path: Any) -> None:
+def test_every_recorded_event_has_the_format_of_its_version_or_none(path: Any) -> None:
     due = SHAPES[dialect_of(path).version]
     for exchange in exchanges(path):
         for frame in exchange.response.frames if exchange.response.is_stream else []:
@@ -90,12 +90,12 @@ def test_every_recorded_event_has_the_shape_of_its_version_or_none(path: Any) ->
 
 @given(value=protocol_json | json_values)
 @settings(max_examples=200, deadline=None)
-def test_any_json_has_a_shape_or_none(value: Any) -> None:
+def test_any_json_can_be_examined(value: Any) -> None:
     assert looks_like(value) in ("", "0.1", "0.2", "0.3", "1.0")
 
 
 @given(st.integers(min_value=2000, max_value=5000))
 @settings(max_examples=3, deadline=None)
-def test_only_the_start_of_a_huge_value_is_looked_at(size: int) -> None:
+def test_only_the_beginning_of_a_huge_value_is_examined(size: int) -> None:
     parts = [{"data": {}} for _ in range(size)] + [{"kind": "text", "text": "late"}]
     assert looks_like({"parts": parts}) == ""

@@ -1,4 +1,4 @@
-"""OPVS: 1.0 under other names, which nests push configurations as 0.3 does."""
+"""OPVS: A2A 1.0 with other names, and nested push configurations as in 0.3."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NESTED = {
 FLAT = PushConfig(task_id="t", url="u", token="k", authentication=AuthenticationInfo(scheme="Bearer"))
 
 
-def test_headers_and_service_have_the_other_name() -> None:
+def test_headers_and_service_have_the_names_of_opvs() -> None:
     assert DIALECT.headers == {"OPVS-Version": "1.0"}
     assert DIALECT.extensions_header == "OPVS-Extensions"
     assert DIALECT.service is not None
@@ -30,13 +30,13 @@ def test_headers_and_service_have_the_other_name() -> None:
     assert DIALECT.routes == v1_0.ROUTES
 
 
-def test_the_service_answers_under_that_name_in_a_recording() -> None:
+def test_a_recording_contains_the_service_of_opvs() -> None:
     table = (ROOT / "opvs" / "grpc" / "paths.txt").read_text()
     assert DIALECT.service is not None
     assert f"/{DIALECT.service.name}/SendMessage (('opvs-version', '1.0'),) -> OK" in table
 
 
-def test_it_is_chosen_where_a_card_says_1_0_and_the_user_says_opvs() -> None:
+def test_opvs_is_used_for_a_1_0_card_if_the_user_requests_it() -> None:
     interface = AgentInterface(url="u", protocol_binding="JSONRPC", protocol_version="1.0")
     choice = select(AgentCard(supported_interfaces=[interface]), version="opvs")
     assert choice is not None
@@ -51,7 +51,7 @@ def test_push_configurations_are_read_nested_and_flat(sent: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["pushNotificationConfig", "taskPushNotificationConfig"])
-def test_an_inline_push_configuration_is_read_under_either_name(name: str) -> None:
+def test_an_inline_push_configuration_is_read_with_both_names(name: str) -> None:
     inner = {"url": "u", "authentication": {"schemes": ["Bearer"]}}
     read = DIALECT.decode_request(Operation.SEND, {"configuration": {name: inner}})
     expected = PushConfig(url="u", authentication=AuthenticationInfo(scheme="Bearer"))

@@ -1,4 +1,4 @@
-"""What official SDKs do beside the specification and dialects put up with; numbered as in our notes on the wire."""
+"""Deviations of official SDKs from the specification that the dialects accept, with the numbers of our notes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_quirk_12_a_card_of_0_2_16_says_0_2_6() -> None:
     card, dialect = read_card(parse(exchanges(ROOT / "02" / "jsonrpc" / "card.txt")[0].response.body))
     assert dialect is v0_2.DIALECT
     assert isinstance(card, AgentCard)
-    assert {one.protocol_version for one in card.supported_interfaces} == {"0.2.6"}
+    assert {interface.protocol_version for interface in card.supported_interfaces} == {"0.2.6"}
 
 
 def test_quirk_13_a_subscription_over_rest_of_0_3_is_a_get() -> None:
@@ -77,28 +77,30 @@ def test_quirk_17_a_message_without_parts_is_a_message(dialect: Dialect) -> None
 def test_quirk_20_a_grpc_url_without_a_scheme_is_kept(version: str) -> None:
     card, _ = read_card(parse(exchanges(ROOT / version / "jsonrpc" / "card.txt")[0].response.body))
     assert isinstance(card, AgentCard)
-    [url] = [one.url for one in card.supported_interfaces if one.protocol_binding == "GRPC"]
+    [url] = [interface.url for interface in card.supported_interfaces if interface.protocol_binding == "GRPC"]
     assert url.startswith("127.0.0.1:")
 
 
-@pytest.mark.parametrize("path", [one for one in recordings("webhook") if name_of(one).startswith("0")], ids=name_of)
+@pytest.mark.parametrize("path", [path for path in recordings("webhook") if name_of(path).startswith("0")], ids=name_of)
 def test_quirk_21_old_versions_push_bare_tasks(path: Any) -> None:
     for post in deliveries(path):
         assert isinstance(dialect_of(path).decode_push(parse(post.body)), Task)
 
 
-def test_quirk_21_a_bare_task_of_0_1_is_not_taken_for_one_of_0_3() -> None:
+def test_quirk_21_a_bare_task_of_0_1_is_not_read_as_0_3() -> None:
     for post in deliveries(ROOT / "01" / "webhook" / "push.txt"):
         value = parse(post.body)
-        read = {name_of_dialect(one) for one in ALL if not isinstance(one.decode_push(value), Unreadable)}
+        read = {name_of_dialect(dialect) for dialect in ALL if not isinstance(dialect.decode_push(value), Unreadable)}
         assert read == {"0.1"}
 
 
-@pytest.mark.parametrize("path", [one for one in recordings("webhook") if name_of(one).startswith("10")], ids=name_of)
+@pytest.mark.parametrize(
+    "path", [path for path in recordings("webhook") if name_of(path).startswith("10")], ids=name_of
+)
 def test_quirk_21_the_pushes_of_1_0_are_read_by_no_old_dialect(path: Any) -> None:
     for post in deliveries(path):
         value = parse(post.body)
-        read = {one.version for one in ALL if not isinstance(one.decode_push(value), Unreadable)}
+        read = {dialect.version for dialect in ALL if not isinstance(dialect.decode_push(value), Unreadable)}
         assert read == {"1.0", "opvs"}
 
 

@@ -1,4 +1,4 @@
-"""What official SDKs really said is read, alike in all versions, and written back as it was."""
+"""Recorded JSON of official SDKs is read equally in all versions, and written back unchanged."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def outcomes(path: Path) -> list[Answer | Item]:
     return found
 
 
-def test_the_recordings_are_there() -> None:
+def test_the_recordings_exist() -> None:
     assert len(recordings("jsonrpc")) > 120
     assert len(recordings("probes")) > 170
     assert len(recordings("webhook")) == 15
@@ -148,7 +148,11 @@ def test_every_delivery_is_read_and_written_back_as_it_was(path: Path) -> None:
 
 @pytest.mark.parametrize("path", recordings("jsonrpc"), ids=name_of)
 def test_every_card_is_read_as_its_own_version_and_written_back_as_it_was(path: Path) -> None:
-    gets = [one for one in exchanges(path) if one.request.start.startswith("GET ") and " 200 " in one.response.start]
+    gets = [
+        exchange
+        for exchange in exchanges(path)
+        if exchange.request.start.startswith("GET ") and " 200 " in exchange.response.start
+    ]
     for exchange in gets:
         value = parse(exchange.response.body)
         card, dialect = read_card(value)
@@ -174,10 +178,12 @@ def card_of(version: str) -> AgentCard:
 )
 def test_an_old_card_maps_to_the_interfaces_of_its_version(version: str, shown: Any) -> None:
     interfaces = card_of(version).supported_interfaces
-    assert [(one.protocol_binding, one.url, one.protocol_version) for one in interfaces] == shown
+    assert [
+        (interface.protocol_binding, interface.url, interface.protocol_version) for interface in interfaces
+    ] == shown
 
 
-def test_a_0_1_card_maps_to_a_demand_for_its_schemes() -> None:
+def test_a_0_1_card_maps_to_a_requirement_of_its_schemes() -> None:
     card = card_of("01")
     assert card.security_schemes == {"Bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
     assert card.security_requirements == [{"schemes": {"Bearer": {"list": []}}}]
@@ -185,7 +191,7 @@ def test_a_0_1_card_maps_to_a_demand_for_its_schemes() -> None:
 
 def test_a_0_3_card_maps_to_interfaces_in_the_order_of_preference() -> None:
     interfaces = card_of("03").supported_interfaces
-    assert [(one.protocol_binding, one.url, one.protocol_version) for one in interfaces] == [
+    assert [(interface.protocol_binding, interface.url, interface.protocol_version) for interface in interfaces] == [
         ("JSONRPC", "http://127.0.0.1:9351/", "0.3.0"),
         ("HTTP+JSON", "http://127.0.0.1:9351", "0.3.0"),
         ("GRPC", "127.0.0.1:9352", "0.3.0"),
@@ -208,7 +214,7 @@ def test_a_0_3_card_maps_to_the_security_schemes_of_1_0() -> None:
     }
 
 
-def test_the_cards_of_both_versions_say_the_same_of_the_same_agent() -> None:
+def test_the_cards_of_both_versions_describe_the_same_agent() -> None:
     old, new = card_of("03"), card_of("10")
     for name in ("description", "version", "documentation_url", "icon_url", "provider", "skills"):
         assert getattr(old, name) == getattr(new, name), name
@@ -219,7 +225,7 @@ def test_the_cards_of_both_versions_say_the_same_of_the_same_agent() -> None:
 
 
 def gist(value: Any) -> Any:
-    """Say what a thing says, without ids, times and members of one version."""
+    """Return the content of an object without ids, times and members of a single version."""
     match value:
         case Part():
             media_type = value.media_type if value.content in ("raw", "url") else None  # data has one in 1.0 only
@@ -265,18 +271,18 @@ SAME_IN_BOTH = [
 
 
 @pytest.mark.parametrize("name", SAME_IN_BOTH)
-def test_the_same_conversation_reads_the_same_in_both_versions(name: str) -> None:
+def test_the_same_conversation_is_read_equally_in_both_versions(name: str) -> None:
     old, new = (outcomes(ROOT / version / "jsonrpc" / f"{name}.txt") for version in ("03", "10"))
-    assert [gist(one) for one in old] == [gist(one) for one in new]
+    assert [gist(item) for item in old] == [gist(item) for item in new]
     assert old
 
 
-def test_a_stream_of_1_0_reads_as_a_task_its_updates_and_its_artifact() -> None:
+def test_a_stream_of_1_0_is_read_as_task_updates_and_artifact() -> None:
     hello = ("message", "ROLE_USER", [("text", "task hi", None, None, None)], None)
     said = [
         ("message", "ROLE_AGENT", [("text", text, None, None, None)], None) for text in ("working on it", "all done")
     ]
-    assert [gist(one) for one in outcomes(ROOT / "10" / "jsonrpc" / "stream_task_hi.txt")] == [
+    assert [gist(outcome) for outcome in outcomes(ROOT / "10" / "jsonrpc" / "stream_task_hi.txt")] == [
         ("task", "TASK_STATE_SUBMITTED", [], [hello]),
         ("status", "TASK_STATE_WORKING", said[0]),
         ("artifact", ("result", [("text", "result for: hi", None, None, None)], None), False, False),
@@ -292,19 +298,19 @@ def test_an_error_in_the_middle_of_a_stream_is_an_error_with_its_code() -> None:
     assert last.data[0]["reason"] == "CONTENT_TYPE_NOT_SUPPORTED"
 
 
-def test_the_operations_on_a_task_of_1_0_are_read_as_what_they_are() -> None:
+def test_the_results_of_1_0_operations_have_their_types() -> None:
     path = next((ROOT / "10" / "jsonrpc").glob("task_ops_*.txt"))
-    kinds = [type(one).__name__ for one in outcomes(path)]
+    kinds = [type(outcome).__name__ for outcome in outcomes(path)]
     assert kinds.count("PushConfig") == 2
-    lists = [one for one in outcomes(path) if isinstance(one, TaskList)]
-    assert [(one.page_size, one.total_size) for one in lists][:1] == [(5, 1)]
-    pages = [one for one in outcomes(path) if isinstance(one, PushConfigList)]
+    lists = [outcome for outcome in outcomes(path) if isinstance(outcome, TaskList)]
+    assert [(page.page_size, page.total_size) for page in lists][:1] == [(5, 1)]
+    pages = [outcome for outcome in outcomes(path) if isinstance(outcome, PushConfigList)]
     assert [config.id for config in pages[0].configs] == ["cfg-1"]
 
 
 def test_push_configurations_of_0_3_are_read_flat() -> None:
     path = ROOT / "03" / "jsonrpc" / "pushcfg_crud.txt"
     read = outcomes(path)
-    configs = [one for one in read if isinstance(one, PushConfig)]
+    configs = [result for result in read if isinstance(result, PushConfig)]
     assert {config.id for config in configs} == {"two", configs[0].task_id}
-    assert [type(one).__name__ for one in read].count("Deleted") == 1, "the SDK leaves the empty result out"
+    assert [type(result).__name__ for result in read].count("Deleted") == 1, "the SDK leaves the empty result out"

@@ -1,4 +1,4 @@
-"""What official SDKs said over gRPC and REST is read, and written back as it was; so are OPVS, refusals and pings."""
+"""Recorded gRPC and HTTP+JSON of official SDKs is read and written back unchanged; also OPVS, rejections and pings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOT_PROTO_JSON = {
     "10/grpc/errors_matrix": "a table of statuses",
     "opvs/grpc/paths": "a table of methods",
 }
-"""The gRPC recordings in which no message stands."""
+"""The gRPC recordings without a message."""
 
 GRPC = [path for path in recordings("grpc") if name_of(path) not in NOT_PROTO_JSON]
 
@@ -54,7 +54,7 @@ def settled(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", GRPC, ids=name_of)
-def test_every_grpc_answer_is_read_and_written_back_as_it_was(path: Path) -> None:
+def test_every_grpc_response_is_read_and_written_back_as_it_was(path: Path) -> None:
     dialect = dialect_of(path)
     for message in proto_messages(path):
         if message.sent:
@@ -70,7 +70,7 @@ def test_every_grpc_answer_is_read_and_written_back_as_it_was(path: Path) -> Non
             assert settled(dialect.encode_result(operation, result) or {}) == settled(message.value)
 
 
-def test_the_recordings_hold_the_operations_of_every_service() -> None:
+def test_the_recordings_contain_the_operations_of_every_service() -> None:
     said_by = [(dialect_of(path), message) for path in GRPC for message in proto_messages(path)]
     seen = {(dialect.version, message.operation(dialect)) for dialect, message in said_by}
     assert {operation for version, operation in seen if version == "1.0"} == set(Operation)
@@ -107,12 +107,14 @@ def outcome(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", ["send_data", "send_fail", "send_url", "send_unicode", "send_task_hi", "send_reject"])
-def test_a_task_over_grpc_reads_the_same_in_0_3_and_1_0(name: str) -> None:
+def test_a_task_over_grpc_is_read_equally_in_0_3_and_1_0(name: str) -> None:
     old, new = (outcome(ROOT / version / "grpc" / f"{name}.txt") for version in ("03", "10"))
     assert isinstance(old, Task)
     assert old.status.state == new.status.state
     assert [said(message) for message in old.history or []] == [said(message) for message in new.history or []]
-    assert [content(one.parts) for one in old.artifacts or []] == [content(one.parts) for one in new.artifacts or []]
+    assert [content(artifact.parts) for artifact in old.artifacts or []] == [
+        content(artifact.parts) for artifact in new.artifacts or []
+    ]
 
 
 def content(parts: list[Part]) -> list[Any]:
@@ -127,7 +129,7 @@ def said(message: Message) -> Any:
 
 
 @pytest.mark.parametrize("path", recordings("raw"), ids=name_of)
-def test_what_an_opvs_agent_said_is_read(path: Path) -> None:
+def test_the_responses_of_an_opvs_agent_are_read(path: Path) -> None:
     values = payloads(path)
     assert values
     for value in values:
@@ -142,7 +144,7 @@ def test_what_an_opvs_agent_said_is_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "nocaps").glob("*_unsupported.txt")), ids=name_of)
-def test_a_refusal_is_an_error(path: Path) -> None:
+def test_a_rejection_is_an_error(path: Path) -> None:
     dialect: Dialect = v0_3.DIALECT if path.name.startswith("03") else v1_0.DIALECT
     for value in payloads(path):
         if "jsonrpc" in value:
@@ -152,7 +154,7 @@ def test_a_refusal_is_an_error(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "ping").glob("*.txt")), ids=name_of)
-def test_a_stream_with_pings_holds_the_events_between_them(path: Path) -> None:
+def test_a_stream_with_pings_contains_the_events_between_them(path: Path) -> None:
     dialect = v1_0.DIALECT if "10" in path.stem else v0_3.DIALECT
     response = pinged(path)
     assert response.complete

@@ -1,4 +1,4 @@
-"""Which dialect speaks a declared version, and which version shaped a card."""
+"""The dialect of a declared version, and the version of a card by its format."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_every_operation_has_parameters_and_a_method() -> None:
     assert {Operation.STREAM, Operation.SUBSCRIBE} == STREAMING
 
 
-def test_the_methods_are_spelled_as_each_version_spells_them() -> None:
+def test_the_methods_have_the_names_of_each_version() -> None:
     assert all(DIALECTS["1.0"].methods[operation] == operation.value for operation in Operation)
     assert DIALECTS["0.3"].methods == {
         Operation.SEND: "message/send",
@@ -122,16 +122,16 @@ HYBRID = {
         ({}, "1.0"),
     ],
 )
-def test_a_card_is_read_in_the_version_that_shaped_it(value: Any, version: str) -> None:
+def test_a_card_is_read_in_the_version_of_its_format(value: Any, version: str) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert dialect.version == version
 
 
-def test_a_card_without_a_version_is_of_the_version_that_shaped_it() -> None:
+def test_a_card_without_a_version_is_read_in_the_version_of_its_format() -> None:
     card, _ = read_card({"url": "http://h", "iconUrl": "http://h/i.png"})
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["0.2"]
+    assert [interface.protocol_version for interface in card.supported_interfaces] == ["0.2"]
     assert select(card) is not None
     assert (choice := select(card, version="0.1")) is not None
     assert choice.dialect is v0_1.DIALECT
@@ -172,7 +172,7 @@ def test_every_route_and_every_grpc_method_is_of_an_operation_that_the_version_h
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 5, True])
-def test_what_is_no_object_is_no_card(value: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, Unreadable)
     assert dialect.version == "1.0"
@@ -181,7 +181,7 @@ def test_what_is_no_object_is_no_card(value: Any) -> None:
 def test_a_hybrid_card_offers_both_versions_and_keeps_its_old_members() -> None:
     card, _ = read_card(HYBRID)
     assert isinstance(card, AgentCard)
-    assert [one.protocol_version for one in card.supported_interfaces] == ["1.0", "0.3"]
+    assert [interface.protocol_version for interface in card.supported_interfaces] == ["1.0", "0.3"]
     assert card.model_extra
     assert set(card.model_extra) == {
         "url",

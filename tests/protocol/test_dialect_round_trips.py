@@ -1,4 +1,4 @@
-"""What is written in a dialect and read again is what it was, but for what that dialect cannot say."""
+"""An object that is written in a dialect and read again is unchanged, except for unsupported members."""
 
 from __future__ import annotations
 
@@ -152,10 +152,10 @@ def test_a_card_survives_1_0(card: AgentCard) -> None:
 
 @given(cards(url=some_words, protocol_binding=some_words, protocol_version=versions))
 @few
-def test_a_card_survives_0_3_when_its_interfaces_are_whole(card: AgentCard) -> None:
+def test_a_card_with_complete_interfaces_survives_0_3(card: AgentCard) -> None:
     complete = [
-        AgentInterface(**({"url": "u", "protocolBinding": "JSONRPC", "protocolVersion": "0.3.0"} | one.to_json()))
-        for one in card.supported_interfaces
+        AgentInterface(**({"url": "u", "protocolBinding": "JSONRPC", "protocolVersion": "0.3.0"} | interface.to_json()))
+        for interface in card.supported_interfaces
     ]
     card = AgentCard(**(card.to_json() | {"supportedInterfaces": complete}))
     assert V03.decode_card(over_the_wire(V03.encode_card(card))) == card
@@ -200,7 +200,7 @@ class TestWhat03CannotCarry:
 
 
 class TestWhat03CarriesBeyondItsSpecification:
-    """0.3 names none of these, but lets them through as members that it does not know."""
+    """0.3 names expected one of these, but lets them through as members that it does not know."""
 
     def test_a_text_part_keeps_its_media_type_and_file_name(self) -> None:
         written = V03.encode_event(Message(parts=[Part(text="# a", media_type="text/markdown", filename="a.md")]))

@@ -1,4 +1,4 @@
-"""Any canonical object stands in any dialect, and what is lost there is named: neither more nor less."""
+"""Any canonical object can be written in any dialect, and exactly the lost members are reported."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def read_back(dialect: Dialect, value: Wire, written: Any) -> Wire | Unreadable:
         return dialect.decode_result(operation, written)
     if isinstance(value, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
         return dialect.decode_event(written)
-    offered = [one for one, model in REQUESTS.items() if isinstance(value, model) and dialect.has(one)]
+    offered = [
+        operation for operation, model in REQUESTS.items() if isinstance(value, model) and dialect.has(operation)
+    ]
     return dialect.decode_request(offered[0], written)
 
 
@@ -66,7 +68,7 @@ def taken_out(value: Any, pointers: set[str], where: str = "") -> Any:
         return {name: taken_out(value[name], pointers, steps[name]) for name in value if steps[name] not in pointers}
     if isinstance(value, list):
         places = [f"{where}/{place}" for place in range(len(value))]
-        return [taken_out(one, pointers, at) for one, at in zip(value, places, strict=True) if at not in pointers]
+        return [taken_out(item, pointers, at) for item, at in zip(value, places, strict=True) if at not in pointers]
     return value
 
 
@@ -84,8 +86,8 @@ def holds(big: Any, small: Any) -> bool:
 @dialects
 @given(value=anything)
 @settings(max_examples=80, deadline=None)
-def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire) -> None:
-    written, losses = dialect.spell(value), dialect.cannot_carry(value)
+def test_members_not_reported_as_unsupported_survive(dialect: Dialect, value: Wire) -> None:
+    written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
     back = read_back(dialect, value, parse(dump(written)))
@@ -97,8 +99,8 @@ def test_all_that_is_not_named_as_lost_comes_back(dialect: Dialect, value: Wire)
 @dialects
 @given(value=anything)
 @settings(max_examples=40, deadline=None)
-def test_what_is_named_as_lost_does_not_come_back(dialect: Dialect, value: Wire) -> None:
-    written, losses = dialect.spell(value), dialect.cannot_carry(value)
+def test_members_reported_as_unsupported_do_not_survive(dialect: Dialect, value: Wire) -> None:
+    written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
         return
     back = read_back(dialect, value, written)
@@ -125,8 +127,8 @@ def at(value: Any, pointer: str) -> Any:
 @pytest.mark.parametrize("dialect", [v1_0.DIALECT, opvs.DIALECT], ids=name_of_dialect)
 @given(value=anything)
 @settings(max_examples=60, deadline=None)
-def test_1_0_loses_nothing(dialect: Dialect, value: Wire) -> None:
-    assert dialect.cannot_carry(value) == ()
+def test_1_0_supports_all_members(dialect: Dialect, value: Wire) -> None:
+    assert dialect.unsupported_members(value) == ()
 
 
 RICH = SendRequest(
@@ -183,8 +185,8 @@ LOST_TO_0_1 = {
     ],
     ids=["0.3", "0.2", "0.3 proto", "0.2 proto", "0.1"],
 )
-def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, lost: set[str]) -> None:
-    assert set(dialect.cannot_carry(RICH)) == lost
+def test_unsupported_members_of_a_full_request_by_dialect(dialect: Dialect, lost: set[str]) -> None:
+    assert set(dialect.unsupported_members(RICH)) == lost
 
 
 @pytest.mark.parametrize(
@@ -232,18 +234,18 @@ def test_a_rich_request_names_what_each_dialect_cannot_carry(dialect: Dialect, l
         ),
     ],
 )
-def test_what_is_lost_is_named(value: Wire, dialect: Dialect, losses: tuple[str, ...]) -> None:
-    assert dialect.cannot_carry(value) == losses
+def test_unsupported_members_are_reported(value: Wire, dialect: Dialect, losses: tuple[str, ...]) -> None:
+    assert dialect.unsupported_members(value) == losses
 
 
 def test_a_name_with_a_slash_is_escaped_in_the_pointer() -> None:
     card = AgentCard(security_schemes={"a/b~c": {"apiKeySecurityScheme": {}}})
-    assert v0_1.DIALECT.cannot_carry(card) == ("/securitySchemes/a~1b~0c",)
+    assert v0_1.DIALECT.unsupported_members(card) == ("/securitySchemes/a~1b~0c",)
 
 
-def test_a_message_is_respelled_for_every_version() -> None:
+def test_a_message_is_written_in_every_version() -> None:
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")])
-    assert {name_of_dialect(dialect): dialect.spell(message) for dialect in ALL} == {
+    assert {name_of_dialect(dialect): dialect.encode(message) for dialect in ALL} == {
         "1.0": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
         "opvs": {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "hi"}]}},
         "0.3": {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]},

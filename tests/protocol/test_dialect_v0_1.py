@@ -1,4 +1,4 @@
-"""0.1: tasks that the client names, sessions, parts by `type`, artifacts by `index`, and codes of its own."""
+"""0.1: task ids chosen by the client, sessions, parts with `type`, artifacts with `index`, other error codes."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def sent(**members: Any) -> Any:
     return DIALECT.encode_request(Operation.SEND, SendRequest(message=HELLO.model_copy(update=members)))
 
 
-def test_the_id_of_a_message_names_the_task_that_it_begins() -> None:
+def test_the_id_of_the_first_message_becomes_the_task_id() -> None:
     assert sent() == {"id": "m", "message": WRITTEN_HELLO}
 
 
-def test_a_message_to_a_task_carries_the_task_and_the_session_beside_it() -> None:
+def test_a_message_to_a_task_has_the_ids_of_task_and_session_next_to_it() -> None:
     assert sent(task_id="t", context_id="s") == {"id": "t", "sessionId": "s", "message": WRITTEN_HELLO}
 
 
-def test_a_message_without_any_id_leaves_the_task_unnamed() -> None:
+def test_a_message_without_an_id_sets_no_task_id() -> None:
     assert "id" not in sent(message_id="")
 
 
@@ -73,7 +73,7 @@ def test_the_configuration_of_a_send_is_flat() -> None:
     )
 
 
-def test_the_nulls_of_the_official_library_say_nothing() -> None:
+def test_nulls_of_the_official_library_count_as_missing() -> None:
     nulls = {"pushNotification": None, "historyLength": None, "metadata": None, "acceptedOutputModes": ["text"]}
     part = {"type": "text", "text": "hi", "metadata": None}
     message = {"role": "user", "parts": [part], "metadata": None}
@@ -97,7 +97,7 @@ def test_the_nulls_of_the_official_library_say_nothing() -> None:
         ),
     ],
 )
-def test_requests_about_a_task_name_it_by_id(operation: Operation, request_: Any, written: Any) -> None:
+def test_requests_refer_to_a_task_by_id(operation: Operation, request_: Any, written: Any) -> None:
     assert DIALECT.encode_request(operation, request_) == written
 
 
@@ -113,7 +113,7 @@ def chunk(text: str, **members: Any) -> dict[str, Any]:
     return {"id": "t", "artifact": {"parts": [{"type": "text", "text": text}], "index": 1, **members}}
 
 
-def test_an_artifact_item_says_in_the_artifact_whether_it_is_a_chunk() -> None:
+def test_append_and_last_chunk_are_members_of_the_artifact() -> None:
     value = chunk("a", append=True, lastChunk=False, name="n")
     event = DIALECT.decode_event(value)
     assert isinstance(event, TaskArtifactUpdateEvent)
@@ -132,14 +132,14 @@ def test_the_chunks_of_an_index_become_one_artifact() -> None:
     assert (artifact.artifact_id, str(artifact.text), artifact.closed) == ("artifact-1", "ab", True)
 
 
-def test_artifacts_of_a_task_without_an_index_stay_apart() -> None:
+def test_artifacts_without_an_index_get_different_ids() -> None:
     read = DIALECT.decode_result(Operation.GET, {"id": "t", "status": {}, "artifacts": [{"parts": []}, {"parts": []}]})
     assert isinstance(read, Task)
-    assert [one.artifact_id for one in read.artifacts or []] == ["artifact-0", "artifact-1"]
+    assert [artifact.artifact_id for artifact in read.artifacts or []] == ["artifact-0", "artifact-1"]
 
 
 @pytest.mark.parametrize("index", ["1", 1.0, True, None, [], 10**30])
-def test_an_odd_index_is_kept_as_it_came(index: Any) -> None:
+def test_an_invalid_index_is_unchanged(index: Any) -> None:
     event = DIALECT.decode_event({"id": "t", "artifact": {"parts": [], "index": index}})
     assert isinstance(event, TaskArtifactUpdateEvent)
     assert event.artifact.model_extra == {"index": index}
@@ -156,7 +156,7 @@ def test_an_odd_index_is_kept_as_it_came(index: Any) -> None:
         ({"role": "agent", "parts": []}, Message),
     ],
 )
-def test_stream_items_are_told_apart_by_their_members(value: Any, kind: type[Any]) -> None:
+def test_stream_items_are_distinguished_by_their_members(value: Any, kind: type[Any]) -> None:
     assert isinstance(DIALECT.decode_event(value), kind)
 
 
@@ -168,33 +168,36 @@ def test_stream_items_are_told_apart_by_their_members(value: Any, kind: type[Any
         ({"id": "t", "artifact": {"parts": [], "index": 0}}, TaskArtifactUpdateEvent),
     ],
 )
-def test_a_delivery_is_a_bare_task_or_an_event(value: Any, kind: type[Any]) -> None:
+def test_a_push_body_is_a_task_or_an_event(value: Any, kind: type[Any]) -> None:
     assert isinstance(DIALECT.decode_push(value), kind)
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ({}, "neither status nor artifact"),
-        ({"kind": "task", "id": "t", "status": {}}, "neither status nor artifact of 0.1; it has the shape of 0.3"),
-        ({"task": {"id": "t"}}, "neither status nor artifact of 0.1; it has the shape of 1.0"),
-        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: an object is due, this is an array"),
+        (None, "expected an event (an object), found null"),
+        ({}, "expected status or artifact"),
+        (
+            {"kind": "task", "id": "t", "status": {}},
+            "expected status or artifact, as in 0.1; this is the format of A2A 0.3",
+        ),
+        ({"task": {"id": "t"}}, "expected status or artifact, as in 0.1; this is the format of A2A 1.0"),
+        ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: expected an object, found an array"),
     ],
 )
-def test_what_is_no_event_says_why(value: Any, why: str) -> None:
+def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:
     assert DIALECT.decode_event(value) == Unreadable(value, why)
 
 
-def test_a_result_in_another_shape_is_no_task() -> None:
+def test_a_result_in_the_format_of_another_version_is_unreadable() -> None:
     wrapped = DIALECT.decode_result(Operation.SEND, {"task": {"id": "t"}})
     assert isinstance(wrapped, Unreadable)
-    assert wrapped.why.endswith("it has the shape of 1.0")
+    assert wrapped.why.endswith("this is the format of A2A 1.0")
 
 
-def test_the_operations_that_0_1_does_not_have_are_named() -> None:
+def test_an_operation_that_0_1_does_not_have_is_unreadable() -> None:
     read = DIALECT.decode_result(Operation.LIST_PUSH, [])
-    assert read == Unreadable([], "0.1 has no ListTaskPushNotificationConfigs")
+    assert read == Unreadable([], "A2A 0.1 does not have ListTaskPushNotificationConfigs")
     assert not DIALECT.has(Operation.EXTENDED_CARD)
 
 
@@ -210,9 +213,9 @@ def test_the_operations_that_0_1_does_not_have_are_named() -> None:
         (-32700, "JSONParseError"),
     ],
 )
-def test_the_codes_of_0_1_have_names_of_their_own(code: int, name: str) -> None:
+def test_error_codes_have_the_names_of_0_1(code: int, name: str) -> None:
     assert DIALECT.errors[code] == name
 
 
-def test_the_raw_code_stays_with_the_error() -> None:
+def test_an_error_keeps_its_code() -> None:
     assert ProtocolError(-32006, "no streams").code == -32006

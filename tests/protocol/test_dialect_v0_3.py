@@ -1,4 +1,4 @@
-"""0.3 over JSON-RPC, member by member: what is read, what is kept, what is refused, and what is written."""
+"""0.3 over JSON-RPC, member by member: reading, unknown members, rejections, writing."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def write_part(part: Part) -> Any:
 
 
 @pytest.mark.parametrize(("spelled", "canonical"), STATES.items())
-def test_a_state_is_known_by_both_its_names(spelled: str, canonical: str) -> None:
+def test_a_state_is_converted_in_both_directions(spelled: str, canonical: str) -> None:
     event = {"kind": "status-update", "taskId": "t", "status": {"state": spelled}}
     read = DIALECT.decode_event(event)
     assert isinstance(read, TaskStatusUpdateEvent)
@@ -60,12 +60,12 @@ def test_a_state_is_known_by_both_its_names(spelled: str, canonical: str) -> Non
     assert DIALECT.encode_event(read)["status"]["state"] == spelled
 
 
-def test_no_state_is_without_a_name() -> None:
+def test_every_state_has_a_name() -> None:
     assert set(STATES.values()) == {state.value for state in State}
 
 
 @pytest.mark.parametrize("state", ["cancelled", "WORKING", "", "TASK_STATE_CANCELLED"])
-def test_a_state_that_nobody_names_stays_as_it_came(state: str) -> None:
+def test_an_unknown_state_is_unchanged(state: str) -> None:
     task = DIALECT.decode_event({"kind": "task", "id": "t", "status": {"state": state}})
     assert isinstance(task, Task)
     assert task.status.state == state
@@ -75,7 +75,7 @@ def test_a_state_that_nobody_names_stays_as_it_came(state: str) -> None:
 @pytest.mark.parametrize(
     ("spelled", "canonical"), [("user", "ROLE_USER"), ("agent", "ROLE_AGENT"), ("robot", "robot"), ("", "")]
 )
-def test_a_role_is_known_by_both_its_names(spelled: str, canonical: str) -> None:
+def test_a_role_is_converted_in_both_directions(spelled: str, canonical: str) -> None:
     message = DIALECT.decode_event({"kind": "message", "role": spelled})
     assert isinstance(message, Message)
     assert message.role == canonical
@@ -96,15 +96,15 @@ PARTS = {
     "uri": ({"kind": "file", "file": {"uri": "http://h"}, "metadata": {}}, Part(url="http://h", metadata={})),
     "bytes and uri": ({"kind": "file", "file": {"bytes": "QQ==", "uri": "u"}}, Part(raw="QQ==", url="u")),
     "data": ({"kind": "data", "data": {"a": [1]}}, Part(data={"a": [1]})),
-    "data that is no object": ({"kind": "data", "data": [1]}, Part(data=[1])),
+    "data that is not an object": ({"kind": "data", "data": [1]}, Part(data=[1])),
     "null data": ({"kind": "data", "data": None}, Part(data=None)),
     "members unknown to a part": ({"kind": "text", "text": "a", "x": {}}, Part(text="a", x={})),
     "members unknown to a file": ({"kind": "file", "file": {"uri": "u", "size": 3}}, Part(url="u", file={"size": 3})),
     "a file without content": ({"kind": "file", "file": {"name": "a"}}, Part(filename="a", kind="file")),
-    "a kind that nobody names": ({"kind": "video", "video": {"a": 1}}, Part(kind="video", video={"a": 1})),
+    "an unknown kind": ({"kind": "video", "video": {"a": 1}}, Part(kind="video", video={"a": 1})),
     "a kind that does not fit": ({"kind": "data", "text": "a"}, Part(text="a", kind="data")),
-    "a kind that is no string": ({"kind": 5, "text": "a"}, Part(text="a", kind=5)),
-    "a file that is no object": ({"kind": "file", "file": "QQ=="}, Part(kind="file", file="QQ==")),
+    "a kind that is not a string": ({"kind": 5, "text": "a"}, Part(text="a", kind=5)),
+    "a file that is not an object": ({"kind": "file", "file": "QQ=="}, Part(kind="file", file="QQ==")),
     "a part of 0.1": ({"kind": "text", "type": "text", "text": "a"}, Part(text="a", type="text")),
 }
 
@@ -145,7 +145,7 @@ def test_a_part_with_absent_or_null_members_is_read(spelled: Any, canonical: Par
         [],
     ],
 )
-def test_a_part_with_a_member_of_the_wrong_type_is_refused_with_the_event(part: Any) -> None:
+def test_a_part_with_a_member_of_the_wrong_type_makes_the_event_unreadable(part: Any) -> None:
     event = {"kind": "message", "parts": [part]}
     refused = DIALECT.decode_event(event)
     assert isinstance(refused, Unreadable)
@@ -153,7 +153,7 @@ def test_a_part_with_a_member_of_the_wrong_type_is_refused_with_the_event(part: 
     assert refused.why.startswith("Message/parts/0")
 
 
-def test_a_text_part_that_says_nothing_else_is_written_plainly() -> None:
+def test_a_text_part_has_only_kind_and_text() -> None:
     assert write_part(Part(text="a")) == {"kind": "text", "text": "a"}
     assert write_part(Part(text="a", file={"size": 1})) == {"kind": "text", "text": "a", "file": {"size": 1}}
     assert write_part(Part(raw=None, text="a")) == {"kind": "text", "text": "a", "raw": None}
@@ -232,7 +232,7 @@ def test_an_event_is_read_and_written_back_as_it_was(spelled: Any, canonical: An
     assert DIALECT.encode_event(canonical) == spelled
 
 
-def test_a_task_full_of_nulls_is_a_task() -> None:
+def test_a_task_with_null_members_is_read() -> None:
     task = DIALECT.decode_event(
         {
             "kind": "task",
@@ -254,22 +254,22 @@ def test_a_task_full_of_nulls_is_a_task() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ([], "an event is an object, this is an array"),
-        ({}, "no kind"),
-        ({"kind": None}, "no kind"),
-        ({"kind": "Task"}, "no known kind: 'Task'"),
-        ({"kind": ["task"]}, "no known kind: an array"),
-        ({"kind": {"task": 1}}, "no known kind: an object"),
-        ({"statusUpdate": {"taskId": "t"}}, "no kind; it has the shape of 1.0"),
-        ({"task": {}}, "no kind; it has the shape of 1.0"),
+        (None, "expected an event (an object), found null"),
+        ([], "expected an event (an object), found an array"),
+        ({}, "the member kind is missing"),
+        ({"kind": None}, "the member kind is missing"),
+        ({"kind": "Task"}, "unknown kind: 'Task'"),
+        ({"kind": ["task"]}, "unknown kind: an array"),
+        ({"kind": {"task": 1}}, "unknown kind: an object"),
+        ({"statusUpdate": {"taskId": "t"}}, "the member kind is missing; this is the format of A2A 1.0"),
+        ({"task": {}}, "the member kind is missing; this is the format of A2A 1.0"),
     ],
 )
-def test_what_is_no_event_says_why(value: Any, why: str) -> None:
+def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:
     assert DIALECT.decode_event(value) == Unreadable(value, why)
 
 
-def test_a_long_kind_is_quoted_in_short() -> None:
+def test_a_long_kind_is_quoted_partly() -> None:
     refused = DIALECT.decode_event({"kind": "k" * 100_000})
     assert isinstance(refused, Unreadable)
     assert len(refused.why) < 200
@@ -279,17 +279,17 @@ def test_a_long_kind_is_quoted_in_short() -> None:
     ("state", "final"),
     [("WORKING", False), ("INPUT_REQUIRED", True), ("AUTH_REQUIRED", True), ("COMPLETED", True), ("SUBMITTED", False)],
 )
-def test_a_status_update_says_whether_the_stream_ends_with_it(state: str, final: bool) -> None:
+def test_a_status_update_has_final(state: str, final: bool) -> None:
     event = TaskStatusUpdateEvent(task_id="t", status=TaskStatus(state=f"TASK_STATE_{state}"))
     assert DIALECT.encode_event(event)["final"] is final
 
 
-def test_a_final_that_the_event_has_is_written_as_it_is() -> None:
+def test_an_existing_final_is_unchanged() -> None:
     event = TaskStatusUpdateEvent(status=TaskStatus(state="TASK_STATE_COMPLETED"), final=False)
     assert DIALECT.encode_event(event)["final"] is False
 
 
-def test_a_webhook_may_leave_the_kind_of_a_task_out() -> None:
+def test_a_pushed_task_may_have_no_kind() -> None:
     assert DIALECT.decode_push({"id": "t", "status": {"state": "failed"}}) == Task(
         id="t", status=TaskStatus(state="TASK_STATE_FAILED")
     )
@@ -298,11 +298,11 @@ def test_a_webhook_may_leave_the_kind_of_a_task_out() -> None:
 
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.CANCEL])
-def test_a_task_is_due_where_a_task_was_asked_for(operation: Operation) -> None:
+def test_a_requested_task_cannot_be_another_kind(operation: Operation) -> None:
     assert DIALECT.decode_result(operation, {"id": "t"}) == Task(id="t")
     assert DIALECT.decode_result(operation, {"id": "t", "kind": "task"}) == Task(id="t")
     refused = DIALECT.decode_result(operation, {"kind": "message", "messageId": "m"})
-    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "a task is due here, this is of kind 'message'")
+    assert refused == Unreadable({"kind": "message", "messageId": "m"}, "expected a task, found the kind 'message'")
     assert isinstance(DIALECT.decode_result(operation, None), Unreadable)
 
 
@@ -355,7 +355,7 @@ def test_a_configuration_is_written(configuration: SendConfiguration, written: A
 
 
 PUSH = {
-    "a whole one": (
+    "a complete configuration": (
         {
             "taskId": "t",
             "pushNotificationConfig": {
@@ -398,7 +398,7 @@ def test_a_push_configuration_is_read_flat_and_written_nested(spelled: Any, cano
     assert DIALECT.encode_result(Operation.LIST_PUSH, PushConfigList(configs=[canonical])) == [spelled]
 
 
-def test_the_outer_task_id_of_a_push_configuration_counts() -> None:
+def test_the_outer_task_id_of_a_push_configuration_has_priority() -> None:
     sent = {"taskId": "outer", "pushNotificationConfig": {"taskId": "inner", "url": "u"}}
     assert DIALECT.decode_result(Operation.SET_PUSH, sent) == PushConfig(task_id="outer", url="u")
 
@@ -424,11 +424,11 @@ def test_a_list_of_push_configurations_is_an_array() -> None:
     assert DIALECT.decode_result(Operation.LIST_PUSH, None) == PushConfigList()
     shaped_like_1_0 = {"configs": []}
     refused = DIALECT.decode_result(Operation.LIST_PUSH, shaped_like_1_0)
-    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: an array is due, this is an object")
+    assert refused == Unreadable(shaped_like_1_0, "PushConfigList/configs: expected an array, found an object")
 
 
 @pytest.mark.parametrize("operation", [Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH])
-def test_a_push_query_says_id_for_the_task(operation: Operation) -> None:
+def test_a_push_query_has_the_task_id_as_id(operation: Operation) -> None:
     sent = {"id": "t", "pushNotificationConfigId": "c", "metadata": {"a": 1}}
     query = DIALECT.decode_request(operation, sent)
     assert query == PushConfigRequest(task_id="t", id="c", metadata={"a": 1})
@@ -437,7 +437,7 @@ def test_a_push_query_says_id_for_the_task(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.CANCEL, Operation.SUBSCRIBE])
-def test_a_task_query_is_spelled_as_in_1_0_but_for_the_tenant(operation: Operation) -> None:
+def test_a_task_query_is_that_of_1_0_without_the_tenant(operation: Operation) -> None:
     request = TaskRequest(tenant="acme", id="t", history_length=2, metadata={"a": 1})
     written = DIALECT.encode_request(operation, request)
     assert written == {"id": "t", "historyLength": 2, "metadata": {"a": 1}}

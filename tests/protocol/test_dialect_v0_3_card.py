@@ -1,4 +1,4 @@
-"""A card of 0.3 becomes a card of 1.0 and back: interfaces, security, capabilities."""
+"""A card of 0.3 is converted to 1.0 and back: interfaces, security, capabilities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def card(**members: Any) -> AgentCard:
 
 def interfaces(**members: Any) -> list[tuple[str, str, str]]:
     listed = card(**members).supported_interfaces
-    return [(one.protocol_binding, one.url, one.protocol_version) for one in listed]
+    return [(interface.protocol_binding, interface.url, interface.protocol_version) for interface in listed]
 
 
 MAIN = ("JSONRPC", "http://h", "0.3.0")
@@ -72,8 +72,8 @@ SCHEMES = {
         {"openIdConnectSecurityScheme": {"openIdConnectUrl": "u"}},
     ),
     "mtls": ({"type": "mutualTLS", "description": "d"}, {"mtlsSecurityScheme": {"description": "d"}}),
-    "a type that nobody names": ({"type": "magic", "word": "sesame"}, {"type": "magic", "word": "sesame"}),
-    "a type that is no string": ({"type": ["http"]}, {"type": ["http"]}),
+    "an unknown type": ({"type": "magic", "word": "sesame"}, {"type": "magic", "word": "sesame"}),
+    "a type that is not a string": ({"type": ["http"]}, {"type": ["http"]}),
     "no type": ({"scheme": "bearer"}, {"scheme": "bearer"}),
 }
 
@@ -85,7 +85,7 @@ def test_a_security_scheme_is_wrapped_and_unwrapped(spelled: Any, canonical: Any
     assert DIALECT.encode_card(read)["securitySchemes"] == {"s": spelled}
 
 
-def test_what_is_demanded_is_wrapped_on_the_card_and_on_its_skills() -> None:
+def test_requirements_are_converted_on_the_card_and_its_skills() -> None:
     demanded = [{"oauth": ["read"], "key": []}, {}]
     wrapped = [{"schemes": {"oauth": {"list": ["read"]}, "key": {"list": []}}}, {"schemes": {}}]
     read = card(security=demanded, skills=[{"id": "s", "security": demanded}, {"id": "t"}])
@@ -97,7 +97,7 @@ def test_what_is_demanded_is_wrapped_on_the_card_and_on_its_skills() -> None:
 
 
 @pytest.mark.parametrize("demanded", [[{"key": "read"}], [{"schemes": None}], [{"key": {"list": None}}]])
-def test_what_is_demanded_in_odd_shapes_is_read_and_written(demanded: Any) -> None:
+def test_invalid_requirements_are_read_and_written(demanded: Any) -> None:
     assert DIALECT.encode_card(card(security=demanded))["security"] == demanded
 
 
@@ -167,10 +167,10 @@ def test_a_card_with_a_member_of_the_wrong_type_is_refused(members: Any) -> None
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 3])
-def test_what_is_no_object_is_no_card(value: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
     refused = DIALECT.decode_card(value)
     assert isinstance(refused, Unreadable)
-    assert refused.why.startswith("AgentCard: an object is due")
+    assert refused.why.startswith("AgentCard: expected an object")
 
 
 def test_lists_that_are_null_are_empty() -> None:

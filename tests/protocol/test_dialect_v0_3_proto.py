@@ -1,4 +1,4 @@
-"""The ProtoJSON of 0.3: one-of members, resource names, two Ls in CANCELLED, and base64 of base64."""
+"""The ProtoJSON of 0.3: oneof members, resource names, two Ls in CANCELLED, and files in base64 of base64."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def test_data_without_a_struct_is_empty() -> None:
 
 
 @pytest.mark.parametrize("name", ["message", "msg"])
-def test_a_message_is_called_message_or_msg(name: str) -> None:
+def test_a_message_is_the_member_message_or_msg(name: str) -> None:
     assert DIALECT.decode_event({name: {"messageId": "m"}}) == Message(message_id="m")
 
 
-def test_a_canceled_task_is_spelled_with_two_ls() -> None:
+def test_the_canceled_state_is_written_with_two_ls() -> None:
     event = TaskStatusUpdateEvent(task_id="t", status=TaskStatus(state="TASK_STATE_CANCELED"))
     written = DIALECT.encode_event(event)
     assert written == {"statusUpdate": {"taskId": "t", "status": {"state": "TASK_STATE_CANCELLED"}, "final": True}}
@@ -122,7 +122,7 @@ def test_a_canceled_task_is_spelled_with_two_ls() -> None:
         ),
     ],
 )
-def test_requests_name_resources(operation: Operation, request_: Any, written: Any) -> None:
+def test_requests_contain_resource_names(operation: Operation, request_: Any, written: Any) -> None:
     assert DIALECT.encode_request(operation, request_) == written
     read = DIALECT.decode_request(operation, written)
     assert not isinstance(read, Unreadable)
@@ -138,7 +138,7 @@ def test_a_push_configuration_is_read_flat() -> None:
 
 
 @pytest.mark.parametrize("value", [{"tasks": [{"id": "t"}]}, [{"id": "t"}]])
-def test_a_list_of_tasks_may_stand_bare(value: Any) -> None:
+def test_a_list_of_tasks_may_have_no_wrapper(value: Any) -> None:
     assert DIALECT.decode_result(Operation.LIST, value) == TaskList(tasks=[Task(id="t")])
 
 
@@ -155,7 +155,7 @@ def test_a_list_of_tasks_may_stand_bare(value: Any) -> None:
     ],
 )
 @pytest.mark.parametrize("operation", list(Operation))
-def test_odd_names_are_read_or_refused(operation: Operation, value: Any) -> None:
+def test_invalid_resource_names_are_read_or_rejected(operation: Operation, value: Any) -> None:
     read = DIALECT.decode_request(operation, value)
     if not isinstance(read, Unreadable):
         assert isinstance(DIALECT.encode_request(operation, read), dict)
@@ -211,8 +211,8 @@ def test_quirk_13_statuses_over_rest_come_without_a_time() -> None:
 
 
 @pytest.mark.parametrize(("version", "transport"), [("03", "rest"), ("03", "grpc"), ("02", "grpc")])
-def test_quirk_15_base64_of_base64_is_kept_as_it_came_and_found(version: str, transport: str) -> None:
-    [part] = [part for one in artifacts_of(version, transport, "send_file") for part in one.parts if part.raw]
+def test_quirk_15_base64_of_base64_is_unchanged_and_detected(version: str, transport: str) -> None:
+    [part] = [part for artifact in artifacts_of(version, transport, "send_file") for part in artifact.parts if part.raw]
     assert part.raw is not None
     assert looks_double_encoded(part.raw)
     once = base64.b64decode(part.raw)
@@ -220,8 +220,8 @@ def test_quirk_15_base64_of_base64_is_kept_as_it_came_and_found(version: str, tr
     assert not looks_double_encoded(once.decode())
 
 
-def test_quirk_15_a_short_text_that_was_encoded_twice_is_found() -> None:
-    [raw] = [part.raw for one in artifacts_of("03", "rest", "send_mixed") for part in one.parts if part.raw]
+def test_quirk_15_a_short_text_that_was_encoded_twice_is_detected() -> None:
+    [raw] = [part.raw for artifact in artifacts_of("03", "rest", "send_mixed") for part in artifact.parts if part.raw]
     assert raw == "YUdWc2JHOD0="
     assert looks_double_encoded(raw)
 
@@ -246,16 +246,16 @@ def encoded(data: bytes) -> str:
         (encoded(b"AAAA"), False),
     ],
 )
-def test_quirk_15_only_what_was_encoded_twice_looks_so(raw: str, twice: bool) -> None:
+def test_quirk_15_other_files_are_not_detected(raw: str, twice: bool) -> None:
     assert looks_double_encoded(raw) is twice
 
 
 @given(st.binary(max_size=60) | st.text(max_size=30).map(str.encode))
-def test_quirk_15_any_file_can_be_looked_at(data: bytes) -> None:
+def test_quirk_15_any_file_can_be_examined(data: bytes) -> None:
     assert looks_double_encoded(encoded(data)) in (True, False)
     assert looks_double_encoded(data.decode("latin-1")) in (True, False)
 
 
 @given(st.text(min_size=3, max_size=60).filter(str.isprintable))
-def test_quirk_15_text_that_was_encoded_twice_is_always_found(text: str) -> None:
+def test_quirk_15_text_that_was_encoded_twice_is_always_detected(text: str) -> None:
     assert looks_double_encoded(encoded(encoded(text.encode()).encode()))

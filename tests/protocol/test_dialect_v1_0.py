@@ -1,4 +1,4 @@
-"""1.0 in JSON: one-member wrappers around what can be several things, and bare objects where only one is due."""
+"""1.0: results of several types have a wrapper with one member, other results have none."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ events = pytest.mark.parametrize(("wrapper", "event"), EVENTS.items())
 
 
 @events
-def test_an_event_is_wrapped_in_its_name(wrapper: str, event: Any) -> None:
+def test_an_event_is_wrapped(wrapper: str, event: Any) -> None:
     assert DIALECT.encode_event(event) == DIALECT.encode_push(event) == {wrapper: event.to_json()}
     assert DIALECT.decode_event({wrapper: event.to_json()}) == event
     assert DIALECT.decode_push({wrapper: event.to_json()}) == event
@@ -42,56 +42,56 @@ def test_an_event_is_wrapped_in_its_name(wrapper: str, event: Any) -> None:
 
 @events
 @pytest.mark.parametrize("operation", ONE_OF_SEVERAL)
-def test_a_result_that_can_be_several_things_is_wrapped(operation: Operation, wrapper: str, event: Any) -> None:
+def test_a_result_of_several_types_is_wrapped(operation: Operation, wrapper: str, event: Any) -> None:
     written = DIALECT.encode_result(operation, event)
     assert written == {wrapper: event.to_json()}
     assert DIALECT.decode_result(operation, written) == event
 
 
 @events
-def test_members_that_are_null_are_no_members_of_the_one_of(wrapper: str, event: Any) -> None:
+def test_null_members_are_ignored_in_a_oneof(wrapper: str, event: Any) -> None:
     value = dict.fromkeys(EVENTS, None) | {wrapper: event.to_json()}
     assert DIALECT.decode_event(value) == event
 
 
-NO_EVENT = "none of artifactUpdate, message, statusUpdate, task"
+NO_EVENT = "expected one of artifactUpdate, message, statusUpdate, task"
 
 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "an event is an object, this is null"),
-        ("task", "an event is an object, this is a string"),
+        (None, "expected an event (an object), found null"),
+        ("task", "expected an event (an object), found a string"),
         ({}, NO_EVENT),
         ({"task": None}, NO_EVENT),
         ({"status_update": {}}, NO_EVENT),
-        ({"kind": "task", "id": "t"}, f"{NO_EVENT}, but the member kind: 'task'; it has the shape of 0.3"),
-        ({"kind": 5}, f"{NO_EVENT}, but the member kind: a number"),
-        ({"task": {}, "message": {}}, "more than one member of a one-of: message, task"),
-        ({"task": []}, "Task: an object is due, this is an array"),
-        ({"task": {"id": 5}}, "Task/id: a string is due, this is a number"),
-        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: a boolean is due, this is 'true'"),
+        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; found kind 'task'; this is the format of A2A 0.3"),
+        ({"kind": 5}, f"{NO_EVENT}; found kind a number"),
+        ({"task": {}, "message": {}}, "expected one of these members, found several: message, task"),
+        ({"task": []}, "Task: expected an object, found an array"),
+        ({"task": {"id": 5}}, "Task/id: expected a string, found a number"),
+        ({"artifactUpdate": {"append": "true"}}, "TaskArtifactUpdateEvent/append: expected a boolean, found 'true'"),
     ],
 )
-def test_what_is_no_event_says_why(value: Any, why: str) -> None:
+def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:
     assert DIALECT.decode_event(value) == Unreadable(value, why)
 
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.CANCEL])
-def test_a_task_that_was_asked_for_comes_bare(operation: Operation) -> None:
+def test_a_requested_task_has_no_wrapper(operation: Operation) -> None:
     task = EVENTS["task"]
     assert DIALECT.encode_result(operation, task) == task.to_json()
     assert DIALECT.decode_result(operation, task.to_json()) == task
     wrapped = {"task": task.to_json()}
     refused = DIALECT.decode_result(operation, wrapped)
-    assert refused == Unreadable(wrapped, "a bare task is due here, this one is wrapped in 'task'")
+    assert refused == Unreadable(wrapped, "expected a task without a wrapper, found a task in the wrapper 'task'")
 
 
-def test_a_task_that_was_asked_for_may_have_a_member_named_task() -> None:
+def test_a_requested_task_may_have_a_member_named_task() -> None:
     assert DIALECT.decode_result(Operation.GET, {"id": "t", "task": 1}) == Task(id="t", task=1)
 
 
-def test_pages_are_read_with_what_they_have() -> None:
+def test_pages_are_read_with_missing_members() -> None:
     assert DIALECT.decode_result(
         Operation.LIST, {"tasks": [{"id": "t"}], "nextPageToken": "n", "totalSize": 2}
     ) == TaskList(tasks=[Task(id="t")], next_page_token="n", total_size=2)
@@ -116,7 +116,7 @@ def test_parameters_may_be_left_out_but_not_be_an_array(operation: Operation) ->
     assert isinstance(DIALECT.decode_request(operation, []), Unreadable)
 
 
-def test_a_0_3_part_on_a_1_0_interface_keeps_its_content_among_the_unknown() -> None:
+def test_a_0_3_part_on_a_1_0_interface_keeps_its_content_in_unknown_members() -> None:
     file = {"kind": "file", "file": {"uri": "u"}}
     message = DIALECT.decode_event({"message": {"messageId": "m", "parts": [file]}})
     assert isinstance(message, Message)

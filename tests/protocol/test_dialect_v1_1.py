@@ -1,4 +1,4 @@
-"""The draft of A2A 1.1: spoken only if it is asked for, with a revision counter over every transport."""
+"""The draft of A2A 1.1: used only on request, with a revision counter over every binding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.findings.payload.judge import of_error, of_object
+from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.protocol.bindings import grpc, jsonrpc
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects import v1_0, v1_1
@@ -31,25 +31,25 @@ def card(*versions: str) -> AgentCard:
     return AgentCard(name="x", supported_interfaces=interfaces)
 
 
-def test_every_dialect_is_of_a_listed_version_and_drafts_are_listed_apart():
-    assert {one.traits.version for one in ALL} == set(STABLE)
-    assert {one.traits.version for one in EXPERIMENTAL} == set(VERSIONS) - set(STABLE)
+def test_every_dialect_has_a_listed_version_and_drafts_are_separate():
+    assert {dialect.traits.version for dialect in ALL} == set(STABLE)
+    assert {dialect.traits.version for dialect in EXPERIMENTAL} == set(VERSIONS) - set(STABLE)
     assert all(traits_of(name, binding) for name in VERSIONS for binding in ("JSONRPC", "HTTP+JSON", "GRPC"))
 
 
 @pytest.mark.parametrize("versions", [("1.1",), ("1.1", "1.0"), ("1.0", "1.1")])
-def test_a_card_that_offers_1_1_is_spoken_to_as_1_0_unless_asked(versions: tuple[str, ...]):
+def test_1_0_is_used_for_a_card_with_1_1_unless_requested(versions: tuple[str, ...]):
     choice = select(card(*versions))
     assert choice is not None
     assert choice.dialect is v1_0.DIALECT
-    assert DIALECT not in [one.dialect for one in alternatives(card(*versions))]
+    assert DIALECT not in [choice.dialect for choice in alternatives(card(*versions))]
     asked = select(card(*versions), (), "1.1")
     assert asked is not None
     assert (asked.dialect, asked.interface.protocol_version) == (DIALECT, "1.1")
     assert asked.dialect.headers == {"A2A-Version": "1.1"}
 
 
-def test_an_agent_of_1_0_is_spoken_to_in_1_1_if_it_is_asked_for():
+def test_1_1_is_used_for_an_agent_of_1_0_if_requested():
     asked = select(card("0.3", "1.0"), (), "1.1")
     assert asked is not None
     assert (asked.dialect, asked.interface.protocol_version) == (DIALECT, "1.0")
@@ -76,11 +76,11 @@ def test_a_revision_is_a_number_or_its_digits_and_nothing_else(value: Any, revis
     assert required_revision(SendRequest.model_validate(asked)) == revision
 
 
-def test_what_has_no_revision_has_revision_0():
+def test_an_event_without_a_revision_has_revision_0():
     assert revision_of(Message()) == revision_of(TaskArtifactUpdateEvent()) == required_revision(SendRequest()) == 0
 
 
-def test_grpc_carries_the_counter_and_the_members_of_requests():
+def test_grpc_messages_contain_the_counter_and_the_members_of_requests():
     task = {"id": "t", "status": {"state": "TASK_STATE_WORKING"}, "generation": "7"}
     raw = grpc.write_answer(DIALECT, Operation.GET, task)
     assert grpc.read(DIALECT, Operation.GET, raw) == task
@@ -90,14 +90,14 @@ def test_grpc_carries_the_counter_and_the_members_of_requests():
         (Operation.SEND, {"message": {"messageId": "m"}, "configuration": {"ifGenerationMatch": "5"}}),
     ):
         raw = grpc.write_request(DIALECT, operation, request)
-        assert grpc.read(DIALECT, operation, raw, asked=True) == request
+        assert grpc.read(DIALECT, operation, raw, is_request=True) == request
         with pytest.raises(ValueError, match=r"currentGeneration|ifGenerationMatch"):
             grpc.write_request(v1_0.DIALECT, operation, request)
 
 
 def test_the_counter_belongs_to_1_1_and_has_64_bits():
     def found(event: Any, version: str) -> list[tuple[str, str]]:
-        return [(one.rule, one.pointer) for one in of_object(event, None, version, "JSONRPC")]
+        return [(finding.rule, finding.pointer) for finding in judge_object(event, None, version, "JSONRPC")]
 
     assert found(EVENT, "1.1") == []
     assert found(EVENT, "1.0") == [("DATA-014", "/statusUpdate/generation")]
@@ -109,6 +109,12 @@ def test_the_counter_belongs_to_1_1_and_has_64_bits():
 def test_the_error_of_another_revision_is_one_of_1_1():
     error = {"code": -32010, "message": "changed"}
     named = [jsonrpc.decode_item(dialect, {"error": error}) for dialect in (v1_1.DIALECT, v1_0.DIALECT)]
-    assert [one.name for one in named if isinstance(one, ProtocolError)] == ["TaskGenerationMismatchError", "Error"]
-    rules = {version: {one.rule for one in of_error(error, version, "JSONRPC", ())} for version in ("1.0", "1.1")}
+    assert [error.name for error in named if isinstance(error, ProtocolError)] == [
+        "TaskGenerationMismatchError",
+        "Error",
+    ]
+    rules = {
+        version: {finding.rule for finding in judge_error_object(error, version, "JSONRPC", ())}
+        for version in ("1.0", "1.1")
+    }
     assert rules == {"1.0": {"ERROR-003", "ERROR-006"}, "1.1": {"ERROR-003"}}

@@ -1,4 +1,4 @@
-"""What changed between two cards: member by member, items by what they are."""
+"""The differences between two cards: member by member, items matched by their identity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.protocol.difference import Change, How, difference
 
 
 def said(before: object, after: object) -> list[str]:
-    return [f"{one.how} {one.pointer}" for one in difference(before, after)]
+    return [f"{change.how} {change.pointer}" for change in difference(before, after)]
 
 
 @pytest.mark.parametrize("value", [None, True, 0, 1.5, "x", [], {}, [1, [2, {"a": None}]], {"skills": [{"id": "a"}]}])
@@ -34,7 +34,7 @@ def test_skills_are_matched_by_their_id():
     before = {"skills": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}, {"id": "c"}]}
     after = {"skills": [{"id": "b", "name": "B"}, {"id": "new"}, {"id": "a", "name": "Z"}]}
     changes = difference(before, after)
-    assert [(one.how, one.pointer, one.path) for one in changes] == [
+    assert [(change.how, change.pointer, change.path) for change in changes] == [
         (How.ADDED, "/skills/1", ("skills", "new")),
         (How.CHANGED, "/skills/2/name", ("skills", "a", "name")),
         (How.REMOVED, "/skills/2", ("skills", "c")),
@@ -42,7 +42,7 @@ def test_skills_are_matched_by_their_id():
     ]
 
 
-def test_an_item_that_is_added_in_front_moves_nothing():
+def test_an_item_added_at_the_front_is_no_move_of_the_others():
     before = [{"id": "a"}, {"id": "b"}]
     assert said({"skills": before}, {"skills": [{"id": "new"}, *before]}) == ["added /skills/0"]
 
@@ -80,7 +80,7 @@ def test_lists_of_words_are_compared_as_words():
     ]
 
 
-def test_depth_is_no_danger():
+def test_deeply_nested_values_can_be_compared():
     deep: object = 1
     other: object = 2
     for _ in range(200):

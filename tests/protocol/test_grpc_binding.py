@@ -1,4 +1,4 @@
-"""gRPC as a binding: messages there and back, errors in every spelling, urls, secrets, and bytes from strangers."""
+"""The gRPC binding: messages in both directions, errors in every encoding, URLs, secrets, and invalid bytes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def v1() -> Dialect:
 
 
 def whole_messages(path: Path) -> list[tuple[str, bytes, Any]]:
-    """The messages of a recording whose bytes stand there in full: type, bytes, and their JSON."""
+    """The messages of a recording that contains all of their bytes: type, bytes, and JSON."""
     found = TRACE.findall(path.read_text())
     return [
         (kind, bytes.fromhex(raw), json.loads(text)) for size, raw, kind, text in found if int(size) * 2 == len(raw)
@@ -86,7 +86,7 @@ def test_there_are_recorded_messages_of_every_version():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in PROTOS.glob("*.proto")))
-def test_the_descriptor_sets_are_what_the_proto_files_say(name: str, tmp_path: Path):
+def test_the_descriptor_sets_match_the_proto_files(name: str, tmp_path: Path):
     includes = [f"-I{PROTOS}", f"-I{Path(protoc.__file__).with_name('_proto')}"]
     made = tmp_path / "made.binpb"
     status = protoc.main(["protoc", "--include_imports", *includes, f"--descriptor_set_out={made}", f"{name}.proto"])
@@ -97,7 +97,7 @@ def test_the_descriptor_sets_are_what_the_proto_files_say(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("dialect", TRAVELLING, ids=lambda dialect: dialect.version)
-def test_every_method_of_a_service_has_its_types_and_its_kind_in_the_proto(dialect: Dialect):
+def test_every_method_has_the_types_of_the_proto(dialect: Dialect):
     assert dialect.service is not None
     files = FileDescriptorSet.FromString((PROTOS / f"{dialect.service.descriptors}.binpb").read_bytes()).file
     methods = {method.name: method for method in files[-1].service[0].method}
@@ -110,7 +110,7 @@ def test_every_method_of_a_service_has_its_types_and_its_kind_in_the_proto(diale
     assert methods.keys() == {spelled.name for spelled in dialect.service.methods.values()}
 
 
-def test_our_types_stay_out_of_the_pool_that_a_program_shares():
+def test_types_are_not_added_to_the_default_pool():
     from google.protobuf import descriptor_pool
 
     protobuf.message_class("v1_0", "Task")
@@ -121,7 +121,7 @@ def test_our_types_stay_out_of_the_pool_that_a_program_shares():
 # ── the call ──
 
 
-def test_a_send_is_written_with_the_path_the_headers_and_the_message_of_its_version():
+def test_a_send_has_the_path_headers_and_message_of_its_version():
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")]))
     call = grpc.encode("127.0.0.1:5000", v1(), Operation.SEND, request, "1")
     assert call == GrpcRequest(
@@ -134,7 +134,7 @@ def test_a_send_is_written_with_the_path_the_headers_and_the_message_of_its_vers
     assert call.url == "http://127.0.0.1:5000/lf.a2a.v1.A2AService/SendMessage"
 
 
-def test_a_stream_of_opvs_goes_to_its_own_service_with_its_own_header():
+def test_a_stream_of_opvs_uses_the_service_and_header_of_opvs():
     dialect = for_interface("opvs", "GRPC")
     assert dialect is not None
     call = grpc.encode("https://a.example", dialect, Operation.SUBSCRIBE, TaskRequest(id="t"), "1")
@@ -144,14 +144,14 @@ def test_a_stream_of_opvs_goes_to_its_own_service_with_its_own_header():
     assert call.tls
 
 
-def test_a_0_3_task_is_asked_for_by_the_name_of_its_resource():
+def test_a_0_3_task_is_requested_by_its_resource_name():
     dialect = for_interface("0.3.0", "GRPC")
     assert dialect is not None
     call = grpc.encode("a:1", dialect, Operation.SUBSCRIBE, TaskRequest(id="T-1"), "1")
     assert (call.path, call.body) == ("/a2a.v1.A2AService/TaskSubscription", b"\n\ttasks/T-1")
 
 
-def test_data_goes_out_as_any_json_value():
+def test_data_can_be_any_json_value():
     parts = [Part(data=value) for value in ({"a": [1, None, True]}, [], "text", 2.5, None)]
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=parts))
     body = grpc.encode("a:1", v1(), Operation.SEND, request, "1").body
@@ -167,10 +167,10 @@ def test_data_goes_out_as_any_json_value():
         (Operation.SEND, SendRequest(configuration=SendConfiguration(history_length=2**40)), "historyLength"),
         (Operation.LIST, ListTasksRequest(status_timestamp_after="yesterday"), "statusTimestampAfter"),
         (Operation.GET, TaskRequest.model_validate({"id": "t", "strange": 1}), "strange"),
-        (Operation.GET, TaskRequest(id="\ud800"), "GetTaskRequest of 1.0"),
+        (Operation.GET, TaskRequest(id="\ud800"), "GetTaskRequest of A2A 1.0"),
     ],
 )
-def test_what_a_message_has_no_place_for_is_the_users_fault_and_named(operation: Operation, request_: Any, said: str):
+def test_an_unknown_member_is_a_usage_error_with_its_name(operation: Operation, request_: Any, said: str):
     with pytest.raises(FaultError) as refused:
         grpc.encode("a:1", v1(), operation, request_, "1")
     assert said in refused.value.fault.seen
@@ -196,15 +196,15 @@ def test_what_a_message_has_no_place_for_is_the_users_fault_and_named(operation:
         ("unix:5", "", "unix:5", False),
     ],
 )
-def test_a_url_says_where_to_call_and_whether_in_the_open(url: str, beside: str, target: str, tls: bool):
-    call = grpc.encode(grpc.in_full(url, beside), v1(), Operation.GET, TaskRequest(id="t"), "1")
+def test_a_url_determines_the_target_and_tls(url: str, beside: str, target: str, tls: bool):
+    call = grpc.encode(grpc.complete_url(url, beside), v1(), Operation.GET, TaskRequest(id="t"), "1")
     assert (call.target, call.tls) == (target, tls)
 
 
 @pytest.mark.parametrize("url", ["", "unix:///run/secret.sock", "a:99999", "http://[1:2", "ftp://a:1", "host:port"])
-def test_a_url_that_cannot_be_called_is_the_agents_fault(url: str):
-    with pytest.raises(FaultError, match="not a url that can be called with gRPC"):
-        grpc.encode(grpc.in_full(url, "https://a/"), v1(), Operation.GET, TaskRequest(id="t"), "1")
+def test_an_invalid_url_is_a_fault_of_the_agent(url: str):
+    with pytest.raises(FaultError, match="not a valid URL for gRPC"):
+        grpc.encode(grpc.complete_url(url, "https://a/"), v1(), Operation.GET, TaskRequest(id="t"), "1")
 
 
 def test_an_interface_of_a_card_is_chosen_for_grpc():
@@ -237,7 +237,7 @@ def test_answers_are_read_as_the_canonical_objects():
     assert answer(Operation.EXTENDED_CARD, {"name": "n"}).name == "n"
 
 
-def test_an_answer_that_is_empty_where_something_is_due_is_unreadable():
+def test_an_empty_response_is_unreadable_if_a_result_is_expected():
     assert isinstance(answer(Operation.SEND, {}), Unreadable)
 
 
@@ -248,7 +248,7 @@ def test_an_item_of_a_stream_is_read_as_its_event():
     assert item == TaskStatusUpdateEvent.model_validate(status)
 
 
-def test_a_state_that_the_proto_does_not_know_is_unreadable_and_not_lost():
+def test_a_state_that_is_unknown_in_the_proto_is_unreadable():
     raw = protobuf.write("v1_0", "Task", {"id": "t", "status": {"state": 99}})
     read = grpc.read(v1(), Operation.GET, raw)
     assert read["status"]["state"] == 99
@@ -284,7 +284,7 @@ def test_the_details_of_an_error_are_read_in_every_encoding(spell: Any):
     ]
 
 
-def test_recorded_details_name_the_errors_of_a2a():
+def test_recorded_details_identify_a2a_errors():
     reasons = set()
     for path in recordings("grpc"):
         for literal in DETAILS.findall(path.read_text()):
@@ -306,11 +306,11 @@ def test_recorded_details_name_the_errors_of_a2a():
         (-1, "?", ProtocolError(None, "?", called="-1")),
     ],
 )
-def test_an_error_without_details_goes_by_its_name_or_by_its_status(code: int, message: str, expected: ProtocolError):
+def test_an_error_without_details_is_identified_by_name_or_status(code: int, message: str, expected: ProtocolError):
     assert grpc.decode_error(code, message, b"") == expected
 
 
-def test_a_reason_that_nobody_knows_is_the_name_of_the_error():
+def test_an_unknown_reason_is_the_name_of_the_error():
     assert grpc.decode_error(9, "x", info("OUT_OF_CHEESE")).name == "OUT_OF_CHEESE"
 
 
@@ -318,7 +318,7 @@ def test_a_reason_that_nobody_knows_is_the_name_of_the_error():
 
 
 @given(raw=st.binary(max_size=200), number=st.integers(0, len(TRAVELLING) - 1), operation=st.sampled_from(Operation))
-def test_any_bytes_are_read_as_json_or_said_to_be_unreadable(raw: bytes, number: int, operation: Operation):
+def test_any_bytes_are_read_or_unreadable(raw: bytes, number: int, operation: Operation):
     dialect = TRAVELLING[number]
     if not grpc.BINDING.offers(dialect, operation):
         return
@@ -350,22 +350,22 @@ def test_recorded_messages_with_a_damaged_byte_are_read_or_unreadable(path: Path
     service = dialect_of(path).service
     assert service is not None
     outcomes = [protobuf.read(service.descriptors, kind, raw) for kind, raw in damaged(path)]
-    assert any(isinstance(one, Unreadable) for one in outcomes)
-    assert any(isinstance(one, dict) for one in outcomes)
+    assert any(isinstance(outcome, Unreadable) for outcome in outcomes)
+    assert any(isinstance(outcome, dict) for outcome in outcomes)
 
 
 @pytest.mark.parametrize(
     ("kind", "raw", "why"),
     [
-        ("Task", b"\x0a\x02\xff\xfe", "no lf.a2a.v1.Task in protobuf"),
-        ("Task", b"\x0a\x05abc", "no lf.a2a.v1.Task in protobuf"),
-        ("TaskStatus", bytes.fromhex("1a0b08ffffffffffffffff7f"), "no lf.a2a.v1.TaskStatus in protobuf"),
-        ("TaskStatus", bytes.fromhex("1a0808ffffffffffff7f"), "with what JSON cannot hold"),
-        ("Part", bytes.fromhex("220911000000000000f87f"), "with what JSON cannot hold"),
+        ("Task", b"\x0a\x02\xff\xfe", "not a valid lf.a2a.v1.Task message"),
+        ("Task", b"\x0a\x05abc", "not a valid lf.a2a.v1.Task message"),
+        ("TaskStatus", bytes.fromhex("1a0b08ffffffffffffffff7f"), "not a valid lf.a2a.v1.TaskStatus message"),
+        ("TaskStatus", bytes.fromhex("1a0808ffffffffffff7f"), "cannot be represented in JSON"),
+        ("Part", bytes.fromhex("220911000000000000f87f"), "cannot be represented in JSON"),
     ],
     ids=["text that is not UTF-8", "cut", "cut inside", "a date after the year 9999", "NaN in data"],
 )
-def test_what_json_cannot_hold_is_unreadable(kind: str, raw: bytes, why: str):
+def test_values_that_json_cannot_represent_are_unreadable(kind: str, raw: bytes, why: str):
     value = protobuf.read("v1_0", kind, raw)
     assert isinstance(value, Unreadable)
     assert why in value.why
@@ -389,7 +389,7 @@ def varint(number: int) -> bytes:
 
 
 @pytest.mark.parametrize("nested", [False, True])
-def test_a_message_of_countless_empty_ones_is_refused_before_it_takes_memory(nested: bool):
+def test_a_message_with_too_many_fields_is_rejected_before_memory_is_allocated(nested: bool):
     parts = b"\x22\x00" * (MOST_CONTAINERS + 10)
     raw = b"\x22" + varint(len(parts)) + parts if nested else parts
     value = protobuf.read("v1_0", "Task", raw)
@@ -397,7 +397,7 @@ def test_a_message_of_countless_empty_ones_is_refused_before_it_takes_memory(nes
     assert value.why == "more than 200,000 fields"
 
 
-def test_a_large_file_is_not_taken_for_countless_fields():
+def test_a_large_file_is_not_counted_as_many_fields():
     raw = protobuf.write("v1_0", "Part", {"raw": b64encode(b"\x22\x00" * (MOST_CONTAINERS + 10)).decode()})
     assert set(protobuf.read("v1_0", "Part", raw)) == {"raw"}
 
@@ -408,11 +408,11 @@ def test_a_large_file_is_not_taken_for_countless_fields():
 def test_a_request_is_read_as_it_was_written():
     request = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(data={"n": 1.0})]))
     raw = grpc.encode("a:1", v1(), Operation.SEND, request, "1").body
-    assert v1().decode_request(Operation.SEND, grpc.read(v1(), Operation.SEND, raw, asked=True)) == request
-    assert isinstance(grpc.read(v1(), Operation.SEND, b"\xff\xff", asked=True), Unreadable)
+    assert v1().decode_request(Operation.SEND, grpc.read(v1(), Operation.SEND, raw, is_request=True)) == request
+    assert isinstance(grpc.read(v1(), Operation.SEND, b"\xff\xff", is_request=True), Unreadable)
 
 
-def test_an_answer_is_written_without_what_its_message_has_no_place_for():
+def test_a_response_is_written_without_unknown_members():
     raw = grpc.write_answer(v1(), Operation.GET, {"id": "t", "invented": {"x": 1}})
     assert grpc.read(v1(), Operation.GET, raw) == {"id": "t"}
     assert grpc.write_answer(v1(), Operation.DELETE_PUSH, None) == b""
@@ -447,12 +447,12 @@ def test_a_message_without_a_secret_keeps_its_bytes():
     assert grpc.mask(v1(), Operation.GET, raw, False, star) == raw
 
 
-def test_a_mask_that_has_no_place_in_a_message_leaves_its_json():
+def test_a_mask_that_is_invalid_in_a_message_results_in_json():
     raw = protobuf.write("v1_0", "Task", {"id": "t", "status": {"timestamp": "2026-01-01T00:00:00Z"}})
     masked = grpc.mask(v1(), Operation.GET, raw, False, lambda text: text.replace(b"2026-01-01", b"****"))
     assert masked == b'{"id":"t","status":{"timestamp":"****T00:00:00Z"}}'
     assert grpc.show(v1(), Operation.GET, masked, False) == masked
 
 
-def test_bytes_that_are_no_message_are_masked_as_they_are():
+def test_bytes_that_are_not_a_message_are_masked_directly():
     assert grpc.mask(v1(), Operation.GET, b"\xffsecret-word", False, star) == b"\xff****"

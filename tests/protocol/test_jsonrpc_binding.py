@@ -1,4 +1,4 @@
-"""JSON-RPC envelopes: good ones are opened, bad ones are values that say what is wrong with them."""
+"""The JSON-RPC binding: valid envelopes are opened, invalid envelopes are unreadable with the reason."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ V1, V03 = v1_0.DIALECT, v0_3.DIALECT
 HELLO = SendRequest(message=Message(message_id="m", role="ROLE_USER", parts=[Part(text="hé")]))
 
 
-def test_the_binding_goes_by_its_name_on_the_card() -> None:
+def test_the_binding_has_its_name_on_cards() -> None:
     assert registry.BINDINGS["JSONRPC"] is jsonrpc.BINDING
 
 
@@ -50,7 +50,7 @@ def test_a_call_of_1_0_is_a_post_of_exactly_these_bytes() -> None:
     )
 
 
-def test_a_streaming_call_of_0_3_asks_for_an_event_stream_and_says_no_version() -> None:
+def test_a_streaming_call_of_0_3_accepts_an_event_stream_and_has_no_version_header() -> None:
     request = jsonrpc.BINDING.encode("http://h", V03, Operation.STREAM, HELLO, "id-1")
     assert request.headers == {"Content-Type": "application/json", "Accept": "text/event-stream"}
     assert parse(request.body) == {
@@ -76,7 +76,7 @@ def test_a_call_without_parameters_has_no_params_in_0_3() -> None:
 
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.CANCEL, Operation.SUBSCRIBE])
-def test_both_ends_of_the_wire_understand_each_other(operation: Operation) -> None:
+def test_a_server_reads_the_request_of_a_client(operation: Operation) -> None:
     for dialect in (V1, V03):
         sent = jsonrpc.BINDING.encode("u", dialect, operation, TaskRequest(id="t"), "7")
         call = jsonrpc.decode_call(parse(sent.body))
@@ -87,19 +87,19 @@ def test_both_ends_of_the_wire_understand_each_other(operation: Operation) -> No
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ([], "a JSON-RPC response is an object, this is an array"),
-        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "this is an array"),
-        ("ok", "this is a string"),
-        (None, "this is null"),
+        ([], "expected a JSON-RPC response (an object), found an array"),
+        ([{"jsonrpc": "2.0", "id": 1, "result": {}}], "found an array"),
+        ("ok", "found a string"),
+        (None, "found null"),
         ({}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1}, "neither result nor error"),
         ({"jsonrpc": "2.0", "id": 1, "error": None}, "neither result nor error"),
         ({"detail": "Not Found"}, "neither result nor error"),
-        ({"error": "boom"}, "a JSON-RPC error is an object, this is a string"),
-        ({"error": [1]}, "this is an array"),
+        ({"error": "boom"}, "expected a JSON-RPC error (an object), found a string"),
+        ({"error": [1]}, "found an array"),
     ],
 )
-def test_what_is_no_response_says_why(value: Any, why: str) -> None:
+def test_an_invalid_response_is_unreadable_with_the_reason(value: Any, why: str) -> None:
     opened = jsonrpc.open_envelope(value)
     assert isinstance(opened, Unreadable)
     assert why in opened.why
@@ -109,7 +109,7 @@ def test_what_is_no_response_says_why(value: Any, why: str) -> None:
 
 
 @pytest.mark.parametrize("result", [None, {}, [], 0, False, "x", {"task": {}}])
-def test_a_result_is_opened_whatever_it_is(result: Any) -> None:
+def test_any_result_is_opened(result: Any) -> None:
     for envelope in (
         {"jsonrpc": "2.0", "id": 1, "result": result},
         {"jsonrpc": "2.0", "id": 1, "result": result, "error": None},
@@ -134,26 +134,26 @@ def test_a_result_is_opened_whatever_it_is(result: Any) -> None:
         ({}, ProtocolError(None, "")),
     ],
 )
-def test_an_error_is_read_with_what_it_has(error: Any, read: ProtocolError) -> None:
+def test_an_error_is_read_with_missing_members(error: Any, read: ProtocolError) -> None:
     assert jsonrpc.open_envelope({"jsonrpc": "2.0", "id": 1, "error": error}) == read
     assert jsonrpc.open_envelope({"error": error, "result": {"id": "t"}}) == read, "the error hurts more"
 
 
-def test_a_result_of_the_wrong_shape_says_why() -> None:
+def test_a_result_of_the_wrong_type_is_unreadable_with_the_reason() -> None:
     answer = jsonrpc.decode_answer(V1, Operation.GET, 200, {"result": {"id": 7}})
-    assert answer == Unreadable({"id": 7}, "Task/id: a string is due, this is a number")
+    assert answer == Unreadable({"id": 7}, "Task/id: expected a string, found a number")
 
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
 @pytest.mark.parametrize(
     "envelope", [{"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "result": None}, {"jsonrpc": "2.0", "result": {}}]
 )
-def test_a_deletion_is_done_when_nothing_is_answered(dialect: Any, envelope: Any) -> None:
+def test_an_empty_response_to_a_deletion_is_success(dialect: Any, envelope: Any) -> None:
     assert jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, 200, envelope) == Deleted()
 
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
-def test_a_deletion_is_not_done_when_something_else_is_answered(dialect: Any) -> None:
+def test_another_response_to_a_deletion_is_unreadable(dialect: Any) -> None:
     def delete(value: Any) -> Any:
         return jsonrpc.decode_answer(dialect, Operation.DELETE_PUSH, 200, value)
 
@@ -163,7 +163,7 @@ def test_a_deletion_is_not_done_when_something_else_is_answered(dialect: Any) ->
 
 
 @pytest.mark.parametrize("operation", [Operation.GET, Operation.SEND, Operation.LIST_PUSH])
-def test_any_other_answer_needs_a_result(operation: Operation) -> None:
+def test_other_responses_need_a_result(operation: Operation) -> None:
     assert isinstance(jsonrpc.decode_answer(V1, operation, 200, {"jsonrpc": "2.0", "id": 1}), Unreadable)
 
 
@@ -196,21 +196,21 @@ def test_a_call_without_id_and_parameters_is_a_call() -> None:
         {"jsonrpc": "2.0", "method": "m", "id": [1]},
     ],
 )
-def test_what_is_no_call_is_an_invalid_request(value: Any) -> None:
+def test_an_invalid_call_is_an_invalid_request(value: Any) -> None:
     read = jsonrpc.decode_call(value)
     assert isinstance(read, ProtocolError)
     assert read.name == "InvalidRequestError"
 
 
 @pytest.mark.parametrize("identity", ["a", 1, None])
-def test_an_answer_is_read_back_as_it_was_given(identity: Any) -> None:
+def test_a_written_response_is_read_back(identity: Any) -> None:
     written = jsonrpc.encode_answer(identity, V1.encode_result(Operation.GET, Task(id="t")))
     assert written == {"jsonrpc": "2.0", "id": identity, "result": {"id": "t"}}
     assert jsonrpc.decode_answer(V1, Operation.GET, 200, written) == Task(id="t")
 
 
 @pytest.mark.parametrize("error", [ProtocolError(-32001, "no"), ProtocolError(-32602, "no", {"a": [1]})])
-def test_an_error_is_read_back_as_it_was_given(error: ProtocolError) -> None:
+def test_a_written_error_is_read_back(error: ProtocolError) -> None:
     written = jsonrpc.encode_answer(1, error)
     assert ("data" in written["error"]) == (error.data is not None)
     assert jsonrpc.open_envelope(written) == error
@@ -241,7 +241,7 @@ def _without_a_method() -> Any:
         ("http://h/a/rpc/?x=1#y", "http://h/a"),
     ],
 )
-def test_an_extended_card_without_a_method_is_fetched_from_beside_the_interface(url: str, place: str) -> None:
+def test_an_extended_card_without_a_method_is_fetched_relative_to_the_interface(url: str, place: str) -> None:
     dialect = _without_a_method()
     assert jsonrpc.BINDING.offers(dialect, Operation.EXTENDED_CARD)
     request = jsonrpc.BINDING.encode(url, dialect, Operation.EXTENDED_CARD, ExtendedCardRequest(), "1")
@@ -249,17 +249,19 @@ def test_an_extended_card_without_a_method_is_fetched_from_beside_the_interface(
     assert (request.headers, request.body) == ({"Accept": "application/json"}, b"")
 
 
-def test_an_extended_card_without_a_method_comes_without_an_envelope() -> None:
+def test_an_extended_card_without_a_method_has_no_envelope() -> None:
     def answer(status: int, value: Any) -> Any:
         return jsonrpc.BINDING.decode_answer(_without_a_method(), Operation.EXTENDED_CARD, status, value)
 
     card = answer(200, {"name": "more", "url": "http://h", "version": "1"})
     assert isinstance(card, AgentCard)
     assert card.name == "more"
-    assert answer(404, {"detail": "Not Found"}) == Unreadable({"detail": "Not Found"}, "no card")
+    assert answer(404, {"detail": "Not Found"}) == Unreadable(
+        {"detail": "Not Found"}, "expected a card, received status 404"
+    )
 
 
-def test_an_error_goes_by_the_name_that_its_version_gives_the_code() -> None:
+def test_an_error_has_the_name_of_the_code_in_its_version() -> None:
     old = replace(V03, errors={-32001: "TaskNotFoundError"} | v0_1.ERROR_NAMES)
     for read in (
         lambda value: jsonrpc.decode_item(old, value),

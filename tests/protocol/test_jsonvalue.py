@@ -1,4 +1,4 @@
-"""Bytes become JSON values or are refused in words; nothing is raised, and nothing that was accepted fails later."""
+"""Bytes become JSON values, or are rejected with a reason; nothing is raised, and accepted values can be written."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ REFUSED = {
     "white space": (b" \r\n\t", "empty"),
     "HTML": (b"\n<!doctype html><title>502</title>", "HTML or XML"),
     "an SSE field": (b"event: update", "not JSON: expected value at line 1 column 1 ('event: update')"),
-    "an object that is cut off": (b'{"a": [1, 2', "breaks off"),
-    "a string that is cut off": (b'{"a": "x', "breaks off"),
+    "an object that is cut off": (b'{"a": [1, 2', "ends within"),
+    "a string that is cut off": (b'{"a": "x', "ends within"),
     "two values": (b'{"a":1}{"b":2}', "trailing characters"),
     "single quotes": (b"{'a': 1}", "line 1 column 2"),
     "a comma too many": (b'{\n"a": 1,\n}', "line 3 column 1"),
@@ -50,7 +50,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("raw", "why"), REFUSED.values(), ids=REFUSED)
-def test_what_is_not_json_is_refused_with_the_reason(raw: bytes, why: str) -> None:
+def test_invalid_json_is_rejected_with_the_reason(raw: bytes, why: str) -> None:
     read = parse(raw)
     assert isinstance(read, Unreadable)
     assert why in read.why
@@ -65,7 +65,7 @@ ACCEPTED = {
     "repeated members, of which the last counts": (b'{"a": 1, "a": 2}', {"a": 2}),
     "a surrogate pair": (rb'"\ud83d\ude00"', "😀"),
     "an escaped NUL": (rb'"\u0000"', "\0"),
-    "line separators that are no newlines": ('"\u2028\u2029\x85"'.encode(), "\u2028\u2029\x85"),
+    "line separators other than newlines": ('"\u2028\u2029\x85"'.encode(), "\u2028\u2029\x85"),
     "a number that vanishes": (b"1e-400", 0.0),
     "a number beyond a double": (b"[1e400, -1e400]", [float("inf"), float("-inf")]),
     "a scalar": (b" true\n", True),
@@ -74,7 +74,7 @@ ACCEPTED = {
 
 
 @pytest.mark.parametrize(("raw", "value"), ACCEPTED.values(), ids=ACCEPTED)
-def test_what_is_json_is_read(raw: bytes, value: Any) -> None:
+def test_valid_json_is_read(raw: bytes, value: Any) -> None:
     read = parse(raw)
     assert not isinstance(read, Unreadable)
     if value is not None:
@@ -87,7 +87,7 @@ def test_what_is_json_is_read(raw: bytes, value: Any) -> None:
 
 @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass")))
 @settings(max_examples=300, deadline=None)
-def test_any_bytes_are_a_value_or_refused(raw: bytes) -> None:
+def test_any_bytes_are_a_value_or_unreadable(raw: bytes) -> None:
     read = parse(raw)
     if isinstance(read, Unreadable):
         assert read.why
@@ -97,25 +97,25 @@ def test_any_bytes_are_a_value_or_refused(raw: bytes) -> None:
 
 @given(json_values)
 @settings(max_examples=150, deadline=None)
-def test_a_value_that_is_written_is_read_as_it_was(value: Any) -> None:
+def test_a_written_value_is_read_back_unchanged(value: Any) -> None:
     assert parse(dump(value)) == value
     assert parse(json.dumps(value, indent=2).encode()) == value
 
 
 @given(json_values, st.data())
 @settings(max_examples=150, deadline=None)
-def test_a_value_with_a_byte_missing_is_a_value_or_refused(value: Any, data: st.DataObject) -> None:
+def test_a_value_without_one_byte_is_a_value_or_unreadable(value: Any, data: st.DataObject) -> None:
     raw = dump(value)
     place = data.draw(st.integers(0, max(len(raw) - 1, 0)))
     read = parse(raw[:place] + raw[place + 1 :])
     assert isinstance(read, Unreadable) or not isinstance(parse(dump(read)), Unreadable)
 
 
-def test_what_is_written_is_compact_utf_8() -> None:
+def test_json_is_written_as_compact_utf_8() -> None:
     assert dump({"ключ": ["é", 1, None, True]}) == '{"ключ":["é",1,null,true]}'.encode()
 
 
-def test_half_of_a_surrogate_pair_is_written_as_its_escape() -> None:
+def test_half_of_a_surrogate_pair_is_written_as_an_escape() -> None:
     assert dump({"a": "\ud83d", "\udc00": "é"}) == rb'{"a":"\ud83d","\udc00":"\u00e9"}'
 
 
@@ -139,7 +139,7 @@ def test_a_type_is_named_as_json_names_it(value: Any, name: str) -> None:
     assert type_name(value) == name
 
 
-def test_a_long_string_is_quoted_in_short() -> None:
+def test_a_long_string_is_quoted_partly() -> None:
     assert len(brief("x" * 10_000)) < 200
     assert brief("x") == "'x'"
     assert brief([1]) == "an array"
@@ -148,44 +148,44 @@ def test_a_long_string_is_quoted_in_short() -> None:
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (None, "Task: an object is due, this is null"),
-        ([], "Task: an object is due, this is an array"),
-        ({"id": 5}, "Task/id: a string is due, this is a number"),
-        ({"status": "working"}, "Task/status: an object is due, this is 'working'"),
-        ({"history": {}}, "Task/history: an array is due, this is an object"),
+        (None, "Task: expected an object, found null"),
+        ([], "Task: expected an object, found an array"),
+        ({"id": 5}, "Task/id: expected a string, found a number"),
+        ({"status": "working"}, "Task/status: expected an object, found 'working'"),
+        ({"history": {}}, "Task/history: expected an array, found an object"),
         (
             {"history": [{}, {"parts": [{"text": True}]}]},
-            "Task/history/1/parts/0/text: a string is due, this is a boolean",
+            "Task/history/1/parts/0/text: expected a string, found a boolean",
         ),
-        ({"artifacts": [None]}, "Task/artifacts/0: an object is due, this is null"),
-        ({"metadata": "x"}, "Task/metadata: an object is due, this is 'x'"),
+        ({"artifacts": [None]}, "Task/artifacts/0: expected an object, found null"),
+        ({"metadata": "x"}, "Task/metadata: expected an object, found 'x'"),
     ],
 )
-def test_a_member_of_the_wrong_type_is_named_with_its_place(value: Any, why: str) -> None:
+def test_a_member_of_the_wrong_type_is_reported_with_its_pointer(value: Any, why: str) -> None:
     assert read(Task, value) == Unreadable(value, why)
 
 
-def test_a_refused_value_is_kept_as_it_came_and_not_as_it_was_rewritten() -> None:
+def test_an_unreadable_value_is_the_original_not_the_converted_value() -> None:
     sent = {"messageId": 1}
     refused = read(Message, sent, lambda value: value | {"rewritten": True})
     assert isinstance(refused, Unreadable)
     assert refused.value is sent
 
 
-def test_reading_does_not_touch_what_it_reads() -> None:
+def test_reading_does_not_change_the_value() -> None:
     sent = {"parts": None, "metadata": {"a": None}, "role": None, "x": None}
     kept = json.loads(json.dumps(sent))
     assert isinstance(read(Message, sent), Message)
     assert sent == kept
 
 
-def test_a_list_of_a_thousand_wrong_items_costs_one_error() -> None:
+def test_a_list_of_many_invalid_items_causes_one_error() -> None:
     with pytest.raises(ValidationError) as caught:
         Message.model_validate({"parts": [0] * 1000}, by_alias=True)
     assert caught.value.error_count() == 1
 
 
-def test_a_value_that_would_take_hundreds_of_times_its_size_is_refused() -> None:
+def test_a_value_with_too_many_containers_is_rejected() -> None:
     raw = b'{"parts":[' + b"{}," * (MOST_CONTAINERS + 1) + b"{}]}"
     value = parse(raw)
     assert isinstance(value, Unreadable)

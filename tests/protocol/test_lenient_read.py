@@ -1,4 +1,4 @@
-"""Events with members of the wrong type: what can be read of them, and what cannot."""
+"""Events with members of the wrong type: which parts can be read."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from inspector.findings.payload.judge import of_object
+from inspector.findings.payload.judge import judge_object
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, DIALECTS
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Artifact,
     Event,
@@ -103,33 +103,33 @@ def test_an_event_is_read_without_its_optional_members_of_the_wrong_type(value: 
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        (update(taskId=5), "TaskStatusUpdateEvent/taskId: a string is due"),
-        (update(status="working"), "TaskStatusUpdateEvent/status: an object is due"),
-        (update(status={"state": 5}), "TaskStatusUpdateEvent/status/state: a string is due"),
-        (chunk(append="yes"), "TaskArtifactUpdateEvent/append: a boolean is due"),
+        (update(taskId=5), "TaskStatusUpdateEvent/taskId: expected a string"),
+        (update(status="working"), "TaskStatusUpdateEvent/status: expected an object"),
+        (update(status={"state": 5}), "TaskStatusUpdateEvent/status/state: expected a string"),
+        (chunk(append="yes"), "TaskArtifactUpdateEvent/append: expected a boolean"),
         (chunk(artifact={"artifactId": 5}), "TaskArtifactUpdateEvent/artifact/artifactId"),
         (chunk(artifact={"artifactId": "a", "parts": [{"text": 5}]}), "TaskArtifactUpdateEvent/artifact/parts/0/text"),
-        (chunk(artifact={"artifactId": "a", "parts": {}}), "TaskArtifactUpdateEvent/artifact/parts: an array is due"),
+        (chunk(artifact={"artifactId": "a", "parts": {}}), "TaskArtifactUpdateEvent/artifact/parts: expected an array"),
         (task(id=None) | {"task": {"id": 5}}, "Task/id"),
         ({"message": {"parts": [5]}}, "Message/parts/0"),
-        ({"message": []}, "Message: an object is due"),
+        ({"message": []}, "Message: expected an object"),
     ],
 )
-def test_what_says_nothing_without_a_member_is_refused(value: Any, why: str):
+def test_an_object_without_an_essential_member_is_unreadable(value: Any, why: str):
     refused = read(value)
     assert isinstance(refused, Unreadable)
     assert refused.value == value
     assert refused.why.startswith(why)
 
 
-def test_a_page_of_tasks_is_read_without_what_its_tasks_get_wrong():
+def test_a_page_of_tasks_is_read_without_invalid_optional_members():
     page = {"tasks": [task(metadata=5)["task"]], "nextPageToken": "", "pageSize": "1"}
     read_page = V1.decode_result(Operation.LIST, page)
     assert not isinstance(read_page, Unreadable)
     assert read_page.to_json() == {"tasks": [task()["task"]], "nextPageToken": ""}
 
 
-@pytest.mark.parametrize("dialect", ALL, ids=lambda one: f"{one.version} {'/'.join(one.methods) and 'rpc'}")
+@pytest.mark.parametrize("dialect", ALL, ids=lambda dialect: f"{dialect.version} {'/'.join(dialect.methods) and 'rpc'}")
 def test_a_request_is_read_strictly(dialect: Dialect):
     sent = dialect.encode_request(Operation.SEND, SendRequest(message=MESSAGE))
     assert not isinstance(dialect.decode_request(Operation.SEND, sent), Unreadable)
@@ -148,9 +148,9 @@ SPOKEN += [("0.1", event) for event in EVENTS[2:]]  # 0.1 streams neither tasks 
 
 
 @pytest.mark.parametrize(
-    ("version", "event"), SPOKEN, ids=lambda one: one if isinstance(one, str) else type(one).__name__
+    ("version", "event"), SPOKEN, ids=lambda value: value if isinstance(value, str) else type(value).__name__
 )
-def test_whatever_is_left_out_is_named_where_it_stands(version: str, event: Event):
+def test_each_omitted_member_has_a_finding(version: str, event: Event):
     dialect = DIALECTS[version]
     sound = dialect.encode_event(event)
     assert not isinstance(read(sound, dialect), Unreadable)
@@ -163,26 +163,26 @@ def test_whatever_is_left_out_is_named_where_it_stands(version: str, event: Even
         for step in steps[:-1]:
             holder = holder[step]
         holder[steps[-1]] = 5 if not isinstance(holder[steps[-1]], int) or isinstance(holder[steps[-1]], bool) else "5"
-        found = {one.pointer for one in of_object(value, None, version, "JSONRPC")}
+        found = {finding.pointer for finding in judge_object(value, None, version, "JSONRPC")}
         assert pointer(*steps) in found, steps
         assert isinstance(read(value, dialect), Event | Unreadable)
 
 
-def test_a_million_bad_items_are_as_good_as_none():
+def test_a_list_of_a_million_invalid_items_is_omitted():
     started = time.process_time()
     read_task = read(task(history=[1] * 1_000_000))
     assert isinstance(read_task, Task)
     assert read_task.history is None
     assert isinstance(read({"message": {"parts": [1] * 1_000_000}}), Unreadable)
-    assert len(of_object({"message": {"parts": [1] * 1_000_000}}, None, "1.0", "JSONRPC")) < 1000
+    assert len(judge_object({"message": {"parts": [1] * 1_000_000}}, None, "1.0", "JSONRPC")) < 1000
     assert time.process_time() - started < 20  # naming each of them would take a minute and a gigabyte
 
 
-def test_a_list_loses_some_items_and_not_most():
+def test_a_list_loses_a_limited_number_of_items():
     assert read(task(history=[1] * 100 + [MESSAGE.to_json()])).history == [MESSAGE]
     assert read(task(history=[1] * 101 + [MESSAGE.to_json()])).history is None
 
 
-def test_what_cannot_be_changed_back_is_refused_as_it_came():
-    refused = read_forgiving(Task, {"id": 5}, lambda value: value | {"mood": 1})
-    assert refused == Unreadable({"id": 5}, "Task/id: a string is due, this is a number")
+def test_an_unreadable_object_keeps_the_original_value():
+    refused = read_lenient(Task, {"id": 5}, lambda value: value | {"mood": 1})
+    assert refused == Unreadable({"id": 5}, "Task/id: expected a string, found a number")

@@ -1,4 +1,4 @@
-"""The table of task states: which end a task, which wait for the client, which may follow which."""
+"""The table of task states: final states, states that wait for the client, allowed transitions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_states_are_those_of_1_0_with_one_l_in_canceled() -> None:
     }
 
 
-def test_every_state_but_unspecified_has_moves() -> None:
+def test_every_state_but_unspecified_has_transitions() -> None:
     assert set(MOVES) == set(State) - {S.UNSPECIFIED}
 
 
@@ -69,7 +69,7 @@ def test_a_task_that_ended_stays_as_it_ended(before: State, after: State) -> Non
 
 @pytest.mark.parametrize("state", list(State))
 @pytest.mark.parametrize("stranger", ["working", "TASK_STATE_CANCELLED", "napping", "", "TASK_STATE_UNSPECIFIED"])
-def test_a_state_that_the_table_does_not_know_forbids_nothing(state: State, stranger: str) -> None:
+def test_an_unknown_state_allows_every_transition(state: State, stranger: str) -> None:
     assert may_follow(state, stranger)
     assert may_follow(stranger, state)
     assert not is_terminal(stranger)
@@ -87,5 +87,5 @@ def test_a_state_that_the_table_does_not_know_forbids_nothing(state: State, stra
         ("", ""),
     ],
 )
-def test_a_state_is_said_as_people_say_it(state: str, said: str) -> None:
+def test_the_short_name_of_a_state(state: str, said: str) -> None:
     assert short(state) == said

@@ -1,4 +1,4 @@
-"""The error taxonomy agrees with the specification's table (1.0.1 sections 5.4 and 9.5) and with what SDKs send."""
+"""The table of errors agrees with the specification (1.0.1 sections 5.4 and 9.5) and with what SDKs send."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ def test_an_error_has_its_code_status_and_reason(name: str, code: int, http: int
     assert ProtocolError(code, "words").name == name
 
 
-def test_no_error_is_named_beyond_the_table() -> None:
+def test_the_table_contains_all_errors() -> None:
     assert set(BY_CODE) == {code for _, code, _, _ in TABLE}
     assert set(BY_NAME) == {name for name, *_ in TABLE}
 
 
 @pytest.mark.parametrize("code", [None, 0, -32000, -32011, 404])
-def test_a_code_that_nobody_names_is_an_error_all_the_same(code: int | None) -> None:
+def test_an_unknown_code_is_an_error(code: int | None) -> None:
     assert ProtocolError(code, "").name == "Error"
 
 
-def test_the_reasons_that_the_sdk_sends_are_those_of_the_table() -> None:
+def test_the_reasons_of_the_sdk_are_in_the_table() -> None:
     seen = set()
     for path in recordings("jsonrpc", "probes"):
         for exchange in exchanges(path):
             for value in map(parse, [exchange.response.body, *exchange.response.frames]):
                 error = value.get("error") if isinstance(value, dict) else None
                 data = error.get("data") if isinstance(error, dict) else None
-                infos = [one for one in data if "reason" in one] if isinstance(data, list) else []
-                seen |= {(error["code"], one["reason"]) for one in infos}
+                infos = [detail for detail in data if "reason" in detail] if isinstance(data, list) else []
+                seen |= {(error["code"], info["reason"]) for info in infos}
     assert len(seen) >= 6
     assert seen <= {(code, reason) for _, code, _, reason in TABLE}
 
 
-def test_a_fault_is_one_line_of_what_was_seen_and_what_to_do() -> None:
+def test_a_fault_is_one_line_with_its_hint() -> None:
     fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, "Nothing listens there.", "Start the agent.")
     assert fault.sentence() == "Nothing listens there. Start the agent."
     assert Fault(Whose.AGENT, "TaskNotFoundError", "No such task.").sentence() == "No such task."
@@ -108,7 +108,7 @@ def test_both_releases_of_1_0_map_an_error_to_statuses(name: str) -> None:
     assert kind.grpc_statuses == {grpc, kind.grpc}
 
 
-def test_an_error_is_found_by_its_reason_and_by_the_name_that_a_text_begins_with() -> None:
+def test_an_error_is_found_by_its_reason_and_by_the_start_of_a_message() -> None:
     for kind in BY_NAME.values():
         assert BY_REASON[kind.reason] is kind
         assert named_in(f"{kind.name}: some words") is named_in(kind.name) is kind
@@ -117,7 +117,7 @@ def test_an_error_is_found_by_its_reason_and_by_the_name_that_a_text_begins_with
     assert named_in("Task not found") is named_in("") is None
 
 
-def test_an_error_goes_by_what_its_version_calls_it() -> None:
+def test_an_error_has_the_name_of_its_version() -> None:
     for code, name in v0_1.ERROR_NAMES.items():
         assert ProtocolError(code, "", called=name).name == name != ProtocolError(code, "").name
     assert ProtocolError(None, "", status=404, called="Not Found").name == "Not Found"

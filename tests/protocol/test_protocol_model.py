@@ -1,4 +1,4 @@
-"""The canonical objects are lenient about absence, strict about types, frozen, and keep what they do not know."""
+"""The canonical objects accept missing members, reject wrong types, are immutable, and keep unknown members."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def types_in(annotation: Any) -> set[Any]:
         return {annotation} - {type(None)}
     if get_origin(annotation) in (dict, list):
         return {get_origin(annotation)}
-    return set().union(*(types_in(one) for one in get_args(annotation) if not hasattr(one, "fail_fast")))
+    return set().union(*(types_in(argument) for argument in get_args(annotation) if not hasattr(argument, "fail_fast")))
 
 
 MEMBERS = [
@@ -43,11 +43,15 @@ MEMBERS = [
     for field in model.model_fields.values()
 ]
 members = pytest.mark.parametrize(("model", "name", "held"), MEMBERS)
-typed_members = pytest.mark.parametrize(("model", "name", "held"), [one for one in MEMBERS if one.values[2] != {Any}])
-list_members = pytest.mark.parametrize(("model", "name", "held"), [one for one in MEMBERS if one.values[2] == {list}])
+typed_members = pytest.mark.parametrize(
+    ("model", "name", "held"), [member for member in MEMBERS if member.values[2] != {Any}]
+)
+list_members = pytest.mark.parametrize(
+    ("model", "name", "held"), [member for member in MEMBERS if member.values[2] == {list}]
+)
 
 
-def test_all_the_canonical_objects_are_looked_at() -> None:
+def test_all_canonical_objects_are_tested() -> None:
     assert len(MODELS) == 24
     assert {Task, AgentCard, Part} < set(MODELS)
 
@@ -60,7 +64,7 @@ def test_an_object_without_members_is_readable_and_writes_nothing(model: type[Wi
 
 
 @members
-def test_a_null_counts_as_absence(model: type[Wire], name: str, held: set[Any]) -> None:
+def test_a_null_counts_as_missing(model: type[Wire], name: str, held: set[Any]) -> None:
     nothing = read(model, {name: None})
     assert isinstance(nothing, model)
     assert nothing == model()
@@ -68,7 +72,7 @@ def test_a_null_counts_as_absence(model: type[Wire], name: str, held: set[Any]) 
 
 @typed_members
 def test_a_member_of_the_wrong_type_is_refused(model: type[Wire], name: str, held: set[Any]) -> None:
-    fitting = set().union(*(FITTING.get(one, {"object"}) for one in held))
+    fitting = set().union(*(FITTING.get(name, {"object"}) for name in held))
     for kind, value in VALUES.items():
         refused = isinstance(read(model, {name: value}), Unreadable)
         if kind not in fitting:
@@ -94,7 +98,7 @@ def test_a_long_map_of_wrong_security_schemes_ends_at_the_first() -> None:
     assert "0 is not an object" in refused.why
 
 
-def test_nulls_deep_inside_count_as_absence_and_nulls_in_free_json_are_kept() -> None:
+def test_nested_nulls_count_as_missing_except_in_free_json() -> None:
     task = read(
         Task,
         {
@@ -133,7 +137,7 @@ def test_defaults_are_not_shared_between_objects() -> None:
 
 
 @pytest.mark.parametrize("name", ["x-vendor", "task_id", "__class__", "to_json", "model_fields", "copy", "self", ""])
-def test_a_member_that_nobody_names_is_kept(name: str) -> None:
+def test_an_unknown_member_is_kept(name: str) -> None:
     message = read(Message, {"messageId": "m", name: {"a": [1, None]}})
     assert isinstance(message, Message)
     assert message.task_id is None
@@ -147,13 +151,13 @@ def test_members_in_snake_case_are_not_the_members() -> None:
     assert message.model_extra == {"message_id": "m", "task_id": "t"}
 
 
-def test_objects_are_made_by_either_spelling() -> None:
+def test_objects_can_be_created_with_both_kinds_of_names() -> None:
     assert Message(message_id="m", task_id="t") == Message(messageId="m", taskId="t")
     assert Message(message_id="m").to_json() == {"messageId": "m"}
 
 
 @pytest.mark.parametrize("value", ["5", True, 5.0, 5.5, 10**30 * 1.0])
-def test_a_number_that_is_no_integer_is_refused_where_one_is_due(value: Any) -> None:
+def test_a_number_that_is_not_an_integer_is_rejected(value: Any) -> None:
     assert isinstance(read(TaskRequest, {"historyLength": value}), Unreadable)
 
 
@@ -173,13 +177,13 @@ def test_a_number_that_is_no_integer_is_refused_where_one_is_due(value: Any) -> 
         ({"text": None}, ""),
     ],
 )
-def test_the_content_of_a_part_is_the_member_that_says_something(value: Any, content: str) -> None:
+def test_the_content_of_a_part_is_the_member_that_is_set(value: Any, content: str) -> None:
     part = read(Part, value)
     assert isinstance(part, Part)
     assert part.content == content
 
 
-def test_what_was_not_said_is_not_written() -> None:
+def test_members_that_are_not_set_are_not_written() -> None:
     artifact = Artifact(artifact_id="a", parts=[Part(text="x")])
     assert artifact.to_json() == {"artifactId": "a", "parts": [{"text": "x"}]}
 

@@ -1,4 +1,4 @@
-"""HTTP+JSON: an operation becomes a verb and a path, an answer and an error of any shape is read for what it is."""
+"""The HTTP+JSON binding: operations become methods and paths; responses and errors of every format are read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def error_info(reason: str) -> dict[str, Any]:
 # ── the request ──
 
 
-def test_the_binding_goes_by_its_name_on_the_card() -> None:
+def test_the_binding_has_its_name_on_cards() -> None:
     assert registry.BINDINGS["HTTP+JSON"] is rest.BINDING
 
 
@@ -98,9 +98,7 @@ def test_a_streaming_call_asks_for_an_event_stream() -> None:
         (Operation.EXTENDED_CARD, ExtendedCardRequest(), "GET /extendedAgentCard"),
     ],
 )
-def test_an_operation_of_1_0_has_its_verb_its_path_and_its_query(
-    operation: Operation, request_: Request, line: str
-) -> None:
+def test_an_operation_of_1_0_has_its_method_path_and_query(operation: Operation, request_: Request, line: str) -> None:
     sent = encode(operation, request_)
     assert f"{sent.method} {sent.url}" == line.replace(" /", " http://h/a2a/", 1)
     if sent.method != "POST":
@@ -108,7 +106,7 @@ def test_an_operation_of_1_0_has_its_verb_its_path_and_its_query(
         assert "Content-Type" not in sent.headers
 
 
-def test_a_tenant_is_the_first_segment_behind_the_url_and_not_in_the_body() -> None:
+def test_a_tenant_is_the_first_segment_after_the_url_and_not_in_the_body() -> None:
     sent = encode(Operation.SEND, HELLO.model_copy(update={"tenant": "ac/me"}), "http://h/a2a/")
     assert sent.url == "http://h/a2a/ac%2Fme/message:send"
     assert "tenant" not in parse(sent.body)
@@ -121,7 +119,7 @@ def test_a_slash_at_the_end_of_the_url_makes_no_difference(url: str) -> None:
     assert encode(Operation.GET, TaskRequest(id="t"), url).url == "http://h/tasks/t"
 
 
-def test_a_query_of_the_url_stays_and_a_fragment_goes() -> None:
+def test_the_query_of_the_url_is_kept_and_the_fragment_removed() -> None:
     sent = encode(Operation.GET, TaskRequest(id="t", history_length=2), "http://h/x/?key=1#top")
     assert sent.url == "http://h/x/tasks/t?key=1&historyLength=2"
 
@@ -138,7 +136,7 @@ def test_a_query_of_the_url_stays_and_a_fragment_goes() -> None:
         ("\ud800", "%ED%A0%80"),
     ],
 )
-def test_an_id_stays_one_segment_of_the_path(identity: str, segment: str) -> None:
+def test_an_id_is_one_segment_of_the_path(identity: str, segment: str) -> None:
     assert encode(Operation.GET, TaskRequest(id=identity)).url == f"http://h/a2a/tasks/{segment}"
 
 
@@ -154,7 +152,7 @@ def test_a_member_may_keep_its_slashes_and_a_body_may_be_whole() -> None:
     assert (canceled.url, canceled.body) == ("http://h/a2a/v1/tasks/t:cancel", b'{"id":"tasks/t"}')
 
 
-def test_what_has_no_place_in_a_query_is_written_as_json_there() -> None:
+def test_objects_in_a_query_are_written_as_json() -> None:
     sent = encode(Operation.GET, TaskRequest(id="t", metadata={"a": [1, None]}))
     assert parse_qsl(urlsplit(sent.url).query) == [("metadata", '{"a":[1,null]}')]
 
@@ -165,7 +163,7 @@ def test_an_operation_without_a_route_is_not_offered() -> None:
 
 
 @given(url=st.text(max_size=30), identity=st.text(max_size=12), token=st.text(max_size=12))
-def test_whatever_a_card_and_an_agent_name_becomes_a_request(url: str, identity: str, token: str) -> None:
+def test_any_names_in_card_and_task_become_a_request(url: str, identity: str, token: str) -> None:
     sent = encode(Operation.GET_PUSH, PushConfigRequest(task_id=identity, id=token), url)
     *_, task, configs, config = sent.url.partition("?")[0].split("/")
     assert (unquote(task), configs, unquote(config)) == (identity, "pushNotificationConfigs", token)
@@ -177,42 +175,42 @@ def test_whatever_a_card_and_an_agent_name_becomes_a_request(url: str, identity:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"", "there is no body"),
-        (b" \r\n", "there is no body"),
+        (b"", "the body is empty"),
+        (b" \r\n", "the body is empty"),
         (b"Internal Server Error", "text, not JSON: 'Internal Server Error'"),
         (b"true story", "text, not JSON: 'true story'"),
-        (b"<!DOCTYPE html><title>Error</title>", "HTML or XML, not JSON: a web server or a proxy answers here"),
-        (b'{"id":', "breaks off in"),
+        (b"<!DOCTYPE html><title>Error</title>", "HTML or XML, not JSON: the response is from a web server or a proxy"),
+        (b'{"id":', "ends within"),
         (b"\xff\xfe{", "UTF-16"),
     ],
 )
-def test_a_body_that_is_no_json_says_what_it_is_instead(raw: bytes, why: str) -> None:
+def test_a_body_that_is_not_json_is_described(raw: bytes, why: str) -> None:
     read = rest.BINDING.read(V1, Operation.GET, raw)
     assert isinstance(read, Unreadable)
     assert why in read.why
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"null"])
-def test_a_deletion_is_done_when_nothing_is_answered(raw: bytes) -> None:
+def test_an_empty_response_to_a_deletion_is_success(raw: bytes) -> None:
     value = rest.BINDING.read(V1, Operation.DELETE_PUSH, raw)
     assert rest.BINDING.decode_answer(V1, Operation.DELETE_PUSH, 204, value) == Deleted()
 
 
 @pytest.mark.parametrize("status", [301, 307, 404, 500])
-def test_a_deletion_is_not_done_when_the_status_denies_it(status: int) -> None:
+def test_a_deletion_with_an_error_status_failed(status: int) -> None:
     answer = rest.BINDING.decode_answer(V1, Operation.DELETE_PUSH, status, None)
-    assert answer == Unreadable(None, f"{status} without a body")
+    assert answer == Unreadable(None, f"status {status} without a body")
 
 
 @pytest.mark.parametrize("status", [200, 201, 202])
-def test_any_status_of_success_brings_the_result(status: int) -> None:
+def test_any_status_of_success_has_a_result(status: int) -> None:
     assert rest.BINDING.decode_answer(V1, Operation.GET, status, {"id": "t"}) == Task(id="t")
     assert rest.BINDING.decode_answer(V1, Operation.SEND, status, {"task": {"id": "t"}}) == Task(id="t")
     assert rest.BINDING.decode_answer(V1, Operation.STREAM, status, {"task": {"id": "t"}}) == Task(id="t")
 
 
 @pytest.mark.parametrize("operation", list(Operation))
-def test_an_answer_in_an_envelope_of_another_transport_is_not_taken_apart(operation: Operation) -> None:
+def test_a_response_with_the_envelope_of_another_binding_is_unreadable(operation: Operation) -> None:
     answer = rest.BINDING.decode_answer(V1, operation, 200, {"jsonrpc": "2.0", "id": 1, "result": {"id": "t"}})
     assert isinstance(answer, Unreadable)
     assert "JSON-RPC" in answer.why
@@ -267,9 +265,7 @@ NOT_FOUND = {"code": 404, "status": "NOT_FOUND", "message": "no", "details": [er
         (403, {"type": "about:blank", "title": "Forbidden", "status": 403}, None, "Forbidden", "Forbidden"),
     ],
 )
-def test_an_error_is_told_from_every_shape_that_it_comes_in(
-    status: int, body: Any, code: int | None, name: str, message: str
-) -> None:
+def test_an_error_is_read_in_every_format(status: int, body: Any, code: int | None, name: str, message: str) -> None:
     for operation in (Operation.GET, Operation.STREAM):
         error = rest.BINDING.decode_answer(V1, operation, status, body)
         assert isinstance(error, ProtocolError)
@@ -277,7 +273,7 @@ def test_an_error_is_told_from_every_shape_that_it_comes_in(
         assert message in error.message
 
 
-def test_an_error_keeps_what_it_says_beyond_its_name() -> None:
+def test_an_error_keeps_its_message_and_data() -> None:
     def data(body: Any) -> Any:
         error = rest.BINDING.decode_answer(V1, Operation.GET, 404, body)
         assert isinstance(error, ProtocolError)
@@ -292,15 +288,15 @@ def test_an_error_keeps_what_it_says_beyond_its_name() -> None:
 @pytest.mark.parametrize(
     ("body", "why"),
     [
-        ({"detail": "Not Found"}, "no error of A2A's, but 'Not Found' from a web framework"),
+        ({"detail": "Not Found"}, "not an A2A error: 'Not Found' from a web framework"),
         ({"detail": [{"loc": ["body"]}]}, "an array from a web framework"),
-        ({}, "no error of A2A's: this is an object"),
-        ([], "this is an array"),
-        ("no", "this is a string"),
-        (None, "404 without a body"),
+        ({}, "not an A2A error: an object"),
+        ([], "not an A2A error: an array"),
+        ("no", "not an A2A error: a string"),
+        (None, "status 404 without a body"),
     ],
 )
-def test_an_error_that_is_none_of_a2as_says_so(body: Any, why: str) -> None:
+def test_an_error_that_is_not_of_a2a_is_unreadable(body: Any, why: str) -> None:
     answer = rest.BINDING.decode_answer(V1, Operation.GET, 404, body)
     assert isinstance(answer, Unreadable)
     assert why in answer.why
@@ -337,7 +333,7 @@ hostile = st.recursive(
 
 
 @given(operation=st.sampled_from(Operation), status=st.integers(-1, 700), value=hostile)
-def test_no_answer_breaks_the_reader(operation: Operation, status: int, value: Any) -> None:
+def test_any_response_can_be_read(operation: Operation, status: int, value: Any) -> None:
     for dialect in (V1, V03):
         answer = rest.BINDING.decode_answer(dialect, operation, status, value)
         assert status < 300 or isinstance(answer, ProtocolError | Unreadable)
@@ -345,7 +341,7 @@ def test_no_answer_breaks_the_reader(operation: Operation, status: int, value: A
 
 
 @given(operation=st.sampled_from(Operation), raw=st.binary(max_size=40))
-def test_no_bytes_break_the_reader(operation: Operation, raw: bytes) -> None:
+def test_any_bytes_can_be_read(operation: Operation, raw: bytes) -> None:
     value = rest.BINDING.read(V1, operation, raw)
     assert isinstance(value, Unreadable) or dump(value)
 
@@ -381,7 +377,7 @@ RECORDED = recordings("rest", "rest/probes")
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=map(name_of, RECORDED))
-def test_what_the_sdks_answered_is_read(path: Path) -> None:
+def test_recorded_responses_of_the_sdks_are_read(path: Path) -> None:
     dialect = DIALECTS[dialect_of(path).version]
     for operation, exchange in calls(path):
         status = int(exchange.response.start.split(" ")[1])
@@ -407,7 +403,7 @@ def test_what_the_sdks_answered_is_read(path: Path) -> None:
             assert answer.status == status
 
 
-def test_the_recordings_hold_every_operation_and_both_kinds_of_errors() -> None:
+def test_the_recordings_contain_every_operation_and_both_kinds_of_errors() -> None:
     seen = {(dialect_of(path).version, operation) for path in RECORDED for operation, _ in calls(path)}
     assert {operation for version, operation in seen if version == "1.0"} == set(Operation)
     # The 0.3 SDK answers a deletion with 405 and a subscription by POST too.
@@ -419,7 +415,7 @@ def test_the_recordings_hold_every_operation_and_both_kinds_of_errors() -> None:
 
 
 @pytest.mark.parametrize("path", recordings("rest"), ids=map(name_of, recordings("rest")))
-def test_what_the_official_clients_sent_is_what_we_send(path: Path) -> None:
+def test_our_requests_equal_those_of_the_official_clients(path: Path) -> None:
     """The same verb and path, and the same members in the body where the dialect reads it back."""
     dialect = DIALECTS[dialect_of(path).version]
     for operation, exchange in calls(path):

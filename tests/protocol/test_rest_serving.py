@@ -1,4 +1,4 @@
-"""HTTP+JSON from a server's side: every path that a client makes is found again, and nothing else is."""
+"""HTTP+JSON in a server: every path that a client creates is recognised, and no other path."""
 
 from __future__ import annotations
 
@@ -54,9 +54,7 @@ def found(dialect: Dialect, call: HttpRequest) -> Found:
 
 @pytest.mark.parametrize("dialect", [V1, V03], ids=["1.0", "0.3"])
 @pytest.mark.parametrize(("operation", "request_"), CALLS, ids=[operation.value for operation, _ in CALLS])
-def test_what_a_client_asks_for_is_what_a_server_finds(
-    dialect: Dialect, operation: Operation, request_: Request
-) -> None:
+def test_a_server_finds_the_operation_of_a_client(dialect: Dialect, operation: Operation, request_: Request) -> None:
     call = rest.encode("http://agent", dialect, operation, request_, "1")
     asked = found(dialect, call)
     assert asked.operation is operation
@@ -67,7 +65,7 @@ def test_what_a_client_asks_for_is_what_a_server_finds(
     assert dialect.decode_request(operation, members) == wanted
 
 
-def test_a_tenant_stands_before_the_path_and_a_slash_within_a_member_is_encoded() -> None:
+def test_a_tenant_precedes_the_path_and_slashes_in_members_are_encoded() -> None:
     call = rest.encode("http://agent", V1, Operation.GET, TaskRequest(tenant="a/b", id="c/d"), "1")
     assert found(V1, call).members == {"tenant": "a/b", "id": "c/d"}
 
@@ -84,18 +82,18 @@ def test_a_tenant_stands_before_the_path_and_a_slash_within_a_member_is_encoded(
         ("get", "/tasks", {"GET"}),
     ],
 )
-def test_what_is_not_there_says_what_is(verb: str, path: str, verbs: set[str]) -> None:
+def test_an_unknown_operation_lists_the_allowed_methods(verb: str, path: str, verbs: set[str]) -> None:
     assert find(V1, verb, path) == verbs
 
 
 @given(verb=st.sampled_from(["GET", "POST", "DELETE"]), path=st.text(max_size=30).map("/{}".format))
-def test_no_path_breaks_the_finder(verb: str, path: str) -> None:
+def test_any_path_can_be_searched(verb: str, path: str) -> None:
     for dialect in (V1, V03):
         assert isinstance(find(dialect, verb, path), Found | frozenset)
 
 
 @pytest.mark.parametrize("text", ["", "ten", "1.5", "9" * 40, "true", "-"])
-def test_a_number_that_is_none_is_left_for_the_dialect_to_refuse(text: str) -> None:
+def test_an_invalid_number_is_left_to_the_dialect(text: str) -> None:
     assert isinstance(V1.decode_request(Operation.LIST, read_query(Operation.LIST, {"pageSize": text})), Unreadable)
 
 

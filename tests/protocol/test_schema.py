@@ -1,4 +1,4 @@
-"""JSON schemas as forms: found where agents put them, taken apart, filled in, and hostile ones."""
+"""JSON Schemas as forms: finding them, converting them to fields, reading values, and hostile schemas."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def test_a_schema_is_found_where_agents_put_it(message: Message):
         Message(parts=[Part(data={"other": SCHEMA})]),
     ],
 )
-def test_what_is_no_schema_is_none(message: Message | None):
+def test_other_values_are_not_a_schema(message: Message | None):
     assert find_schema(message) is None
 
 
-def test_a_skill_may_bring_one():
+def test_a_skill_may_contain_a_schema():
     assert schema_of_skill({"inputSchema": SCHEMA}) == SCHEMA
     assert schema_of_skill({"metadata": {"schema": SCHEMA}}) == SCHEMA
     assert schema_of_skill({}) is None
     assert schema_of_skill(None) is None
 
 
-def test_nested_objects_become_fields_of_their_own():
-    fields = {one.name: one for one in fields_of(SCHEMA)}
+def test_nested_objects_become_separate_fields():
+    fields = {field.name: field for field in fields_of(SCHEMA)}
     assert [*fields] == ["name", "count", "price", "fast", "size", "tags", "address.city", "address.zip"]
-    assert [one.kind for one in fields.values()] == [
+    assert [field.kind for field in fields.values()] == [
         "string",
         "integer",
         "number",
@@ -78,7 +78,7 @@ def test_nested_objects_become_fields_of_their_own():
     assert fields["address.city"].required
 
 
-def test_what_is_filled_in_has_the_types_of_the_schema():
+def test_form_values_have_the_types_of_the_schema():
     typed = {
         "name": " Ada ",
         "count": "3",
@@ -104,30 +104,30 @@ def test_what_is_filled_in_has_the_types_of_the_schema():
     ("typed", "said"),
     [
         ({}, "Your name is required."),
-        ({"count": "x"}, "count is a whole number"),
-        ({"count": "1.5"}, "count is a whole number."),
-        ({"count": "true"}, "count is a whole number."),
-        ({"count": "1e999"}, "count is a whole number."),
-        ({"price": '"1"'}, "price is a number."),
-        ({"fast": "perhaps"}, "fast is true or false."),
-        ({"size": "XL"}, "size is one of S, M, 3."),
-        ({"tags": "[1"}, "tags is JSON"),
-        ({"tags": "[" * 100_000}, "tags is JSON"),
+        ({"count": "x"}, "count must be a whole number"),
+        ({"count": "1.5"}, "count must be a whole number."),
+        ({"count": "true"}, "count must be a whole number."),
+        ({"count": "1e999"}, "count must be a whole number."),
+        ({"price": '"1"'}, "price must be a number."),
+        ({"fast": "perhaps"}, "fast must be true or false."),
+        ({"size": "XL"}, "size must be one of S, M, 3."),
+        ({"tags": "[1"}, "tags must be JSON"),
+        ({"tags": "[" * 100_000}, "tags must be JSON"),
     ],
 )
-def test_what_is_filled_in_wrong_is_said(typed: dict[str, str], said: str):
+def test_invalid_form_values_are_reported(typed: dict[str, str], said: str):
     whole = {"name": "Ada", "address.city": "Bern"} if typed else {}
     with pytest.raises(FieldError, match=said.replace(".", r"\.").split("\n")[0]):
         filled_in(fields_of(SCHEMA), whole | typed)
 
 
-def test_a_hostile_schema_stays_small():
+def test_the_number_of_fields_is_limited():
     wide = {"type": "object", "properties": {str(number): {} for number in range(100_000)}}
     assert len(fields_of(wide)) == 60
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(50):
         deep = {"type": "object", "properties": {"a": deep}}
-    assert [one.name for one in fields_of(deep)] == ["a.a.a.a"]
+    assert [field.name for field in fields_of(deep)] == ["a.a.a.a"]
     odd = {"properties": {"a": {"type": 7, "enum": "no", "title": [], "default": {"b": 1}}}}
     assert is_schema(odd)
     assert fields_of(odd)[0].value == '{"b": 1}'

@@ -1,4 +1,4 @@
-"""Which interface of a card is used, and why."""
+"""The choice of an interface of a card, and its reason."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def card(*interfaces: AgentInterface) -> AgentCard:
     return AgentCard(name="x", supported_interfaces=list(interfaces))
 
 
-def only(one: AgentInterface) -> Option:
-    [option] = options(card(one))
+def only(declared: AgentInterface) -> Option:
+    [option] = options(card(declared))
     return option
 
 
@@ -35,7 +35,7 @@ def only(one: AgentInterface) -> Option:
         (" 0.3 ", "0.3"),
     ],
 )
-def test_a_version_is_read_for_the_wire_that_it_names(declared: str, version: str):
+def test_a_version_selects_the_dialect(declared: str, version: str):
     option = only(interface(declared))
     assert option.usable
     assert option.dialect is not None
@@ -44,58 +44,58 @@ def test_a_version_is_read_for_the_wire_that_it_names(declared: str, version: st
 
 
 @pytest.mark.parametrize("version", ["", "2.0", "0.30", "one", "v1.0", "9" * 5000])
-def test_a_version_that_we_do_not_speak_says_so(version: str):
+def test_an_unsupported_version_is_reported(version: str):
     option = only(interface(version))
     assert not option.usable
-    assert (repr(version) if version else "without a protocolVersion") in option.reason
+    assert (repr(version) if version else "protocolVersion is missing") in option.reason
 
 
-def test_a_binding_that_we_do_not_speak_says_so():
+def test_an_unsupported_binding_is_reported():
     option = only(interface("1.0", UNKNOWN))
     assert not option.usable
     assert UNKNOWN in option.reason
 
 
-def test_a_binding_is_known_however_it_is_capitalised():
+def test_the_case_of_a_binding_is_ignored():
     assert only(interface("1.0", "jsonRpc")).usable
 
 
-def test_the_first_interface_of_the_card_wins():
+def test_the_first_interface_is_chosen():
     choice = select(card(interface("0.3", url="http://old/"), interface("1.0", url="http://new/")))
     assert choice is not None
     assert (choice.interface.url, choice.dialect.version, choice.reason) == (
         "http://old/",
         "0.3",
-        "first on the card",
+        "preferred",
     )
 
 
-def test_what_we_do_not_speak_is_passed_over():
+def test_unsupported_interfaces_are_skipped():
     choice = select(card(interface("1.0", UNKNOWN), interface("9.0"), interface("1.0", url="http://new/")))
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://new/", "first on the card that we speak")
+    assert (choice.interface.url, choice.reason) == ("http://new/", "first supported interface")
 
 
-def test_a_transport_that_was_asked_for_wins_over_the_card():
+def test_a_requested_transport_has_priority_over_the_card():
     offered = card(interface("1.0", UNKNOWN), interface("0.3", url="http://old/"), interface("1.0", url="http://new/"))
     choice = select(offered, transports=("no-such-thing", "jsonrpc"))
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://old/", "jsonrpc was asked for")
+    assert (choice.interface.url, choice.reason) == ("http://old/", "jsonrpc was requested")
 
 
-def test_a_transport_that_the_card_does_not_offer_changes_nothing():
+def test_a_requested_transport_that_is_not_declared_is_ignored():
     choice = select(card(interface("1.0")), transports=(UNKNOWN,))
     assert choice is not None
-    assert choice.reason == "first on the card"
+    assert choice.reason == "preferred"
 
 
-def test_a_version_that_was_asked_for_wins_over_the_card():
+def test_a_requested_version_has_priority_over_the_card():
     choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), version="0.3")
     assert choice is not None
-    assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was asked for")
+    assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was requested")
 
 
-def test_a_version_stands_in_where_the_card_declares_none():
+def test_a_requested_version_is_used_if_the_card_declares_none():
     choice = select(card(interface("", url="http://bare/")), version="1.0")
     assert choice is not None
     assert (choice.interface.url, choice.dialect.version) == ("http://bare/", "1.0")
@@ -111,20 +111,21 @@ def test_a_version_stands_in_where_the_card_declares_none():
     ],
     ids=["none", "too new", "unknown binding", "unknown protocol version"],
 )
-def test_no_interface_is_chosen_where_none_can_be_used(interfaces: tuple[AgentInterface, ...], version: str):
+def test_no_interface_is_chosen_if_none_is_supported(interfaces: tuple[AgentInterface, ...], version: str):
     assert select(card(*interfaces), version=version) is None
 
 
-def test_the_alternatives_begin_with_what_is_declared_and_go_on_with_what_is_not():
+def test_alternatives_list_declared_versions_first():
     found = [
-        (one.dialect.version, one.reason) for one in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
+        (choice.dialect.version, choice.reason)
+        for choice in alternatives(card(interface("1.0"), interface("1.0", UNKNOWN)))
     ]
     assert found[0] == ("1.0", "declared")
     assert ("0.3", "not declared") in found[1:]
     assert ("1.0", "declared") not in found[1:]
 
 
-def test_a_version_that_no_interface_declares_stands_for_what_they_do_declare():
+def test_a_requested_version_replaces_the_declared_versions():
     chosen = select(card(interface("1.0", "GRPC"), interface("1.0")), ("JSONRPC",), version="0.3")
     assert chosen is not None
     assert (chosen.interface.protocol_binding, chosen.dialect.version) == ("JSONRPC", "0.3")

@@ -1,4 +1,4 @@
-"""An account that is kept as it is: nothing later changes it, and what is done to it changes nothing else."""
+"""A snapshot of a task is not affected by later changes, and does not affect other snapshots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from inspector.protocol.assemble import AssembledTask, TextAppended, TextRun
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.model import TaskArtifactUpdateEvent, Unreadable
-from inspector.protocol.snapshot import freeze
+from inspector.protocol.snapshot import take_snapshot
 
 
 def tell(account: AssembledTask, *events: dict[str, Any]) -> AssembledTask:
@@ -32,11 +32,11 @@ BEGUN = (status("WORKING", "reading"), chunk("one "), chunk("two ", append=True)
 LATER = (chunk("three", append=True, lastChunk=True), status("COMPLETED", "done"))
 
 
-def test_what_comes_later_does_not_change_it():
+def test_later_changes_do_not_affect_a_snapshot():
     account = tell(AssembledTask("t"), *BEGUN)
-    kept = freeze(account)
+    kept = take_snapshot(account)
     tell(account, *LATER, chunk("instead"))
-    then = kept.thaw()
+    then = kept.restore()
     assert str(then.artifacts["a"].text) == "one two "
     assert [move.state for move in then.moves] == ["TASK_STATE_WORKING"]
     assert [message.message_id for message in then.messages] == ["reading"]
@@ -45,29 +45,29 @@ def test_what_comes_later_does_not_change_it():
     assert len(then.artifacts["a"].parts) == 2
 
 
-def test_a_text_that_goes_on_ends_where_it_ended():
+def test_a_text_ends_where_it_ended_at_the_snapshot():
     account = tell(AssembledTask("t"), chunk("one "))
-    kept = freeze(account)
+    kept = take_snapshot(account)
     like = v1_0.decode_event(chunk("one "))
     assert isinstance(like, TaskArtifactUpdateEvent)
     account.apply(TextAppended(like, ("two",)), 9.0)
-    assert kept.thaw().artifacts["a"].parts == [TextRun(0, 4, None, None)]
+    assert kept.restore().artifacts["a"].parts == [TextRun(0, 4, None, None)]
     assert account.artifacts["a"].parts == [TextRun(0, 7, None, None)]
 
 
-def test_it_goes_another_way_without_changing_the_first_or_itself():
+def test_a_restored_task_is_independent():
     account = tell(AssembledTask("t"), *BEGUN)
-    kept = freeze(account)
-    tell(kept.thaw(), *LATER)
+    kept = take_snapshot(account)
+    tell(kept.restore(), *LATER)
     assert str(account.artifacts["a"].text) == "one two "
-    assert account.context_id == kept.thaw().context_id
-    whole, again = tell(kept.thaw(), *LATER), tell(AssembledTask("t"), *BEGUN, *LATER)
+    assert account.context_id == kept.restore().context_id
+    whole, again = tell(kept.restore(), *LATER), tell(AssembledTask("t"), *BEGUN, *LATER)
     assert str(whole.artifacts["a"].text) == str(again.artifacts["a"].text) == "one two three"
     assert whole.artifacts["a"].parts == again.artifacts["a"].parts
     assert (whole.moves, list(whole.messages)) == (again.moves, list(again.messages))
     assert whole.context_id == again.context_id
 
 
-def test_a_task_of_which_nothing_was_heard_can_be_kept():
-    then = freeze(AssembledTask("t")).thaw()
+def test_a_snapshot_of_an_empty_task():
+    then = take_snapshot(AssembledTask("t")).restore()
     assert (then.id, then.artifacts, then.moves) == ("t", {}, [])

@@ -1,4 +1,4 @@
-"""The stream decoder: the WHATWG algorithm, every way of cutting the bytes, and the bounds."""
+"""The stream decoder: the WHATWG algorithm, bytes split at any position, and the limits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_empty_data_is_data():
     assert dispatched("data\n\ndata\ndata\n\ndata:") == [b"", b"\n"]
 
 
-def test_one_space_after_the_colon_is_no_part_of_the_value():
+def test_one_space_after_the_colon_is_not_part_of_the_value():
     assert dispatched("data:test\n\ndata: test\n\ndata:  test\n\n") == [b"test", b"test", b" test"]
 
 
@@ -74,16 +74,16 @@ def test_nothing_else_ends_a_line():
     assert dispatched("data: a\u2028b\u2029c\u0085d\x0b\x0ce\n\n") == ["a\u2028b\u2029c\u0085d\x0b\x0ce".encode()]
 
 
-def test_a_byte_order_mark_is_skipped_at_the_start_alone():
+def test_a_byte_order_mark_is_skipped_at_the_start_only():
     assert dispatched("\ufeffdata: a\n\n\ufeffdata: b\n\n") == [b"a"]
     assert dispatched("\ufeff\n\ndata: a\n\n") == [b"a"]
 
 
-def test_an_id_with_a_nul_is_no_id():
+def test_an_id_with_a_nul_is_ignored():
     assert read(b"id: a\0b\ndata: x\n\n")[0][0].id is None
 
 
-def test_bytes_that_are_no_utf_8_do_not_stop_the_names():
+def test_bytes_that_are_not_utf_8_do_not_affect_other_fields():
     [frame] = read(b"event: \xff\nid: \xfe\n: \xfd\ndata: \xfc\n\n")[0]
     assert (frame.event, frame.id, frame.comments, frame.data) == ("\ufffd", "\ufffd", ("\ufffd",), b"\xfc")
 
@@ -103,7 +103,7 @@ def test_empty_lines_join_the_block_that_follows():
 # However the bytes are cut
 
 
-def test_a_stream_reads_the_same_when_it_is_cut_anywhere():
+def test_a_stream_is_decoded_equally_when_split_anywhere():
     whole, _ = read(MIXED)
     assert len(whole) == 7
     for cut in range(len(MIXED) + 1):
@@ -112,13 +112,13 @@ def test_a_stream_reads_the_same_when_it_is_cut_anywhere():
         assert b"".join(frame.raw for frame in frames) + rest == MIXED
 
 
-def test_a_stream_reads_the_same_byte_by_byte():
+def test_a_stream_is_decoded_equally_byte_by_byte():
     frames, rest = read(*(MIXED[at : at + 1] for at in range(len(MIXED))))
     assert said(frames) == said(read(MIXED)[0])
     assert rest == b"data: unfinished"
 
 
-def test_an_event_does_not_wait_for_the_second_half_of_its_last_line_end():
+def test_an_event_does_not_wait_for_the_lf_of_its_last_crlf():
     decoder = Decoder()
     assert [frame.data for frame in decoder.feed(b"data: a\r\n\r")] == [b"a"]
     assert [frame.data for frame in decoder.feed(b"\ndata: b\r\n\r\n")] == [b"b"]
@@ -172,7 +172,7 @@ def peak_of(decoder: Decoder, chunk: bytes, times: int) -> float:
     [b"x" * 65536, b"data:\n" * 10_000, b"data:ab\n" * 8192, b":ab\n" * 16_384, b"a\n" * 32_768, b"\n" * 65_536],
     ids=["one line", "empty data", "short data", "comments", "unknown fields", "empty lines"],
 )
-def test_a_block_beyond_the_limit_ends_the_reading_within_bounds(chunk: bytes):
+def test_a_block_beyond_the_limit_ends_decoding(chunk: bytes):
     decoder = Decoder(limit=2**19)
     assert peak_of(decoder, chunk, 1000) < 10
     assert decoder.overrun
@@ -197,7 +197,7 @@ def test_the_limit_is_for_one_block_and_not_for_the_stream():
     assert not decoder.overrun
 
 
-def test_frames_that_came_before_an_overrun_are_not_lost():
+def test_frames_before_an_overrun_are_returned():
     decoder = Decoder(limit=10)
     assert [frame.data for frame in decoder.feed(b"data: a\n\ndata: far too long")] == [b"a"]
     assert decoder.overrun

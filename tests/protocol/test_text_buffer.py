@@ -1,16 +1,16 @@
-"""Text that grows: the tail from any position is the tail of the whole."""
+"""A growing text: the tail from any position equals the tail of the whole text."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 
 
 @given(st.lists(st.text(max_size=5)), st.integers(-3, 30))
-def test_the_tail_of_a_growing_text_is_that_of_the_whole(pieces: list[str], position: int):
-    text = GrowingText()
+def test_the_tail_equals_the_tail_of_the_whole_text(pieces: list[str], position: int):
+    text = TextBuffer()
     for piece in pieces:
         text.append(piece)
     whole = "".join(pieces)
@@ -20,8 +20,8 @@ def test_the_tail_of_a_growing_text_is_that_of_the_whole(pieces: list[str], posi
 
 
 @given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000))
-def test_the_tail_is_right_across_blocks(sizes: list[int], position: int):
-    text, whole = GrowingText(), ""
+def test_the_tail_is_correct_across_blocks(sizes: list[int], position: int):
+    text, whole = TextBuffer(), ""
     for number, size in enumerate(sizes):
         piece = chr(ord("a") + number) * size
         text.append(piece)
@@ -29,8 +29,8 @@ def test_the_tail_is_right_across_blocks(sizes: list[int], position: int):
     assert text.after(position) == whole[position:]
 
 
-def test_who_reads_along_gets_every_character_once():
-    text, seen = GrowingText(), ""
+def test_reading_incrementally_returns_every_character_once():
+    text, seen = TextBuffer(), ""
     for number in range(5000):
         text.append(f"{number} and some more text, ")
         if number % 7 == 0:
@@ -38,16 +38,16 @@ def test_who_reads_along_gets_every_character_once():
     assert seen + text.after(len(seen)) == str(text)
 
 
-def test_pieces_without_text_do_not_pile_up():
-    text = GrowingText()
+def test_empty_texts_are_not_stored():
+    text = TextBuffer()
     for _ in range(10_000):
         text.append("")
     assert not text._tail
 
 
 @given(st.lists(st.integers(0, 150_000), max_size=6), st.integers(0, 900_000), st.integers(0, 200_000))
-def test_a_part_is_right_across_blocks(sizes: list[int], start: int, length: int):
-    text, whole = GrowingText(), ""
+def test_a_part_is_correct_across_blocks(sizes: list[int], start: int, length: int):
+    text, whole = TextBuffer(), ""
     for number, size in enumerate(sizes):
         piece = chr(ord("a") + number) * size
         text.append(piece)

@@ -1,4 +1,4 @@
-"""A mock agent on a free port, and clients of both versions."""
+"""Fixtures: mock agents on free ports and clients for each version and binding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVED = Profile(versions=("1.0", "0.3", "0.2", "0.1", "opvs", "1.1"))
 
 @pytest.fixture
 async def agent() -> AsyncIterator[MockAgent]:
-    """An agent whose behaviours make no pauses."""
+    """An agent without pauses."""
     agent = MockAgent(SERVED, pace=0, push_pause=0)
     await agent.start()
     yield agent
@@ -27,7 +27,7 @@ async def agent() -> AsyncIterator[MockAgent]:
 
 @pytest.fixture
 async def slow_agent() -> AsyncIterator[MockAgent]:
-    """An agent that takes its time."""
+    """An agent with pauses."""
     agent = MockAgent(SERVED, pace=0.2, push_pause=0)
     await agent.start()
     yield agent
@@ -49,19 +49,19 @@ WAYS = [(version, binding) for version in ("1.0", "0.3") for binding in BINDINGS
 
 @pytest.fixture(params=WAYS, ids=" ".join)
 def way(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Each version over each of its bindings, where a client wants nothing that one of them has not."""
+    """Each version over each of its bindings, for tests that need no version-specific feature."""
     return request.param  # type: ignore[no-any-return]
 
 
 @pytest.fixture
 def peer(agent: MockAgent, session: aiohttp.ClientSession, way: tuple[str, str]) -> Peer:
-    """A client of the quick agent."""
+    """A client of the agent without pauses."""
     return peer_for(session, agent, *way)
 
 
 @pytest.fixture
 def slow_peer(slow_agent: MockAgent, session: aiohttp.ClientSession, way: tuple[str, str]) -> Peer:
-    """A client of the agent that takes its time."""
+    """A client of the agent with pauses."""
     return peer_for(session, slow_agent, *way)
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the mock agent share: a client over real sockets in either version, a webhook, and waiting."""
+"""Helpers for the tests of the mock agent: a client over real sockets, a webhook, and waiting."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 
-PATIENCE = 10.0
+TIMEOUT_SECONDS = 10.0
 
 
 async def eventually(condition: Callable[[], Any]) -> Any:
-    """Wait until a condition holds, and return what it gave."""
-    async with asyncio.timeout(PATIENCE):
+    """Wait until a condition is true and return its value."""
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not (outcome := condition()):
             await asyncio.sleep(0.005)
     return outcome
@@ -55,13 +55,13 @@ def say(text: str, *, configuration: SendConfiguration | None = None, **members:
     return SendRequest(message=message, configuration=configuration)
 
 
-def now_please(**members: Any) -> SendConfiguration:
-    """Return the configuration of a client that does not want to wait."""
+def immediately(**members: Any) -> SendConfiguration:
+    """Return a configuration with `returnImmediately`."""
     return SendConfiguration(return_immediately=True, **members)
 
 
 def state_of(event: Event) -> str:
-    """Return the state that an event speaks of, in short."""
+    """Return the short name of the state in an event, or the kind of the event."""
     if isinstance(event, Task | TaskStatusUpdateEvent):
         return event.status.state.removeprefix("TASK_STATE_").lower()
     return "artifact" if isinstance(event, TaskArtifactUpdateEvent) else "message"
@@ -74,7 +74,7 @@ def text_of(parts: list[Part]) -> str:
 
 @dataclass
 class Peer:
-    """A client of one version over one binding, made of the product's own dialects and bindings."""
+    """A client of one version over one binding; it uses the dialects and bindings of the inspector."""
 
     session: aiohttp.ClientSession
     agent: MockAgent
@@ -82,7 +82,7 @@ class Peer:
     binding: Binding = jsonrpc.BINDING
     headers: dict[str, str] = field(default_factory=dict)
     home: str | None = None
-    """The path of the version, where it is not the usual one."""
+    """The path of the version if it is not the default path."""
 
     @property
     def url(self) -> str:
@@ -94,7 +94,7 @@ class Peer:
         return self.agent.url + (usual if self.home is None else self.home)
 
     async def call(self, operation: Operation, request: Request) -> Answer:
-        """Call an operation that is answered once."""
+        """Call an operation with a single response."""
         if isinstance(request, SendRequest) and self.dialect in (v0_3_proto.DIALECT, v0_2.PROTO_DIALECT):
             request = _waiting(request)
         call = self.binding.encode(self.url, self.dialect, operation, request, "1")
@@ -109,7 +109,7 @@ class Peer:
             return self.binding.decode_answer(self.dialect, operation, response.status, value)
 
     async def _grpc(self, call: GrpcRequest, operation: Operation) -> AsyncIterator[Any]:
-        """Call a method and give its messages as answers or items, or the error that it ends with."""
+        """Call a gRPC method and yield its messages as responses or items, or its error."""
         metadata = tuple((call.metadata | {name.lower(): text for name, text in self.headers.items()}).items())
         async with grpc.aio.insecure_channel(call.target) as channel:
             make = channel.unary_stream if call.streaming else channel.unary_unary
@@ -126,7 +126,7 @@ class Peer:
                 yield decode_error(error.code().value[0], error.details() or "", details)
 
     async def send(self, text: str, **members: Any) -> Any:
-        """Send a text and return the answer."""
+        """Send a text and return the response."""
         return await self.call(Operation.SEND, say(text, **members))
 
     async def task(self, task_id: str, history_length: int | None = None) -> Any:
@@ -135,7 +135,7 @@ class Peer:
         return await self.call(Operation.GET, TaskRequest(id=task_id, **wanted))
 
     async def stream(self, operation: Operation, request: Request) -> AsyncIterator[Item]:
-        """Call an operation that is answered with a stream."""
+        """Call a streaming operation."""
         call = self.binding.encode(self.url, self.dialect, operation, request, "1")
         if isinstance(call, GrpcRequest):
             async for item in self._grpc(call, operation):
@@ -154,17 +154,17 @@ class Peer:
 
     async def events(self, text: str, **members: Any) -> list[Any]:
         """Send a text and return the whole stream."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             return [item async for item in self.stream(Operation.STREAM, say(text, **members))]
 
     async def subscribe(self, task_id: str, into: list[Any]) -> None:
-        """Collect the events of a subscription until it is over."""
+        """Append the events of a subscription to a list until the stream ends."""
         async for item in self.stream(Operation.SUBSCRIBE, TaskRequest(id=task_id)):
-            into.append(item)  # noqa: PERF401 - others watch the list grow
+            into.append(item)  # noqa: PERF401 - tests read the list while it grows
 
 
 def _waiting(request: SendRequest) -> SendRequest:
-    """Return a send that waits unless it says that it does not: in the protobuf of 0.3, silence is not to wait."""
+    """Return a request that waits for the task: in the protobuf of 0.3, not waiting is the default."""
     configuration = request.configuration or SendConfiguration()
     if configuration.return_immediately is not None:
         return request
@@ -180,7 +180,7 @@ def peer_for(session: aiohttp.ClientSession, agent: MockAgent, version: str, bin
 
 @dataclass
 class Webhook:
-    """A receiver of pushes: answers with `status`, keeps what came."""
+    """A receiver of pushes: responds with `status` and stores the requests."""
 
     url: str = ""
     status: int = 200
@@ -189,12 +189,12 @@ class Webhook:
     headers: list[dict[str, str]] = field(default_factory=list)
 
     async def handle(self, request: web.Request) -> web.Response:
-        """Take a delivery."""
+        """Store a delivery."""
         self.headers.append(dict(request.headers))
         self.raw.append(await request.read())
         self.bodies.append(json.loads(self.raw[-1]))
         return web.Response(status=self.status)
 
     def config(self, **members: Any) -> PushConfig:
-        """Return a configuration that names this webhook."""
+        """Return a push configuration for this webhook."""
         return PushConfig(url=self.url, **members)

@@ -1,6 +1,6 @@
 """Run the compatibility kits against the mock agent: `python tests/sample_agents/tck.py [--kit DIR] [--kit-0-3 DIR]`.
 
-A kit is a checkout of a2aproject/a2a-tck, made ready as its README says, with its environment in `.venv`.
+A kit is a checkout of a2aproject/a2a-tck, installed as its README describes, with its environment in `.venv`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 
 CRASHES = {"TestRestStreaming::test_streaming_content_type"}
-"""What breaks inside the kit, whatever agent it runs against (docs/conformance.md says how)."""
+"""Test cases that fail because of a defect of the kit (docs/conformance.md)."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the kit for 1.0: what the agent is, and what of the kit is run."""
+    """One run of the kit for 1.0: the profile of the agent and further arguments of the kit."""
 
     name: str
     profile: Profile
-    words: Sequence[str] = ()
+    arguments: Sequence[str] = ()
 
 
 RUNS = (
@@ -42,10 +42,10 @@ RUNS = (
 )
 
 
-def run(kit: Path, words: Sequence[str]) -> int:
-    """Run a kit to its end, with what it says, and return its exit code."""
+def run_kit(kit: Path, arguments: Sequence[str]) -> int:
+    """Run a kit and return its exit code."""
     kit = kit.resolve()
-    return subprocess.run([kit / ".venv" / "bin" / "python", "run_tck.py", *words], cwd=kit, check=False).returncode
+    return subprocess.run([kit / ".venv" / "bin" / "python", "run_tck.py", *arguments], cwd=kit, check=False).returncode
 
 
 def failed_cases(report: Path) -> set[str]:
@@ -55,16 +55,17 @@ def failed_cases(report: Path) -> set[str]:
     return {f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}" for case in bad}
 
 
-def judged(kit: Path, one: Run) -> bool:
-    """Run the kit for 1.0 once, print what it came to, and say whether nothing failed."""
-    with serve_in_thread(profile=one.profile) as url:
-        run(kit, ["--sut-host", url, *one.words])
+def run_kit_1_0(kit: Path, test_run: Run) -> bool:
+    """Run the kit for 1.0 once, print the counts and failures, and return whether nothing failed."""
+    with serve_in_thread(profile=test_run.profile) as url:
+        run_kit(kit, ["--sut-host", url, *test_run.arguments])
     requirements = json.loads((kit / "reports" / "compatibility.json").read_text())["per_requirement"]
-    counts = Counter((told["level"], told["status"]) for told in requirements.values())
-    print(
-        f"\n{one.name}: {', '.join(f'{count} {level} {status}' for (level, status), count in sorted(counts.items()))}"
-    )
-    wrong = {name: told["errors"] for name, told in requirements.items() if told["status"] == "FAIL"}
+    counts = Counter((requirement["level"], requirement["status"]) for requirement in requirements.values())
+    summary = (f"{count} {level} {status}" for (level, status), count in sorted(counts.items()))
+    print(f"\n{test_run.name}: {', '.join(summary)}")
+    wrong = {
+        name: requirement["errors"] for name, requirement in requirements.items() if requirement["status"] == "FAIL"
+    }
     failed = failed_cases(kit / "reports" / "junitreport.xml") - CRASHES
     for name, errors in wrong.items():
         print(f"  {name}: {errors}")
@@ -73,24 +74,24 @@ def judged(kit: Path, one: Run) -> bool:
     return not wrong and not failed
 
 
-def judged_0_3(kit: Path) -> bool:
-    """Run the mandatory part of the kit for 0.3, and say whether all of it passed."""
+def run_kit_0_3(kit: Path) -> bool:
+    """Run the mandatory tests of the kit for 0.3 and return whether they passed."""
     with serve_in_thread(profile=Profile(("0.3",))) as url:
-        return run(kit, ["--sut-url", url, "--category", "mandatory"]) == 0
+        return run_kit(kit, ["--sut-url", url, "--category", "mandatory"]) == 0
 
 
 def main() -> int:
-    """Run the kits that are given, and say whether nothing failed."""
+    """Run the kits that are named; the exit code is 1 if a test failed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kit", type=Path, metavar="DIR", help="the kit for 1.0 (branch 1.0-dev)")
     parser.add_argument("--kit-0-3", type=Path, metavar="DIR", help="the kit for 0.3 (tag 0.3.0.beta4)")
     given = parser.parse_args()
     if given.kit is None and given.kit_0_3 is None:
-        parser.error("name a checkout of a kit; docs/conformance.md says which")
-    verdicts = [judged(given.kit, one) for one in RUNS] if given.kit else []
+        parser.error("name the checkout of a kit; see docs/conformance.md")
+    passed = [run_kit_1_0(given.kit, test_run) for test_run in RUNS] if given.kit else []
     if given.kit_0_3:
-        verdicts.append(judged_0_3(given.kit_0_3))
-    return 0 if all(verdicts) else 1
+        passed.append(run_kit_0_3(given.kit_0_3))
+    return 0 if all(passed) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Who may call the mock agent, and what it signs: judged by the inspector's own eyes."""
+"""Authentication and signatures of the mock agent, checked with the code of the inspector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
 import pytest
-from inspector.sample_agents.authentication import KINDS, SECRET, USER, Guard
+from inspector.sample_agents.authentication import KINDS, SECRET, USER, Authenticator
 from inspector.sample_agents.oauth import DEVICE_GRANT
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
@@ -24,7 +24,7 @@ from mock_peer import Webhook, eventually, peer_for
 from inspector.findings.finding import Severity
 from inspector.findings.lint import lint
 from inspector.findings.signatures.keyset import read_keys
-from inspector.findings.signatures.verify import Outcome, verify
+from inspector.findings.signatures.verify import SignatureOutcome, verify
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.model import AuthenticationInfo, ExtendedCardRequest, Message, SendConfiguration
 from inspector.protocol.operations import Operation
@@ -35,7 +35,7 @@ from inspector.wire.receiver import jwt
 
 CARD = "/.well-known/agent-card.json"
 BASIC = base64.b64encode(f"{USER}:{SECRET}".encode()).decode()
-WAYS_IN: dict[str, dict[str, Any]] = {
+CREDENTIALS: dict[str, dict[str, Any]] = {
     "bearer": {"headers": {"Authorization": f"Bearer {SECRET}"}},
     "basic": {"headers": {"Authorization": f"Basic {BASIC}"}},
     "api-key:header": {"api_key": SECRET},
@@ -45,7 +45,7 @@ WAYS_IN: dict[str, dict[str, Any]] = {
 
 
 @asynccontextmanager
-async def served(**members: Any) -> AsyncIterator[MockAgent]:
+async def running_agent(**members: Any) -> AsyncIterator[MockAgent]:
     agent = MockAgent(Profile(versions=("1.0", "0.3"), capabilities=ALL), pace=0, push_pause=0, **members)
     await agent.start()
     try:
@@ -64,56 +64,65 @@ async def connected(tmp_path: Path, agent: MockAgent, **settings: Any) -> AsyncI
         await session.close()
 
 
-async def said(session: Session) -> Any:
-    turn = session.send(text_draft("echo hi"), stream=False)
-    await turn.finish()
-    return turn
+async def send_echo(session: Session) -> Any:
+    call = session.send(text_draft("echo hi"), stream=False)
+    await call.finish()
+    return call
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
-async def test_who_brings_nothing_is_told_how_to_come_in(tmp_path: Path, kind: str, transport: str):
-    async with served(guard=Guard(kind)) as agent, connected(tmp_path, agent, transports=(transport,)) as session:
-        turn = await said(session)
-        assert turn.fault.code == FaultCode.CREDENTIALS_MISSING
-        assert 'realm="a2a-mock"' in turn.fault.seen
+async def test_a_call_without_credentials_gets_a_challenge(tmp_path: Path, kind: str, transport: str):
+    async with (
+        running_agent(authenticator=Authenticator(kind)) as agent,
+        connected(tmp_path, agent, transports=(transport,)) as session,
+    ):
+        call = await send_echo(session)
+        assert call.fault.code == FaultCode.CREDENTIALS_MISSING
+        assert 'realm="a2a-mock"' in call.fault.seen
 
 
-@pytest.mark.parametrize("kind", WAYS_IN)
+@pytest.mark.parametrize("kind", CREDENTIALS)
 @pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
-async def test_who_brings_what_the_card_asks_for_comes_in(tmp_path: Path, kind: str, transport: str):
-    settings = WAYS_IN[kind] | {"transports": (transport,)}
-    async with served(guard=Guard(kind)) as agent, connected(tmp_path, agent, **settings) as session:
-        turn = await said(session)
-        assert turn.fault is None
-        assert isinstance(turn.exchange.answer, Message)
+async def test_a_call_with_the_credentials_on_the_card_succeeds(tmp_path: Path, kind: str, transport: str):
+    settings = CREDENTIALS[kind] | {"transports": (transport,)}
+    async with (
+        running_agent(authenticator=Authenticator(kind)) as agent,
+        connected(tmp_path, agent, **settings) as session,
+    ):
+        call = await send_echo(session)
+        assert call.fault is None
+        assert isinstance(call.exchange.answer, Message)
 
 
-@pytest.mark.parametrize("kind", WAYS_IN)
-async def test_another_secret_opens_nothing(tmp_path: Path, kind: str):
-    async with served(guard=Guard(kind, "other")) as agent, connected(tmp_path, agent, **WAYS_IN[kind]) as session:
-        assert (await said(session)).fault.code == FaultCode.CREDENTIALS_MISSING
+@pytest.mark.parametrize("kind", CREDENTIALS)
+async def test_a_wrong_secret_is_rejected(tmp_path: Path, kind: str):
+    async with (
+        running_agent(authenticator=Authenticator(kind, "other")) as agent,
+        connected(tmp_path, agent, **CREDENTIALS[kind]) as session,
+    ):
+        assert (await send_echo(session)).fault.code == FaultCode.CREDENTIALS_MISSING
 
 
-@pytest.mark.parametrize("given", ["", "Basic", "Basic !!!", "Basic /w==", "bearer", "Bearer", "Bearer é"])
-async def test_what_is_no_credential_is_refused(session: aiohttp.ClientSession, given: str):
+@pytest.mark.parametrize("token", ["", "Basic", "Basic !!!", "Basic /w==", "bearer", "Bearer", "Bearer é"])
+async def test_invalid_credentials_are_rejected(session: aiohttp.ClientSession, token: str):
     for kind in ("basic", "bearer", "oauth2"):
-        async with served(guard=Guard(kind)) as agent:
-            headers = {"Authorization": given, "Content-Type": "application/json"}
+        async with running_agent(authenticator=Authenticator(kind)) as agent:
+            headers = {"Authorization": token, "Content-Type": "application/json"}
             async with session.post(agent.url, data=b"{}", headers=headers) as answer:
                 assert answer.status == 401
 
 
-async def test_over_grpc_the_call_is_unauthenticated_or_answered(session: aiohttp.ClientSession):
-    async with served(guard=Guard("bearer")) as agent:
+async def test_grpc_calls_need_credentials(session: aiohttp.ClientSession):
+    async with running_agent(authenticator=Authenticator("bearer")) as agent:
         peer = peer_for(session, agent, "1.0", "GRPC")
         assert (await peer.send("echo hi")).name == "UNAUTHENTICATED"
         peer.headers["Authorization"] = f"Bearer {SECRET}"
         assert isinstance(await peer.send("echo hi"), Message)
 
 
-async def test_the_extended_card_stands_behind_the_guard(session: aiohttp.ClientSession):
-    async with served(guard=Guard("bearer")) as agent:
+async def test_the_extended_card_needs_credentials(session: aiohttp.ClientSession):
+    async with running_agent(authenticator=Authenticator("bearer")) as agent:
         peer = peer_for(session, agent, "1.0")
         headers = {"A2A-Version": "1.0"}
         async with session.get(f"{agent.url}/extendedCard", headers=headers) as refused:
@@ -127,11 +136,13 @@ async def test_the_extended_card_stands_behind_the_guard(session: aiohttp.Client
 
 @pytest.mark.parametrize("path", [CARD, f"/v0.3{CARD}"])
 @pytest.mark.parametrize("kind", KINDS)
-async def test_the_card_of_a_guarded_agent_breaks_no_rule(session: aiohttp.ClientSession, kind: str, path: str):
-    async with served(guard=Guard(kind)) as agent, session.get(f"{agent.url}{path}") as answer:
+async def test_the_card_of_an_agent_with_authentication_violates_no_rule(
+    session: aiohttp.ClientSession, kind: str, path: str
+):
+    async with running_agent(authenticator=Authenticator(kind)) as agent, session.get(f"{agent.url}{path}") as answer:
         raw = await answer.read()
-        flaws = lint(raw).findings
-    assert [one for one in flaws if one.severity is not Severity.HINT] == []
+        findings = lint(raw).findings
+    assert [token for token in findings if token.severity is not Severity.HINT] == []
 
 
 # OAuth 2
@@ -139,13 +150,13 @@ async def test_the_card_of_a_guarded_agent_breaks_no_rule(session: aiohttp.Clien
 
 @dataclass
 class Oauth:
-    """A client of OAuth 2 that finds its way by the card."""
+    """An OAuth 2 client that reads the URLs from the card."""
 
     session: aiohttp.ClientSession
     agent: MockAgent
     flows: dict[str, Any] = field(default_factory=dict)
 
-    async def learn(self) -> None:
+    async def read_card(self) -> None:
         async with self.session.get(f"{self.agent.url}{CARD}") as card:
             for scheme in (await card.json())["securitySchemes"].values():
                 self.flows |= scheme["oauth2SecurityScheme"]["flows"]
@@ -159,23 +170,23 @@ class Oauth:
         return await self.post(self.flows["clientCredentials"]["tokenUrl"], **form)
 
     async def authorize(self, **query: str) -> tuple[int, dict[str, str]]:
-        """Go where the user's browser is sent, and return what it brings back."""
+        """Send the authorization request and return the status and the query of the redirect."""
         url = self.flows["authorizationCode"]["authorizationUrl"]
         async with self.session.get(url, params=query, allow_redirects=False) as answer:
-            place = answer.headers.get("Location", "")
-            assert not place or place.startswith(BACK)
-            return answer.status, dict(parse_qsl(urlsplit(place).query))
+            location = answer.headers.get("Location", "")
+            assert not location or location.startswith(BACK)
+            return answer.status, dict(parse_qsl(urlsplit(location).query))
 
-    async def comes_in_with(self, given: dict[str, Any]) -> bool:
+    async def accepts(self, token: dict[str, Any]) -> bool:
         peer = peer_for(self.session, self.agent, "1.0")
-        peer.headers["Authorization"] = f"Bearer {given['access_token']}"
+        peer.headers["Authorization"] = f"Bearer {token['access_token']}"
         return isinstance(await peer.send("echo hi"), Message)
 
 
 BACK = "http://127.0.0.1:9/back"
-VERIFIER = "a-verifier-that-nobody-can-guess-because-it-is-long"
+VERIFIER = "a-verifier-that-is-long-enough-to-be-hard-to-guess"
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-ASKED = {
+QUERY = {
     "response_type": "code",
     "client_id": USER,
     "redirect_uri": BACK,
@@ -187,22 +198,22 @@ ASKED = {
 
 @pytest.fixture
 async def oauth(session: aiohttp.ClientSession) -> AsyncIterator[Oauth]:
-    async with served(guard=Guard("oauth2")) as agent:
+    async with running_agent(authenticator=Authenticator("oauth2")) as agent:
         client = Oauth(session, agent)
-        await client.learn()
+        await client.read_card()
         yield client
 
 
-async def test_a_client_gets_a_token_for_its_credentials_and_comes_in_with_it(oauth: Oauth):
-    status, given = await oauth.token(grant_type="client_credentials", client_id=USER, client_secret=SECRET)
-    assert (status, given["token_type"], given["expires_in"]) == (200, "Bearer", 3600)
-    assert await oauth.comes_in_with(given)
+async def test_client_credentials_get_a_valid_token(oauth: Oauth):
+    status, token = await oauth.token(grant_type="client_credentials", client_id=USER, client_secret=SECRET)
+    assert (status, token["token_type"], token["expires_in"]) == (200, "Bearer", 3600)
+    assert await oauth.accepts(token)
 
 
-async def test_credentials_may_stand_in_the_header(oauth: Oauth):
+async def test_client_credentials_may_be_in_the_header(oauth: Oauth):
     url, headers = oauth.flows["clientCredentials"]["tokenUrl"], {"Authorization": f"Basic {BASIC}"}
     async with oauth.session.post(url, data={"grant_type": "client_credentials"}, headers=headers) as answer:
-        assert await oauth.comes_in_with(await answer.json())
+        assert await oauth.accepts(await answer.json())
 
 
 @pytest.mark.parametrize(
@@ -216,23 +227,23 @@ async def test_credentials_may_stand_in_the_header(oauth: Oauth):
         ({"grant_type": DEVICE_GRANT, "device_code": "x"}, 400, "expired_token"),
     ],
 )
-async def test_who_asks_for_a_token_wrongly_gets_none(oauth: Oauth, form: dict[str, str], status: int, error: str):
+async def test_an_invalid_token_request_is_rejected(oauth: Oauth, form: dict[str, str], status: int, error: str):
     assert await oauth.token(**form) == (status, {"error": error})
 
 
-async def test_a_code_is_redeemed_once_by_who_knows_the_verifier(oauth: Oauth):
-    status, back = await oauth.authorize(**ASKED)
+async def test_a_code_can_be_used_once_with_its_verifier(oauth: Oauth):
+    status, back = await oauth.authorize(**QUERY)
     assert (status, back["state"]) == (302, "s")
     redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
-    status, given = await oauth.token(**redeem)
+    status, token = await oauth.token(**redeem)
     assert status == 200
-    assert await oauth.comes_in_with(given)
+    assert await oauth.accepts(token)
     assert await oauth.token(**redeem) == (400, {"error": "invalid_grant"})
 
 
 @pytest.mark.parametrize("change", [{"code_verifier": "another"}, {"redirect_uri": "http://127.0.0.1:9/other"}])
-async def test_a_code_is_nothing_to_somebody_else(oauth: Oauth, change: dict[str, str]):
-    _, back = await oauth.authorize(**ASKED)
+async def test_a_code_with_another_verifier_or_redirect_is_rejected(oauth: Oauth, change: dict[str, str]):
+    _, back = await oauth.authorize(**QUERY)
     redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
     assert await oauth.token(**redeem | change) == (400, {"error": "invalid_grant"})
 
@@ -245,8 +256,10 @@ async def test_a_code_is_nothing_to_somebody_else(oauth: Oauth, change: dict[str
         ({"code_challenge_method": "plain"}, "invalid_request"),
     ],
 )
-async def test_what_is_asked_wrongly_is_told_to_the_client(oauth: Oauth, change: dict[str, str], error: str):
-    status, back = await oauth.authorize(**ASKED | change)
+async def test_an_invalid_authorization_request_redirects_with_an_error(
+    oauth: Oauth, change: dict[str, str], error: str
+):
+    status, back = await oauth.authorize(**QUERY | change)
     assert (status, back["error"], "code" in back) == (302, error, False)
 
 
@@ -254,11 +267,11 @@ async def test_what_is_asked_wrongly_is_told_to_the_client(oauth: Oauth, change:
     "change",
     [{"client_id": "x"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": "http://["}, {"redirect_uri": ""}],
 )
-async def test_nobody_is_sent_away_from_this_machine(oauth: Oauth, change: dict[str, str]):
-    assert await oauth.authorize(**ASKED | change) == (400, {})
+async def test_other_redirects_are_rejected(oauth: Oauth, change: dict[str, str]):
+    assert await oauth.authorize(**QUERY | change) == (400, {})
 
 
-async def test_a_device_waits_until_its_user_allows_it(oauth: Oauth):
+async def test_a_device_code_is_pending_until_the_user_allows_it(oauth: Oauth):
     status, device = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"], client_id=USER)
     assert status == 200
     poll = {"grant_type": DEVICE_GRANT, "device_code": device["device_code"]}
@@ -267,12 +280,12 @@ async def test_a_device_waits_until_its_user_allows_it(oauth: Oauth):
         assert wrong.status == 400
     async with oauth.session.get(device["verification_uri_complete"]) as allowed:
         assert allowed.status == 200
-    _, given = await oauth.token(**poll)
-    assert await oauth.comes_in_with(given)
+    _, token = await oauth.token(**poll)
+    assert await oauth.accepts(token)
     assert await oauth.token(**poll) == (400, {"error": "expired_token"})
 
 
-async def test_a_device_of_nobody_gets_no_code(oauth: Oauth):
+async def test_a_device_of_an_unknown_client_gets_no_code(oauth: Oauth):
     asked = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"])
     assert asked == (400, {"error": "invalid_client"})
 
@@ -282,8 +295,10 @@ async def test_a_device_of_nobody_gets_no_code(oauth: Oauth):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("path", [CARD, f"/v0.3{CARD}"])
-async def test_a_signed_card_holds_by_the_published_key(session: aiohttp.ClientSession, algorithm: str, path: str):
-    async with served(signer=Signer(algorithm), guard=Guard("oauth2")) as agent:
+async def test_a_card_signature_is_valid_for_the_published_key(
+    session: aiohttp.ClientSession, algorithm: str, path: str
+):
+    async with running_agent(signer=Signer(algorithm), authenticator=Authenticator("oauth2")) as agent:
         async with session.get(f"{agent.url}{path}") as answer:
             card = await answer.json()
         async with session.get(f"{agent.url}/.well-known/jwks.json") as answer:
@@ -291,34 +306,34 @@ async def test_a_signed_card_holds_by_the_published_key(session: aiohttp.ClientS
     assert not any("d" in key for key in published["keys"])
     version = "0.3" if "v0.3" in path else "1.0"
     [verdict] = verify(card, read_keys(published), version)
-    assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (Outcome.VALID, algorithm.upper(), ())
+    assert (verdict.outcome, verdict.algorithm, verdict.uncovered) == (SignatureOutcome.VALID, algorithm.upper(), ())
     [changed] = verify(card | {"name": "Somebody Else"}, read_keys(published), version)
-    assert changed.outcome is Outcome.WRONG
+    assert changed.outcome is SignatureOutcome.WRONG
 
 
-async def test_a_push_that_asks_for_nothing_else_carries_a_jwt(session: aiohttp.ClientSession, webhook: Webhook):
+async def test_a_push_without_configured_credentials_has_a_jwt(session: aiohttp.ClientSession, webhook: Webhook):
     signer = Signer("es256")
-    async with served(signer=signer) as agent:
+    async with running_agent(signer=signer) as agent:
         peer = peer_for(session, agent, "1.0")
         task = await peer.send("ask", configuration=SendConfiguration(task_push_notification_config=webhook.config()))
         await eventually(lambda: len(webhook.headers) >= 3)
     tokens = [jwt.read(headers["Authorization"].removeprefix("Bearer ")) for headers in webhook.headers]
     keys = read_keys(json.loads(signer.keys))
     used: set[str] = set()
-    for number, one in enumerate(tokens):
-        assert not isinstance(one, str)
-        assert jwt.check_signature(one, keys).good
-        assert jwt.check_claim(one, "iss", ISSUER).good
-        assert jwt.check_claim(one, "aud", webhook.url).good
-        assert jwt.check_dates(one, float(one.claims["iat"])).good
-        assert jwt.check_replay(one, used).good
-        assert jwt.check_body_hash(one, webhook.raw[number]).good
-        assert one.claims["sub"] == task.id
-        used.add(one.identity)
+    for number, token in enumerate(tokens):
+        assert not isinstance(token, str)
+        assert jwt.check_signature(token, keys).good
+        assert jwt.check_claim(token, "iss", ISSUER).good
+        assert jwt.check_claim(token, "aud", webhook.url).good
+        assert jwt.check_dates(token, float(token.claims["iat"])).good
+        assert jwt.check_replay(token, used).good
+        assert jwt.check_body_hash(token, webhook.raw[number]).good
+        assert token.claims["sub"] == task.id
+        used.add(token.identity)
 
 
-async def test_a_push_with_credentials_of_its_own_carries_those(session: aiohttp.ClientSession, webhook: Webhook):
-    async with served(signer=Signer("es256")) as agent:
+async def test_a_push_with_configured_credentials_has_those(session: aiohttp.ClientSession, webhook: Webhook):
+    async with running_agent(signer=Signer("es256")) as agent:
         peer = peer_for(session, agent, "1.0")
         own = AuthenticationInfo(scheme="Bearer", credentials="mine")
         await peer.send(

@@ -1,4 +1,4 @@
-"""Every behaviour, over real sockets, in every version and over every binding."""
+"""The main scenarios, over real sockets, in every version and binding."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import tomllib
 import zlib
 
 import pytest
-from inspector.sample_agents.scenario.catalog import SHIPPED
-from inspector.sample_agents.scenario.running import cut
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
+from inspector.sample_agents.scenario.running import split_text
 from mock_peer import Peer, say, state_of, text_of
 
 from inspector.protocol.model import Message, Part, SendRequest, Task, TaskArtifactUpdateEvent
 from inspector.protocol.operations import Operation
 
-_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+_STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["steps"]
 REPORT = next(step["text"] for step in _STEPS if "text" in step)
 
 
 def pieces(chunks: int) -> list[Part]:
-    return cut(Part(text=REPORT), chunks)
+    return split_text(Part(text=REPORT), chunks)
 
 
 @pytest.mark.parametrize(
-    ("said", "answered"),
+    ("text", "expected"),
     [
         ("echo Hello,  agent!", "Hello,  agent!"),
         ("ECHO loud", "loud"),
@@ -35,11 +35,11 @@ def pieces(chunks: int) -> list[Part]:
         ("echo \u202e\x1b[31m\u2028é漢🙂", "\u202e\x1b[31m\u2028é漢🙂"),
     ],
 )
-async def test_echo_answers_with_a_message_and_makes_no_task(peer: Peer, said: str, answered: str) -> None:
-    answer = await peer.send(said, context_id="c-1")
+async def test_echo_responds_with_a_message_without_a_task(peer: Peer, text: str, expected: str) -> None:
+    answer = await peer.send(text, context_id="c-1")
     assert isinstance(answer, Message)
     assert (answer.role, answer.context_id, answer.task_id) == ("ROLE_AGENT", "c-1", None)
-    assert text_of(answer.parts) == answered
+    assert text_of(answer.parts) == expected
     assert answer.message_id
 
 
@@ -49,7 +49,7 @@ async def test_echo_streams_one_message(peer: Peer) -> None:
     assert text_of(events[0].parts) == "hi"
 
 
-async def test_echo_gives_parts_of_every_kind_back(peer: Peer) -> None:
+async def test_echo_returns_parts_of_every_kind(peer: Peer) -> None:
     parts = [
         Part(data={"n": [1, None, {"x": 1.5}]}),
         Part(raw=base64.b64encode(b"\x00\xff").decode(), filename="a.bin", media_type="application/x-thing"),
@@ -63,7 +63,7 @@ async def test_echo_gives_parts_of_every_kind_back(peer: Peer) -> None:
 
 
 @pytest.mark.parametrize("chunks", [1, 20, 500])
-async def test_report_streams_a_document_in_so_many_chunks(peer: Peer, chunks: int) -> None:
+async def test_report_streams_the_requested_number_of_chunks(peer: Peer, chunks: int) -> None:
     events = await peer.events(f"report {chunks}")
     updates = [event for event in events if isinstance(event, TaskArtifactUpdateEvent)]
     assert [state_of(event) for event in events] == ["submitted", "working", *["artifact"] * chunks, "completed"]
@@ -77,7 +77,7 @@ async def test_report_streams_a_document_in_so_many_chunks(peer: Peer, chunks: i
     assert text_of(task.artifacts[0].parts) == REPORT
 
 
-async def test_report_as_a_firehose_loses_nothing(peer: Peer) -> None:
+async def test_a_report_with_many_chunks_is_complete(peer: Peer) -> None:
     events = await peer.events("report 5000")
     updates = [event for event in events if isinstance(event, TaskArtifactUpdateEvent)]
     assert [text_of(update.artifact.parts) for update in updates] == [part.text for part in pieces(5000)]
@@ -87,17 +87,17 @@ async def test_report_as_a_firehose_loses_nothing(peer: Peer) -> None:
 @pytest.mark.parametrize(
     ("words", "chunks"), [("report", 20), ("report x", 20), ("report -3", 20), ("report 0", 1), ("report 7 please", 7)]
 )
-async def test_report_takes_what_it_can_from_its_words(peer: Peer, words: str, chunks: int) -> None:
+async def test_the_number_of_chunks_is_read_from_the_text(peer: Peer, words: str, chunks: int) -> None:
     events = await peer.events(words)
     assert sum(isinstance(event, TaskArtifactUpdateEvent) for event in events) == chunks
 
 
-def test_a_number_beyond_all_measure_is_held_down() -> None:
+def test_more_than_500_chunks_are_whole_lines() -> None:
     assert len(pieces(501)) == 501
     assert all(part.text for part in pieces(500))
 
 
-async def test_file_gives_a_picture_its_facts_and_a_sentence(peer: Peer) -> None:
+async def test_file_sends_a_picture_data_and_a_caption(peer: Peer) -> None:
     task = await peer.send("file")
     assert isinstance(task, Task)
     picture, facts, caption = task.artifacts[0].parts
@@ -109,8 +109,8 @@ async def test_file_gives_a_picture_its_facts_and_a_sentence(peer: Peer) -> None
     assert state_of(task) == "completed"
 
 
-def test_the_picture_is_a_whole_png() -> None:
-    png, chunks, at = (SHIPPED / "sunrise.png").read_bytes(), [], 8
+def test_the_picture_is_a_valid_png() -> None:
+    png, chunks, at = (BUILT_IN_FOLDER / "sunrise.png").read_bytes(), [], 8
     while at < len(png):
         (length,) = struct.unpack_from(">I", png, at)
         name, body = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
@@ -121,7 +121,7 @@ def test_the_picture_is_a_whole_png() -> None:
     assert len(zlib.decompress(chunks[1][1])) == 64 * (1 + 3 * 64)
 
 
-async def test_ask_stops_for_an_answer_and_goes_on_with_it(peer: Peer) -> None:
+async def test_ask_waits_for_a_reply_and_continues(peer: Peer) -> None:
     first = await peer.events("ask")
     assert [state_of(event) for event in first] == ["submitted", "working", "input_required"]
     task_id, context_id = first[0].id, first[0].context_id
@@ -132,7 +132,7 @@ async def test_ask_stops_for_an_answer_and_goes_on_with_it(peer: Peer) -> None:
     assert "20:30, please" in text_of(second[2].artifact.parts)
 
 
-async def test_ask_asks_once_and_keeps_every_turn_in_order(peer: Peer) -> None:
+async def test_ask_asks_once_and_the_history_is_in_order(peer: Peer) -> None:
     asked = await peer.send("ask", context_id="mine")
     assert (state_of(asked), asked.context_id) == ("input_required", "mine")
     done = await peer.send("18:00", task_id=asked.id)
@@ -148,7 +148,7 @@ async def test_ask_asks_once_and_keeps_every_turn_in_order(peer: Peer) -> None:
     assert {(message.task_id, message.context_id) for message in done.history} == {(done.id, "mine")}
 
 
-async def test_an_answer_goes_to_the_task_that_it_names_whatever_its_words(peer: Peer) -> None:
+async def test_a_reply_continues_its_task_whatever_its_first_word(peer: Peer) -> None:
     asked = await peer.send("ask")
     done = await peer.send("fail", task_id=asked.id, context_id=asked.context_id)
     assert state_of(done) == "completed"
@@ -160,7 +160,7 @@ async def test_fail_fails_with_a_message(peer: Peer) -> None:
     assert "damaged" in text_of(events[-1].status.message.parts)
 
 
-async def test_long_says_how_far_it_is(peer: Peer) -> None:
+async def test_long_reports_its_progress(peer: Peer) -> None:
     events = await peer.events("long 3")
     assert [state_of(event) for event in events] == ["submitted", "working", "working", "working", "completed"]
     assert text_of(events[2].status.message.parts) == "1 of 3 seconds done."
@@ -171,14 +171,14 @@ async def test_push_has_several_updates_and_an_artifact(peer: Peer) -> None:
     assert [state_of(event) for event in events] == ["submitted", *["working"] * 4, "artifact", "completed"]
 
 
-async def test_every_status_has_a_time_in_utc_with_milliseconds(peer: Peer) -> None:
+async def test_every_timestamp_is_utc_with_milliseconds(peer: Peer) -> None:
     events = await peer.events("push")
     stamps = [event.status.timestamp for event in events if not isinstance(event, TaskArtifactUpdateEvent)]
     assert all(len(stamp) == len("2026-01-01T00:00:00.000Z") and stamp.endswith("Z") for stamp in stamps)
     assert stamps == sorted(stamps)
 
 
-async def test_the_same_message_id_twice_makes_two_tasks(peer: Peer) -> None:
+async def test_the_same_message_id_twice_creates_two_tasks(peer: Peer) -> None:
     request = say("fail")
     first, second = await peer.call(Operation.SEND, request), await peer.call(Operation.SEND, request)
     assert isinstance(first, Task)

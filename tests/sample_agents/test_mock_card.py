@@ -1,4 +1,4 @@
-"""The card: where it is, in which shape, and how it is cached."""
+"""The card: paths, protocol versions and caching."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ INTERFACES = [
     ("http://{grpc}", "GRPC", "0.2"),
     ("{grpc}", "GRPC", "1.1"),
 ]
-"""What the card lists, the preferred one first; OPVS, which declares 1.0, is on its own card alone."""
+"""The interfaces on the card, the preferred first; OPVS, which declares 1.0, is only on its own card."""
 
 
-def told(value: Any) -> list[tuple[str, str, str]]:
-    return [(one["url"], one["protocolBinding"], one["protocolVersion"]) for one in value["supportedInterfaces"]]
+def interfaces_of(value: Any) -> list[tuple[str, str, str]]:
+    return [
+        (interface["url"], interface["protocolBinding"], interface["protocolVersion"])
+        for interface in value["supportedInterfaces"]
+    ]
 
 
 async def card(session: aiohttp.ClientSession, url: str, **headers: str) -> Any:
@@ -46,21 +49,19 @@ async def card(session: aiohttp.ClientSession, url: str, **headers: str) -> Any:
         return await response.json()
 
 
-async def test_the_card_is_a_pure_1_0_card_with_every_interface(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_the_card_is_a_1_0_card_with_every_interface(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     async with session.get(agent.url + PATH) as response:
         assert (response.status, response.content_type) == (200, "application/json")
         value = await response.json()
     assert {"url", "protocolVersion", "preferredTransport", "additionalInterfaces", "security"}.isdisjoint(value)
     listed = [(url.format(url=agent.url, grpc=agent.grpc_target), *rest) for url, *rest in INTERFACES]
-    assert told(value) == listed
+    assert interfaces_of(value) == listed
     card, dialect = read_card(value)
     assert isinstance(card, AgentCard)
     assert (dialect.version, card.name) == ("1.0", "Mock Agent")
     assert (card.capabilities.streaming, card.capabilities.push_notifications) == (True, True)
     assert card.capabilities.extensions is not None
-    assert [one.required for one in card.capabilities.extensions] == [False]
+    assert [interface.required for interface in card.capabilities.extensions] == [False]
     assert not card.security_schemes
     assert not card.security_requirements
     assert card.provider is not None
@@ -73,7 +74,7 @@ async def test_the_card_is_a_pure_1_0_card_with_every_interface(
     ("path", "headers"),
     [(PATH, {"A2A-Version": "0.3"}), (PATH, {"A2A-Version": "0.3.0"}), ("/.well-known/agent.json", {})],
 )
-async def test_who_asks_for_0_3_gets_a_card_in_its_shape(
+async def test_a_request_for_0_3_gets_a_0_3_card(
     agent: MockAgent, session: aiohttp.ClientSession, path: str, headers: dict[str, str]
 ) -> None:
     async with session.get(agent.url + path, headers=headers) as response:
@@ -128,7 +129,7 @@ async def test_a_changed_card_is_sent(agent: MockAgent, session: aiohttp.ClientS
             assert response.status == 200, headers
 
 
-async def test_the_card_names_the_address_that_it_was_asked_at(
+async def test_the_urls_on_the_card_have_the_host_of_the_request(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     async with session.get(agent.url + PATH, headers={"Host": "agent.example:81"}) as response:
@@ -153,7 +154,9 @@ async def test_a_version_has_its_own_card_below_its_path(
     assert isinstance(read, AgentCard)
     assert dialect.version == version
     assert read.supported_interfaces[0].url == f"{agent.url}/{path}"
-    assert all(f"/{path}" in one.url or one.protocol_binding == "GRPC" for one in read.supported_interfaces)
+    assert all(
+        f"/{path}" in interface.url or interface.protocol_binding == "GRPC" for interface in read.supported_interfaces
+    )
 
 
 async def started(profile: Profile) -> MockAgent:
@@ -162,18 +165,18 @@ async def started(profile: Profile) -> MockAgent:
     return agent
 
 
-async def test_an_agent_of_1_0_alone_has_no_card_at_the_old_path(session: aiohttp.ClientSession) -> None:
+async def test_an_agent_with_1_0_only_has_no_card_at_the_old_path(session: aiohttp.ClientSession) -> None:
     agent = await started(Profile(versions=("1.0",)))
     try:
         value = await card(session, agent.url + PATH)
-        assert {version for _, _, version in told(value)} == {"1.0"}
+        assert {version for _, _, version in interfaces_of(value)} == {"1.0"}
         async with session.get(agent.url + "/.well-known/agent.json") as response:
             assert response.status == 404
     finally:
         await agent.stop()
 
 
-async def test_an_older_main_version_beside_1_0_has_a_card_in_both_shapes_and_each_by_itself(
+async def test_a_main_version_before_1_0_has_a_card_of_both_versions_and_separate_cards(
     session: aiohttp.ClientSession,
 ) -> None:
     agent = await started(Profile(versions=("0.3", "1.0"), capabilities=ALL))
@@ -191,7 +194,7 @@ async def test_an_older_main_version_beside_1_0_has_a_card_in_both_shapes_and_ea
     assert "url" not in new
 
 
-async def test_a_card_of_the_users_own_is_served_as_it_is(session: aiohttp.ClientSession) -> None:
+async def test_a_card_file_is_served_unchanged(session: aiohttp.ClientSession) -> None:
     own = b'{ "name": "Mine",  "skills": [] }'
     agent = await started(Profile(card=own))
     try:
@@ -203,9 +206,7 @@ async def test_a_card_of_the_users_own_is_served_as_it_is(session: aiohttp.Clien
 
 
 @pytest.mark.parametrize("way", [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("1.0", "GRPC"), ("0.3", "JSONRPC")])
-async def test_the_extended_card_has_more_skills_where_it_is_declared(
-    session: aiohttp.ClientSession, way: tuple[str, str]
-) -> None:
+async def test_a_declared_extended_card_has_more_skills(session: aiohttp.ClientSession, way: tuple[str, str]) -> None:
     agent = await started(Profile(versions=("1.0", "0.3"), capabilities=ALL))
     try:
         public = await card(session, agent.url + PATH)
@@ -219,7 +220,7 @@ async def test_the_extended_card_has_more_skills_where_it_is_declared(
     assert extended.supported_interfaces[0].url.endswith(("/", "/v0.3"))
 
 
-async def test_the_extended_card_of_0_2_is_beside_its_path(session: aiohttp.ClientSession) -> None:
+async def test_the_extended_card_of_0_2_has_its_own_path(session: aiohttp.ClientSession) -> None:
     for capabilities, status in ((ALL, 200), (frozenset[Any](), 404)):
         agent = await started(Profile(versions=("0.2",), capabilities=capabilities))
         try:

@@ -1,4 +1,4 @@
-"""Malformed and impossible requests: each gets the error of its version, and never a traceback."""
+"""Invalid requests: each gets the error of its version, never a traceback."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def call(method: str, params: Any = None, identity: Any = 7) -> bytes:
 
 
 def reasons(answer: Any) -> list[str]:
-    return [one["reason"] for one in answer["error"]["data"]]
+    return [item["reason"] for item in answer["error"]["data"]]
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"   ", b"{", b'{"jsonrpc": "2.0", ', b"\xff\xfe", b"<html>", b"nope", b"[" * 100_000, b'{"a":NaN}']
 )
-async def test_what_is_not_json_is_a_parse_error_without_an_id(
+async def test_invalid_json_is_a_parse_error_without_an_id(
     agent: MockAgent, session: aiohttp.ClientSession, body: bytes
 ) -> None:
     status, answer = await post(session, agent.url, body, V1)
@@ -66,7 +66,7 @@ async def test_what_is_not_json_is_a_parse_error_without_an_id(
         {"jsonrpc": "2.0", "id": {}, "method": "GetTask"},
     ],
 )
-async def test_what_is_no_call_is_an_invalid_request(
+async def test_json_that_is_not_a_call_is_an_invalid_request(
     agent: MockAgent, session: aiohttp.ClientSession, value: Any
 ) -> None:
     status, answer = await post(session, agent.url, json.dumps(value).encode(), V1)
@@ -76,7 +76,7 @@ async def test_what_is_no_call_is_an_invalid_request(
 
 
 @pytest.mark.parametrize("identity", ["x", 0, -5, 1.5, None, "\u2028", 10**30])
-async def test_an_answer_comes_under_the_id_of_its_call(
+async def test_a_response_has_the_id_of_its_call(
     agent: MockAgent, session: aiohttp.ClientSession, identity: Any
 ) -> None:
     _, answer = await post(session, agent.url, call("SendMessage", {"message": GOOD}, identity), V1)
@@ -84,7 +84,7 @@ async def test_an_answer_comes_under_the_id_of_its_call(
     assert "result" in answer
 
 
-async def test_a_call_without_an_id_is_answered_under_null(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_the_response_to_a_call_without_id_has_id_null(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     body = json.dumps({"jsonrpc": "2.0", "method": "SendMessage", "params": {"message": GOOD}}).encode()
     _, answer = await post(session, agent.url, body, V1)
     assert answer["id"] is None
@@ -112,25 +112,25 @@ async def test_a_1_0_method_needs_a_1_x_version(
 
 
 @pytest.mark.parametrize("version", ["1", "1.0", "1.0.1", "1.7", " 1.0 "])
-async def test_every_1_x_version_will_do(agent: MockAgent, session: aiohttp.ClientSession, version: str) -> None:
+async def test_every_1_x_version_is_accepted(agent: MockAgent, session: aiohttp.ClientSession, version: str) -> None:
     _, answer = await post(session, agent.url, call("SendMessage", {"message": GOOD}), {"a2a-version": version})
     assert "result" in answer
 
 
-async def test_the_version_may_stand_in_the_query(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_the_version_may_be_in_the_query(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     _, answer = await post(session, agent.url + "/?A2A-Version=1.0", call("SendMessage", {"message": GOOD}))
     assert "result" in answer
 
 
 @pytest.mark.parametrize("headers", [{}, {"A2A-Version": ""}, {"A2A-Version": "0.3"}, {"A2A-Version": "0.3.0"}])
-async def test_0_3_methods_are_served_without_a_version_or_with_their_own(
+async def test_0_3_methods_need_no_version_header(
     agent: MockAgent, session: aiohttp.ClientSession, headers: dict[str, str]
 ) -> None:
     _, answer = await post(session, agent.url, call("message/send", {"message": OLD}), headers)
     assert answer["result"]["kind"] == "message"
 
 
-async def test_a_0_3_method_under_another_version_is_refused_in_its_own_form(
+async def test_a_0_3_method_with_another_version_gets_a_0_3_error(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     _, answer = await post(session, agent.url, call("message/send", {"message": OLD}), V1)
@@ -173,7 +173,7 @@ BAD_MESSAGES: list[Any] = [
 
 @pytest.mark.parametrize("message", BAD_MESSAGES)
 @pytest.mark.parametrize("method", ["SendMessage", "SendStreamingMessage"])
-async def test_a_bad_message_is_refused_before_anything_starts(
+async def test_an_invalid_message_starts_no_task(
     agent: MockAgent, session: aiohttp.ClientSession, method: str, message: Any
 ) -> None:
     _, answer = await post(session, agent.url, call(method, {"message": message}), V1)
@@ -182,9 +182,7 @@ async def test_a_bad_message_is_refused_before_anything_starts(
 
 
 @pytest.mark.parametrize("params", [None, [], {}, "text", {"message": OLD | {"parts": []}}])
-async def test_bad_0_3_params_are_refused_without_details(
-    agent: MockAgent, session: aiohttp.ClientSession, params: Any
-) -> None:
+async def test_an_error_of_0_3_has_no_details(agent: MockAgent, session: aiohttp.ClientSession, params: Any) -> None:
     _, answer = await post(session, agent.url, call("message/send", params))
     assert answer["error"]["code"] == -32602
     assert "data" not in answer["error"]
@@ -217,14 +215,14 @@ async def test_bad_0_3_params_are_refused_without_details(
         ("ListTaskPushNotificationConfigs", {}),
     ],
 )
-async def test_parameters_that_make_no_sense_are_refused(
+async def test_invalid_parameters_are_rejected(
     agent: MockAgent, session: aiohttp.ClientSession, method: str, params: Any
 ) -> None:
     _, answer = await post(session, agent.url, call(method, params), V1)
     assert (answer["error"]["code"], reasons(answer)) == (-32602, ["INVALID_PARAMS"])
 
 
-async def test_an_agent_without_an_extended_card_says_so_in_each_version(
+async def test_an_agent_without_extended_card_has_the_error_of_each_version(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     _, new = await post(session, agent.url, call("GetExtendedAgentCard", {}), V1)
@@ -233,7 +231,7 @@ async def test_an_agent_without_an_extended_card_says_so_in_each_version(
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", "nonsense"])
-async def test_what_does_not_claim_to_be_json_is_not_parsed(
+async def test_another_content_type_is_rejected(
     agent: MockAgent, session: aiohttp.ClientSession, content_type: str
 ) -> None:
     _, answer = await post(session, agent.url, b"{not json", V1 | {"Content-Type": content_type})
@@ -241,7 +239,7 @@ async def test_what_does_not_claim_to_be_json_is_not_parsed(
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "application/a2a+json"])
-async def test_json_by_any_of_its_names_is_taken(
+async def test_every_json_media_type_is_accepted(
     agent: MockAgent, session: aiohttp.ClientSession, content_type: str
 ) -> None:
     body = call("SendMessage", {"message": GOOD})
@@ -249,7 +247,7 @@ async def test_json_by_any_of_its_names_is_taken(
     assert "result" in answer
 
 
-async def test_a_compressed_body_is_read_and_a_broken_one_refused(
+async def test_a_compressed_body_is_read_and_an_invalid_one_rejected(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     headers, body = V1 | {"Content-Encoding": "gzip"}, gzip.compress(call("SendMessage", {"message": GOOD}))
@@ -259,9 +257,7 @@ async def test_a_compressed_body_is_read_and_a_broken_one_refused(
     assert answer["error"]["code"] == -32700
 
 
-async def test_a_body_that_is_too_large_is_refused_packed_or_not(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_a_too_large_body_is_rejected_also_compressed(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     large = call("SendMessage", {"message": GOOD | {"parts": [{"text": "x" * MAX_BODY}]}})
     for body, headers in ((large, V1), (gzip.compress(large), V1 | {"Content-Encoding": "gzip"})):
         status, answer = await post(session, agent.url, body, headers)
@@ -269,16 +265,14 @@ async def test_a_body_that_is_too_large_is_refused_packed_or_not(
     assert len(agent.store) == 0
 
 
-async def test_a_number_beyond_a_double_and_deep_nesting_are_survived(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_huge_numbers_and_deep_nesting_get_an_error(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     for odd in (b"1e999", b"[" * 150 + b"]" * 150, b'{"a_b":' * 150 + b"1" + b"}" * 150, b"1" * 4000):
         body = call("SendMessage", {"message": GOOD | {"parts": [{"data": "ODD"}]}}).replace(b'"ODD"', odd)
         _, answer = await post(session, agent.url, body, V1)
         assert "result" in answer
 
 
-async def test_protobuf_spelling_is_accepted_for_1_0(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_protobuf_names_are_accepted_for_1_0(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     message = {"message_id": "m", "context_id": "c", "role": "ROLE_USER", "parts": [{"text": "long 60"}]}
     params = {"message": message, "configuration": {"return_immediately": True, "history_length": 0}}
     _, answer = await post(session, agent.url, call("SendMessage", params), V1)
@@ -286,17 +280,17 @@ async def test_protobuf_spelling_is_accepted_for_1_0(agent: MockAgent, session: 
     assert task["contextId"] == "c"
     assert "history" not in task
     _, listed = await post(session, agent.url, call("ListTasks", {"context_id": "c", "page_size": 1}), V1)
-    assert [one["id"] for one in listed["result"]["tasks"]] == [task["id"]]
+    assert [item["id"] for item in listed["result"]["tasks"]] == [task["id"]]
     assert listed["result"]["tasks"][0]["history"][0]["messageId"] == "m"
 
 
-async def test_the_clients_own_members_keep_their_spelling(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_names_in_free_form_content_do_not_change(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     part = {"data": {"task_id": 1}, "metadata": {"context_id": 2}, "own_member": 3}
     _, answer = await post(session, agent.url, call("SendMessage", {"message": GOOD | {"parts": [part]}}), V1)
     assert answer["result"]["message"]["parts"] == [part]
 
 
-async def test_other_verbs_and_paths_are_plain_http_errors(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_other_methods_and_paths_are_http_errors(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     async with session.get(agent.url + "/") as response:
         assert response.status == 405
     async with session.post(agent.url + "/nowhere", data=b"{}") as response:
@@ -313,7 +307,7 @@ async def test_other_verbs_and_paths_are_plain_http_errors(agent: MockAgent, ses
         b"A" * 100_000 + b"\r\n\r\n",
     ],
 )
-async def test_what_is_not_http_is_refused_without_a_traceback(agent: MockAgent, garbage: bytes) -> None:
+async def test_invalid_http_is_rejected_without_a_traceback(agent: MockAgent, garbage: bytes) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", int(agent.url.rpartition(":")[2]))
     writer.write(garbage)
     writer.write_eof()

@@ -1,4 +1,4 @@
-"""Every fault against the inspector itself: what it breaks is found, and told by its name."""
+"""Each fault causes the finding or error that it names, in a session of the inspector."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.faults.fault import Level
-from inspector.sample_agents.faults.names import FAULTS, UnknownFaultError, named
+from inspector.sample_agents.faults.names import FAULTS, UnknownFaultError, parse_fault
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.scenario.catalog import Scenarios
 from inspector.sample_agents.server import MockAgent
@@ -26,11 +26,11 @@ from inspector.session.settings import Settings
 from inspector.wire.client.http import Limits
 
 QUICK = Limits(read_seconds=0.5, block=1_000_000)
-"""A client that waits half a second and takes no block beyond a megabyte."""
+"""Limits of the client: half a second, and blocks up to a megabyte."""
 WORDS = {"double-base64": "image", "wrong-state": "push", "duplicate": "push", "unknown-state": "push"}
-"""What has to be said for a fault to show; anything else shows with a report."""
+"""Messages that make a fault visible; all other faults are visible with a report."""
 NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 2000, "push-late": 0.05}
-"""The numbers with which a test need not wait for long."""
+"""Parameters of faults that keep the tests fast."""
 
 
 @asynccontextmanager
@@ -38,8 +38,8 @@ async def inspected(
     tmp_path: Path, *faults: str, version: str = "1.0", transport: str = "JSONRPC", **members: Any
 ) -> AsyncIterator[tuple[MockAgent, Session]]:
     """An agent that has faults, and a session with it."""
-    profile, spoilers = Profile(versions=(version,)), tuple(named(one) for one in faults)
-    agent = MockAgent(profile, pace=0, push_pause=0, faults=spoilers, **members)
+    profile, active = Profile(versions=(version,)), tuple(parse_fault(text) for text in faults)
+    agent = MockAgent(profile, pace=0, push_pause=0, faults=active, **members)
     await agent.start()
     session = Session(tmp_path / "faults.a2acap", Settings(limits=QUICK, transports=(transport,)))
     try:
@@ -51,9 +51,9 @@ async def inspected(
 
 
 async def say(session: Session, text: str, *, stream: bool = True) -> Call:
-    turn = session.send(text_draft(text), stream=stream)
-    await turn.finish()
-    return turn
+    call = session.send(text_draft(text), stream=stream)
+    await call.finish()
+    return call
 
 
 def records(session: Session) -> list[Record]:
@@ -62,7 +62,7 @@ def records(session: Session) -> list[Record]:
 
 
 def found(session: Session) -> set[str]:
-    """Return the rules that were broken since the card was read."""
+    """Return the rules with findings, without those about the card."""
     rules = {finding.rule for record in records(session) for finding in record.findings}
     return {rule for rule in rules if not rule.startswith("CARD-")}
 
@@ -71,37 +71,37 @@ def call_of(name: str) -> str:
     return f"{name}:{NUMBERS[name]}" if name in NUMBERS else name
 
 
-def test_every_fault_names_what_gives_it_away():
-    words = {code.value for code in FaultCode} | set(BY_NAME) | {"InvalidAgentResponseError", ""}
-    assert {fault.finding for fault in FAULTS.values()} <= set(RULES) | words
+def test_every_fault_names_a_known_rule_or_error():
+    text = {code.value for code in FaultCode} | set(BY_NAME) | {"InvalidAgentResponseError", ""}
+    assert {fault.finding for fault in FAULTS.values()} <= set(RULES) | text
 
 
-async def test_an_agent_without_faults_breaks_no_rule(tmp_path: Path):
+async def test_an_agent_without_faults_violates_no_rule(tmp_path: Path):
     async with inspected(tmp_path) as (_, session):
-        for words in ("report 3", "push", "image", "mixed", "many 2", "ask", "echo hi"):
-            assert (await say(session, words)).fault is None
+        for text in ("report 3", "push", "image", "mixed", "many 2", "ask", "echo hi"):
+            assert (await say(session, text)).fault is None
         assert found(session) == set()
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.level is not Level.PUSH])
-async def test_the_inspector_sees_what_a_fault_breaks(tmp_path: Path, name: str):
+async def test_a_fault_causes_its_finding(tmp_path: Path, name: str):
     version = "0.3" if name == "no-final" else "1.0"
     async with inspected(tmp_path, call_of(name), version=version) as (_, session):
-        turn = await say(session, WORDS.get(name, "report 3"), stream=name not in ("html", "content-type"))
-        seen = found(session) | ({turn.fault.code} if turn.fault else set())
-        due = FAULTS[name].finding
-        assert due in seen if due else not seen
+        call = await say(session, WORDS.get(name, "report 3"), stream=name not in ("html", "content-type"))
+        seen = found(session) | ({call.fault.code} if call.fault else set())
+        expected = FAULTS[name].finding
+        assert expected in seen if expected else not seen
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if fault.level is Level.PUSH])
-async def test_the_inspector_sees_what_a_fault_of_a_push_breaks(tmp_path: Path, name: str):
+async def test_a_push_fault_causes_its_finding(tmp_path: Path, name: str):
     async with inspected(tmp_path, call_of(name)) as (agent, session):
         await session.push.turn_on()
         await say(session, "reject")
-        due = {"push-twice": 4, "push-never": 0}.get(name, 2)
-        tried = {"push-unsigned": 6, "push-wrong-token": 6}.get(name, due)
+        expected = {"push-twice": 4, "push-never": 0}.get(name, 2)
+        tried = {"push-unsigned": 6, "push-wrong-token": 6}.get(name, expected)
         counts = agent.push_counts
-        await eventually(lambda: counts.delivered + counts.given_up == due)
+        await eventually(lambda: counts.delivered + counts.given_up == expected)
         deliveries = [record for record in records(session) if record.kind is Kind.DELIVERY]
         assert len(deliveries) == tried
         assert found(session) == ({FAULTS[name].finding} - {""})
@@ -119,10 +119,10 @@ async def test_the_inspector_sees_what_a_fault_of_a_push_breaks(tmp_path: Path, 
         ("batch", "HTTP+JSON", set()),
     ],
 )
-async def test_an_answer_that_is_no_stream_is_spoiled_too(tmp_path: Path, fault: str, transport: str, seen: set[str]):
+async def test_faults_apply_to_responses_without_stream(tmp_path: Path, fault: str, transport: str, seen: set[str]):
     async with inspected(tmp_path, fault, transport=transport) as (_, session):
-        turn = await say(session, "report 3", stream=False)
-        assert found(session) | ({turn.fault.code} if turn.fault else set()) == seen
+        call = await say(session, "report 3", stream=False)
+        assert found(session) | ({call.fault.code} if call.fault else set()) == seen
 
 
 @pytest.mark.parametrize(
@@ -135,10 +135,10 @@ async def test_an_answer_that_is_no_stream_is_spoiled_too(tmp_path: Path, fault:
         ("wrong-task", "GRPC", "STREAM-006"),
     ],
 )
-async def test_a_stream_is_spoiled_over_the_other_transports(tmp_path: Path, fault: str, transport: str, seen: str):
+async def test_stream_faults_apply_over_other_transports(tmp_path: Path, fault: str, transport: str, seen: str):
     async with inspected(tmp_path, fault, transport=transport) as (_, session):
-        turn = await say(session, "report 3")
-        assert seen in found(session) | ({turn.fault.code} if turn.fault else set())
+        call = await say(session, "report 3")
+        assert seen in found(session) | ({call.fault.code} if call.fault else set())
 
 
 # In a scenario
@@ -149,7 +149,7 @@ def with_scenario(tmp_path: Path, text: str) -> Scenarios:
     return Scenarios((tmp_path / "own.toml",))
 
 
-async def test_a_scenario_goes_wrong_alone_and_from_its_start(tmp_path: Path):
+async def test_the_fault_of_a_scenario_applies_from_its_start_and_only_there(tmp_path: Path):
     own = with_scenario(tmp_path, 'fault = "drop:1"\nsteps = [{ completed = "" }]')
     async with inspected(tmp_path, behaviours=own) as (_, session):
         await say(session, "report 3")
@@ -158,7 +158,7 @@ async def test_a_scenario_goes_wrong_alone_and_from_its_start(tmp_path: Path):
         assert found(session) == {"STREAM-011"}
 
 
-async def test_a_step_goes_wrong_from_there_on(tmp_path: Path):
+async def test_the_fault_of_a_step_applies_from_there_on(tmp_path: Path):
     steps = (
         '{ working = "one" }, { working = "two" }, { wait = 0, fault = ["duplicate", "no-timezone"] },'
         '{ working = "three" }, { fault = "wrong-task" }, { completed = "" }'
@@ -178,10 +178,10 @@ async def test_a_step_goes_wrong_from_there_on(tmp_path: Path):
             ["DATA-008", "STREAM-006", "STREAM-019"],
         ]
         [task] = agent.store
-        assert task.over
+        assert task.ended
 
 
-async def test_who_subscribes_later_sees_what_went_wrong_by_then(tmp_path: Path):
+async def test_a_fault_of_an_earlier_turn_applies_to_a_later_stream(tmp_path: Path):
     own = with_scenario(
         tmp_path, 'steps = [{ fault = "no-timezone" }, { input-required = "well?" }, { completed = "" }]'
     )
@@ -189,8 +189,8 @@ async def test_who_subscribes_later_sees_what_went_wrong_by_then(tmp_path: Path)
         asked = await say(session, "own", stream=False)
         assert found(session) == set()
         [task] = agent.store
-        turn = session.send(text_draft("go on", task_id=task.task_id), stream=True)
-        await turn.finish()
+        call = session.send(text_draft("continue", task_id=task.task_id), stream=True)
+        await call.finish()
         assert asked.fault is None
         assert found(session) == {"DATA-008"}
 
@@ -199,22 +199,22 @@ async def test_who_subscribes_later_sees_what_went_wrong_by_then(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("text", "message"),
     [
-        ("explode", "There is no fault 'explode'."),
-        ("hangs", "is it hang?"),
-        ("batch:2", "takes no number"),
-        ("drop:", "takes a number"),
-        ("drop:-1", "takes a number"),
-        ("drop:1e9", "takes a number"),
-        ("drop:²", "takes a number"),
-        ("", "There is no fault"),
+        ("explode", "Unknown fault 'explode'."),
+        ("hangs", "Did you mean 'hang'?"),
+        ("batch:2", "has no number; remove :2"),
+        ("drop:", "needs a number after the colon"),
+        ("drop:-1", "needs a number after the colon"),
+        ("drop:1e9", "needs a number after the colon"),
+        ("drop:²", "needs a number after the colon"),
+        ("", "Unknown fault"),
     ],
 )
-def test_what_is_no_fault_is_refused(words: str, said: str):
-    with pytest.raises(UnknownFaultError, match=re.escape(said)):
-        named(words)
+def test_an_invalid_fault_is_rejected(text: str, message: str):
+    with pytest.raises(UnknownFaultError, match=re.escape(message)):
+        parse_fault(text)
 
 
-def test_a_fault_is_said_as_it_is_named():
-    assert [str(named(words)) for words in ("hang", "hang:0.5", "batch")] == ["hang:2", "hang:0.5", "batch"]
+def test_a_fault_prints_its_name_and_number():
+    assert [str(parse_fault(text)) for text in ("hang", "hang:0.5", "batch")] == ["hang:2", "hang:0.5", "batch"]

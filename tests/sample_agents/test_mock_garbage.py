@@ -1,4 +1,4 @@
-"""Requests that are wrong in one place, in every version, over every binding: refused, never a failure inside."""
+"""Requests with one wrong value, in every version and binding: they get an error, never an internal error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.sample_agents.versions import VERSIONS, Version
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.dialects.registry import travels_over
+from inspector.protocol.dialects.registry import supports_binding
 from inspector.protocol.model import (
     AuthenticationInfo,
     ExtendedCardRequest,
@@ -31,7 +31,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 
-ODD: list[Any] = [None, True, 5, -1, 1e300, "x", "\u202e", [], [[]], {}, {"x": {}}, [{"kind": "text"}]]
+UNUSUAL: list[Any] = [None, True, 5, -1, 1e300, "x", "\u202e", [], [[]], {}, {"x": {}}, [{"kind": "text"}]]
 HOOK = PushConfig(task_id="t", id="c", url="http://x/", authentication=AuthenticationInfo(scheme="Bearer"))
 SEND = SendRequest(
     message=Message(message_id="m", role="ROLE_USER", task_id="t", context_id="c", parts=[Part(text="hi")]),
@@ -52,16 +52,16 @@ REQUESTS: dict[Operation, Request] = {
 }
 
 
-def spoiled(value: Any) -> Iterator[Any]:
-    """Return a JSON value once for each of its members and each odd thing, which stands in the place of that member."""
-    yield from ODD
+def mutated(value: Any) -> Iterator[Any]:
+    """Yield copies of a JSON value with a single member replaced, for each member and each unusual value."""
+    yield from UNUSUAL
     for path in paths(value):
-        for odd in ODD:
+        for unusual in UNUSUAL:
             changed = copy.deepcopy(value)
             place = changed
             for step in path[:-1]:
                 place = place[step]
-            place[path[-1]] = odd
+            place[path[-1]] = unusual
             yield changed
 
 
@@ -72,23 +72,23 @@ def paths(value: Any) -> Iterator[tuple[Any, ...]]:
         yield from ((name, *rest) for rest in paths(member))
 
 
-def spoken(binding: str) -> list[Version]:
-    every = (one for spellings in VERSIONS.values() for one in spellings)
-    return [one for one in every if travels_over(one.dialect, binding)]
+def versions_over(binding: str) -> list[Version]:
+    every = (version for entries in VERSIONS.values() for version in entries)
+    return [version for version in every if supports_binding(version.dialect, binding)]
 
 
-def home(version: Version) -> str:
+def path_of(version: Version) -> str:
     return "" if version.name == "1.0" else version.path
 
 
-@pytest.mark.parametrize("version", spoken("JSONRPC"), ids=lambda one: one.name)
+@pytest.mark.parametrize("version", versions_over("JSONRPC"), ids=lambda version: version.name)
 async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, version: Version) -> None:
     codes = set()
     for operation, method in version.dialect.methods.items():
-        for params in spoiled(version.dialect.encode_request(operation, REQUESTS[operation])):
+        for params in mutated(version.dialect.encode_request(operation, REQUESTS[operation])):
             call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
             headers = dict(version.dialect.headers)
-            async with session.post(agent.url + home(version), json=call, headers=headers) as response:
+            async with session.post(agent.url + path_of(version), json=call, headers=headers) as response:
                 assert response.status == 200
                 if response.content_type == "application/json":
                     answer = await response.json()
@@ -98,21 +98,21 @@ async def test_over_json_rpc(agent: MockAgent, session: aiohttp.ClientSession, v
     assert len(codes - {None}) >= 2
 
 
-@pytest.mark.parametrize("version", spoken("HTTP+JSON"), ids=lambda one: one.name)
+@pytest.mark.parametrize("version", versions_over("HTTP+JSON"), ids=lambda version: version.name)
 async def test_over_http_and_json(agent: MockAgent, session: aiohttp.ClientSession, version: Version) -> None:
     statuses = set()
     for operation in version.dialect.routes:
-        good = rest.encode(agent.url + home(version), version.dialect, operation, REQUESTS[operation], "1")
-        assert isinstance(good, HttpRequest)
-        for body in spoiled(json.loads(good.body)) if good.body else (None,):
+        valid = rest.encode(agent.url + path_of(version), version.dialect, operation, REQUESTS[operation], "1")
+        assert isinstance(valid, HttpRequest)
+        for body in mutated(json.loads(valid.body)) if valid.body else (None,):
             raw = None if body is None else json.dumps(body).encode()
-            async with session.request(good.method, good.url, data=raw, headers=dict(good.headers)) as response:
+            async with session.request(valid.method, valid.url, data=raw, headers=dict(valid.headers)) as response:
                 statuses.add(response.status)
-                assert response.status < 500, (good, body, await response.text())
+                assert response.status < 500, (valid, body, await response.text())
     assert {400, 404} <= statuses
 
 
-@pytest.mark.parametrize("version", spoken("GRPC"), ids=lambda one: one.name)
+@pytest.mark.parametrize("version", versions_over("GRPC"), ids=lambda version: version.name)
 async def test_over_grpc(agent: MockAgent, version: Version) -> None:
     service = version.dialect.service
     assert service is not None

@@ -1,4 +1,4 @@
-"""gRPC: what a call says in its metadata, and errors with the status of their release and their details."""
+"""gRPC: metadata of calls, and the statuses and details of errors in each release."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from inspector.protocol.operations import Operation
 SERVICE = "/lf.a2a.v1.A2AService/"
 
 
-async def ended(agent: MockAgent, method: str, raw: bytes, *metadata: tuple[str, str]) -> Any:
-    """Return how a unary call ends that is refused."""
+async def error_of(agent: MockAgent, method: str, raw: bytes, *metadata: tuple[str, str]) -> Any:
+    """Return the error of a unary call."""
     async with grpc.aio.insecure_channel(agent.grpc_target) as channel:
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await channel.unary_unary(SERVICE + method)(raw, metadata=metadata)
@@ -64,14 +64,14 @@ async def test_errors_have_the_status_of_their_release(session: aiohttp.ClientSe
             ("SendMessage", b"", (), grpc.StatusCode.INVALID_ARGUMENT, "INVALID_PARAMS"),
             ("SendMessage", b"\xff\xff", (), grpc.StatusCode.INVALID_ARGUMENT, "INVALID_PARAMS"),
         ):
-            error = await ended(agent, method, raw, *metadata)
+            error = await error_of(agent, method, raw, *metadata)
             assert (error.code(), reason(error)) == (status, why)
             assert "Traceback" not in error.details()
     finally:
         await agent.stop()
 
 
-async def test_a_call_that_says_no_version_speaks_that_of_its_service(agent: MockAgent) -> None:
+async def test_a_call_without_version_has_that_of_its_service(agent: MockAgent) -> None:
     async with grpc.aio.insecure_channel(agent.grpc_target) as channel:
         for metadata in ((), (("a2a-version", "1.0"),), (("a2a-version", "1.7"),)):
             assert await channel.unary_unary(SERVICE + "ListTasks")(b"", metadata=metadata)
@@ -79,20 +79,20 @@ async def test_a_call_that_says_no_version_speaks_that_of_its_service(agent: Moc
 
 async def test_an_unknown_method_and_an_unknown_service_are_unimplemented(agent: MockAgent) -> None:
     for method in ("Explode", "../lf.a2a.v2.A2AService/GetTask"):
-        assert (await ended(agent, method, b"")).code() is grpc.StatusCode.UNIMPLEMENTED
+        assert (await error_of(agent, method, b"")).code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_a_message_that_is_too_large_is_refused(agent: MockAgent) -> None:
-    error = await ended(agent, "SendMessage", b"\x00" * (MAX_BODY + 1))
+async def test_a_too_large_message_is_rejected(agent: MockAgent) -> None:
+    error = await error_of(agent, "SendMessage", b"\x00" * (MAX_BODY + 1))
     assert error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
 
 
-async def test_the_message_of_an_error_of_0_3_begins_with_its_name(
+async def test_the_message_of_a_0_3_error_starts_with_its_name(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     answer = await peer_for(session, agent, "0.3", "GRPC").task("x")
     assert isinstance(answer, ProtocolError)
-    assert answer.message == "TaskNotFoundError: There is no task 'x'."
+    assert answer.message == "TaskNotFoundError: Task 'x' does not exist."
     assert answer.data is None
 
 
@@ -105,18 +105,16 @@ async def test_an_error_before_a_stream_ends_the_call_without_a_message(
     assert len(items) == 1
 
 
-async def test_what_protobuf_has_no_place_for_is_left_out(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_members_unknown_to_protobuf_are_omitted(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     part = Part.model_validate({"text": "ask", "invented": 1})
     message = Message.model_validate({"messageId": "m", "role": "ROLE_USER", "parts": [part], "own": {"x": 1}})
-    told = await peer_for(session, agent, "1.0").call(Operation.SEND, SendRequest(message=message))
-    assert isinstance(told, Task)
-    seen = await peer_for(session, agent, "1.0", "GRPC").task(told.id)
+    task = await peer_for(session, agent, "1.0").call(Operation.SEND, SendRequest(message=message))
+    assert isinstance(task, Task)
+    seen = await peer_for(session, agent, "1.0", "GRPC").task(task.id)
     assert seen.history[0].parts == [Part(text="ask")]
 
 
-async def test_a_stream_is_numbered_where_the_extension_is_asked_for(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_the_extension_numbers_the_events_of_a_stream(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     peer = peer_for(session, agent, "1.0", "GRPC")
     peer.headers = {"A2A-Extensions": URI}
     assert [event.metadata[URI] for event in await peer.events("report 3")] == [1, 2, 3, 4, 5, 6]
@@ -124,7 +122,9 @@ async def test_a_stream_is_numbered_where_the_extension_is_asked_for(
     assert all(event.metadata is None for event in await peer.events("report 3"))
 
 
-async def test_a_client_that_goes_away_leaves_no_reader(slow_agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_a_disconnected_client_leaves_no_subscription(
+    slow_agent: MockAgent, session: aiohttp.ClientSession
+) -> None:
     peer = peer_for(session, slow_agent, "1.0", "GRPC")
 
     async def read(peer: Peer) -> None:
@@ -135,4 +135,6 @@ async def test_a_client_that_goes_away_leaves_no_reader(slow_agent: MockAgent, s
     await eventually(lambda: any(record.subscriptions for record in slow_agent.store))
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
-    await eventually(lambda: all(one.ended for record in slow_agent.store for one in record.subscriptions))
+    await eventually(
+        lambda: all(subscription.ended for record in slow_agent.store for subscription in record.subscriptions)
+    )

@@ -1,4 +1,4 @@
-"""Every operation with its semantics, over real sockets, in every version and over every binding."""
+"""Every operation, over real sockets, in every version and binding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from inspector.sample_agents.engine import MAX_WEBHOOKS
 from inspector.sample_agents.server import MockAgent
-from mock_peer import Peer, eventually, now_please, peer_for, say, state_of, text_of
+from mock_peer import Peer, eventually, immediately, peer_for, say, state_of, text_of
 
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
@@ -32,8 +32,8 @@ def code(answer: Any) -> int | None:
     return answer.code
 
 
-async def test_a_send_waits_for_the_task_unless_told_otherwise(slow_peer: Peer) -> None:
-    hurried = await slow_peer.send("long 3600", configuration=now_please())
+async def test_a_send_waits_for_the_task_by_default(slow_peer: Peer) -> None:
+    hurried = await slow_peer.send("long 3600", configuration=immediately())
     assert isinstance(hurried, Task)
     assert state_of(hurried) == "submitted"
     patient = await slow_peer.send("fail")
@@ -42,8 +42,8 @@ async def test_a_send_waits_for_the_task_unless_told_otherwise(slow_peer: Peer) 
     assert state_of(explicit) == "failed"
 
 
-async def test_a_task_can_be_got_while_it_works(slow_peer: Peer) -> None:
-    started = await slow_peer.send("long 3600", configuration=now_please())
+async def test_a_running_task_can_be_fetched(slow_peer: Peer) -> None:
+    started = await slow_peer.send("long 3600", configuration=immediately())
     task: Any = None
     while task is None or state_of(task) == "submitted":
         task = await slow_peer.task(started.id)
@@ -51,18 +51,18 @@ async def test_a_task_can_be_got_while_it_works(slow_peer: Peer) -> None:
     assert "0 of 3600" in text_of(task.status.message.parts)
 
 
-async def test_history_length_cuts_from_the_front(peer: Peer) -> None:
+async def test_history_length_keeps_the_last_messages(peer: Peer) -> None:
     done = await peer.send("push")
     whole = (await peer.task(done.id)).history
     assert len(whole) == 5
     assert (await peer.task(done.id, history_length=2)).history == whole[-2:]
     assert (await peer.task(done.id, history_length=99)).history == whole
-    if peer.binding.name != "GRPC" or peer.dialect.version == "1.0":  # the protobuf of 0.3 cannot say 0
+    if peer.binding.name != "GRPC" or peer.dialect.version == "1.0":  # the protobuf of 0.3 cannot send 0
         assert (await peer.task(done.id, history_length=0)).history is None
     sent = await peer.send("push", configuration=SendConfiguration(history_length=1))
     assert [text_of(message.parts) for message in sent.history] == ["Writing the summary."]
-    streamed = await peer.events("push", configuration=SendConfiguration(history_length=1))
-    assert len(streamed[0].history) == 1
+    event_rewriter = await peer.events("push", configuration=SendConfiguration(history_length=1))
+    assert len(event_rewriter[0].history) == 1
 
 
 async def test_an_unknown_task_is_not_found_by_any_operation(peer: Peer) -> None:
@@ -77,7 +77,7 @@ async def test_an_unknown_task_is_not_found_by_any_operation(peer: Peer) -> None
         assert code(await peer.call(operation, PushConfigRequest(task_id="nope", id="c"))) == -32001
 
 
-async def test_a_task_that_is_over_takes_no_message_and_no_cancel_and_no_subscriber(peer: Peer) -> None:
+async def test_an_ended_task_rejects_messages_cancel_and_subscribe(peer: Peer) -> None:
     done = await peer.send("fail")
     assert code(await peer.send("more", task_id=done.id)) == -32004
     assert [code(item) for item in await peer.events("more", task_id=done.id)] == [-32004]
@@ -92,7 +92,7 @@ async def test_a_task_belongs_to_its_context(peer: Peer) -> None:
     assert state_of(await peer.task(asked.id)) == "input_required"
 
 
-async def test_a_waiting_task_can_be_canceled(peer: Peer) -> None:
+async def test_an_interrupted_task_can_be_canceled(peer: Peer) -> None:
     asked = await peer.send("ask")
     canceled = await peer.call(Operation.CANCEL, TaskRequest(id=asked.id))
     assert isinstance(canceled, Task)
@@ -100,9 +100,9 @@ async def test_a_waiting_task_can_be_canceled(peer: Peer) -> None:
     assert code(await peer.send("18:00", task_id=asked.id)) == -32004
 
 
-async def test_a_message_to_a_task_at_work_is_kept_and_follows_it(slow_peer: Peer, slow_agent: MockAgent) -> None:
-    started = await slow_peer.send("long 3600", configuration=now_please())
-    joined = await slow_peer.send("hurry", task_id=started.id, configuration=now_please())
+async def test_a_message_to_a_running_task_is_added_to_its_history(slow_peer: Peer, slow_agent: MockAgent) -> None:
+    started = await slow_peer.send("long 3600", configuration=immediately())
+    joined = await slow_peer.send("hurry", task_id=started.id, configuration=immediately())
     assert [text_of(message.parts) for message in joined.history if message.role == "ROLE_USER"] == [
         "long 3600",
         "hurry",
@@ -110,7 +110,7 @@ async def test_a_message_to_a_task_at_work_is_kept_and_follows_it(slow_peer: Pee
     assert slow_agent.running == 1
 
 
-async def test_push_configurations_are_created_got_listed_and_deleted(peer: Peer) -> None:
+async def test_push_configurations_are_created_fetched_listed_and_deleted(peer: Peer) -> None:
     asked = await peer.send("ask")
     unnamed = await peer.call(Operation.SET_PUSH, PushConfig(task_id=asked.id, url=HOOK))
     assert isinstance(unnamed, PushConfig)
@@ -162,7 +162,7 @@ async def test_a_push_configuration_under_the_same_id_replaces_the_first(peer: P
         {"url": HOOK, "authentication": {"scheme": "Bea\rrer", "credentials": "a"}},
     ],
 )
-async def test_a_webhook_that_cannot_be_written_to_is_refused(peer: Peer, members: dict[str, Any]) -> None:
+async def test_an_invalid_webhook_is_rejected(peer: Peer, members: dict[str, Any]) -> None:
     asked = await peer.send("ask")
     config = PushConfig.model_validate(members | {"taskId": asked.id})
     assert code(await peer.call(Operation.SET_PUSH, config)) == -32602
@@ -170,7 +170,7 @@ async def test_a_webhook_that_cannot_be_written_to_is_refused(peer: Peer, member
     assert code(await peer.send("push", configuration=inline)) == -32602
 
 
-async def test_a_task_has_only_so_many_webhooks(peer: Peer) -> None:
+async def test_the_number_of_webhooks_is_limited(peer: Peer) -> None:
     asked = await peer.send("ask")
     for number in range(MAX_WEBHOOKS):
         await peer.call(Operation.SET_PUSH, PushConfig(task_id=asked.id, id=f"c{number}", url=HOOK))
@@ -179,7 +179,7 @@ async def test_a_task_has_only_so_many_webhooks(peer: Peer) -> None:
 
 @pytest.fixture
 def client(agent: MockAgent, session: aiohttp.ClientSession) -> Peer:
-    """A client of 1.0, which alone can list."""
+    """A client of 1.0, the only version with ListTasks."""
     return peer_for(session, agent, "1.0")
 
 
@@ -213,7 +213,7 @@ async def test_tasks_are_listed_page_by_page(client: Peer) -> None:
 
 
 async def test_tasks_are_filtered_by_context_state_and_time(client: Peer) -> None:
-    one = await client.send("fail", context_id="a")
+    first = await client.send("fail", context_id="a")
     two = await client.send("ask", context_id="a")
     three = await client.send("fail", context_id="b")
 
@@ -222,25 +222,23 @@ async def test_tasks_are_filtered_by_context_state_and_time(client: Peer) -> Non
         assert listed.total_size == len(listed.tasks)
         return [task.id for task in listed.tasks]
 
-    assert await ids(context_id="a") == [two.id, one.id]
-    assert await ids(status="TASK_STATE_FAILED") == [three.id, one.id]
+    assert await ids(context_id="a") == [two.id, first.id]
+    assert await ids(status="TASK_STATE_FAILED") == [three.id, first.id]
     assert await ids(context_id="a", status="TASK_STATE_INPUT_REQUIRED") == [two.id]
     assert await ids(context_id="nowhere") == []
-    assert await ids(status="TASK_STATE_UNSPECIFIED", context_id="") == [three.id, two.id, one.id]
-    assert await ids(status_timestamp_after="2000-01-01T00:00:00Z") == [three.id, two.id, one.id]
+    assert await ids(status="TASK_STATE_UNSPECIFIED", context_id="") == [three.id, two.id, first.id]
+    assert await ids(status_timestamp_after="2000-01-01T00:00:00Z") == [three.id, two.id, first.id]
     assert await ids(status_timestamp_after="2999-01-01T00:00:00") == []
 
 
-async def test_a_list_leaves_artifacts_out_unless_asked(client: Peer) -> None:
+async def test_a_list_has_artifacts_only_on_request(client: Peer) -> None:
     await client.send("push")
     assert (await listing(client)).tasks[0].artifacts is None
     assert len((await listing(client, include_artifacts=True)).tasks[0].artifacts or ()) == 1
     assert (await listing(client, history_length=0)).tasks[0].history is None
 
 
-async def test_what_was_made_over_one_version_is_seen_over_the_other(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_a_task_is_available_in_every_version(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
     asked = await old.send("ask")
     done = await new.send("18:00", task_id=asked.id)

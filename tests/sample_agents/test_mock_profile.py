@@ -1,4 +1,4 @@
-"""What an agent leaves out is refused over every binding, and so is who does not bring what it demands."""
+"""Calls without the capability or the required extension are rejected over every binding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 
 HOOK = PushConfig(url="http://127.0.0.1:9/", task_id="x")
-DEMANDED = "urn:example:demanded"
+REQUIRED = "urn:example:required"
 
 
 @asynccontextmanager
@@ -43,7 +43,7 @@ async def code(peer: Peer, operation: Operation, request: Request) -> int | None
 
 
 @pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
-async def test_an_agent_without_capabilities_refuses_them_over_every_binding(
+async def test_an_agent_without_capabilities_rejects_their_operations(
     session: aiohttp.ClientSession, binding: str
 ) -> None:
     async with serving(Profile(capabilities=frozenset())) as agent:
@@ -61,7 +61,7 @@ async def test_an_agent_without_capabilities_refuses_them_over_every_binding(
         assert await code(peer, Operation.EXTENDED_CARD, ExtendedCardRequest()) == -32004
 
 
-async def test_capabilities_are_left_out_one_by_one(session: aiohttp.ClientSession) -> None:
+async def test_each_capability_can_be_omitted(session: aiohttp.ClientSession) -> None:
     async with serving(Profile(capabilities=frozenset({Capability.PUSH}))) as agent:
         peer = peer_for(session, agent, "0.3")
         assert await code(peer, Operation.SET_PUSH, HOOK) == -32001
@@ -70,15 +70,15 @@ async def test_capabilities_are_left_out_one_by_one(session: aiohttp.ClientSessi
 
 
 @pytest.mark.parametrize("way", [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("1.0", "GRPC"), ("0.3", "JSONRPC")])
-async def test_who_does_not_activate_a_demanded_extension_is_refused(
+async def test_a_call_without_the_required_extension_is_rejected(
     session: aiohttp.ClientSession, way: tuple[str, str]
 ) -> None:
-    async with serving(Profile(required=DEMANDED)) as agent:
+    async with serving(Profile(required=REQUIRED)) as agent:
         peer = peer_for(session, agent, *way)
         assert await code(peer, Operation.SEND, say("echo hi")) == -32008
-        peer.headers = {peer.dialect.extensions_header: f"urn:example:other, {DEMANDED}"}
+        peer.headers = {peer.dialect.extensions_header: f"urn:example:other, {REQUIRED}"}
         assert isinstance(await peer.send("echo hi"), Message)
         card = f"{agent.url}/.well-known/agent-card.json"
         async with session.get(card) as response:
             declared = (await response.json())["capabilities"]["extensions"]
-        assert {"uri": DEMANDED, "required": True} in declared
+        assert {"uri": REQUIRED, "required": True} in declared

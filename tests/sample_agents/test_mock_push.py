@@ -1,4 +1,4 @@
-"""Pushes: one POST an event, in order, with the token, in the form of the version that asked for them."""
+"""Pushes: one POST for each event, in order, with the token, in the version of the registration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from inspector.sample_agents.server import MockAgent
-from mock_peer import Peer, Webhook, eventually, now_please, peer_for, say, state_of
+from mock_peer import Peer, Webhook, eventually, immediately, peer_for, say, state_of
 
 from inspector.protocol.model import (
     AuthenticationInfo,
@@ -27,7 +27,7 @@ STATES = ["submitted", *["working"] * 4, "artifact", "completed"]
 
 @pytest.fixture(params=["1.0", "0.3", "0.2", "opvs"])
 def way(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Each version with webhooks; what is pushed says nothing of the binding over which it was asked for."""
+    """Each version with webhooks; pushes do not depend on the binding."""
     return str(request.param), "JSONRPC"
 
 
@@ -69,13 +69,13 @@ async def test_every_event_is_pushed_in_order_with_its_token(
     assert await eventually(lambda: slow_agent.push_counts.delivered == len(STATES))
 
 
-async def test_a_webhook_without_secrets_gets_no_headers_for_them(peer: Peer, webhook: Webhook) -> None:
+async def test_a_push_without_credentials_has_no_headers_for_them(peer: Peer, webhook: Webhook) -> None:
     await peer.send("fail", configuration=inline(webhook.config()))
     await eventually(lambda: len(webhook.bodies) == 3)
     assert all({"X-A2A-Notification-Token", "Authorization"}.isdisjoint(headers) for headers in webhook.headers)
 
 
-async def test_a_webhook_set_later_gets_what_happens_from_then_on(peer: Peer, webhook: Webhook) -> None:
+async def test_a_webhook_registered_later_gets_the_later_events(peer: Peer, webhook: Webhook) -> None:
     asked = await peer.send("ask")
     await peer.call(Operation.SET_PUSH, webhook.config(task_id=asked.id))
     await peer.send("18:00", task_id=asked.id)
@@ -83,7 +83,7 @@ async def test_a_webhook_set_later_gets_what_happens_from_then_on(peer: Peer, we
     assert state_of(decoded(peer, webhook.bodies)[-1]) == "completed"
 
 
-async def test_a_webhook_may_come_with_a_later_turn(peer: Peer, webhook: Webhook) -> None:
+async def test_a_webhook_may_be_registered_with_a_later_message(peer: Peer, webhook: Webhook) -> None:
     asked = await peer.send("ask")
     await peer.send("18:00", task_id=asked.id, configuration=inline(webhook.config()))
     await eventually(lambda: len(webhook.bodies) == 4)
@@ -102,7 +102,7 @@ async def test_every_webhook_of_a_task_gets_every_event(peer: Peer, webhook: Web
         assert len(mine) == 4
 
 
-async def test_a_task_with_webhooks_of_both_versions_writes_to_each_in_its_form(
+async def test_each_webhook_gets_pushes_of_its_version(
     agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
 ) -> None:
     new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
@@ -117,9 +117,7 @@ async def test_a_task_with_webhooks_of_both_versions_writes_to_each_in_its_form(
     assert (bodies["0.3"]["kind"], bodies["0.3"]["status"]["state"]) == ("task", "canceled")
 
 
-async def test_a_failing_webhook_is_tried_three_times_and_then_given_up(
-    agent: MockAgent, peer: Peer, webhook: Webhook
-) -> None:
+async def test_a_push_is_sent_three_times_at_most(agent: MockAgent, peer: Peer, webhook: Webhook) -> None:
     webhook.status = 500
     await peer.send("fail", configuration=inline(webhook.config()))
     await eventually(lambda: agent.push_counts.given_up == 3)
@@ -137,7 +135,7 @@ async def test_a_webhook_that_recovers_gets_the_rest(slow_agent: MockAgent, slow
     assert state_of(decoded(slow_peer, webhook.bodies)[-1]) == "completed"
 
 
-async def test_a_dead_webhook_does_not_hold_the_task_back(agent: MockAgent, peer: Peer) -> None:
+async def test_an_unreachable_webhook_does_not_delay_the_task(agent: MockAgent, peer: Peer) -> None:
     task = await peer.send("push", configuration=inline(PushConfig(url="http://127.0.0.1:1/nobody")))
     assert state_of(task) == "completed"
     await eventually(lambda: agent.push_counts.given_up == len(STATES))
@@ -159,7 +157,7 @@ async def test_a_redirect_is_not_followed(agent: MockAgent, peer: Peer, webhook:
     assert webhook.bodies == []
 
 
-async def test_a_deleted_webhook_gets_nothing_more(slow_peer: Peer, webhook: Webhook) -> None:
+async def test_a_deleted_webhook_gets_no_more_pushes(slow_peer: Peer, webhook: Webhook) -> None:
     started = await slow_peer.send("long 3600", configuration=inline(webhook.config(), return_immediately=True))
     await eventually(lambda: len(webhook.bodies) == 2)
     await slow_peer.call(Operation.DELETE_PUSH, PushConfigRequest(task_id=started.id, id=started.id))
@@ -168,7 +166,7 @@ async def test_a_deleted_webhook_gets_nothing_more(slow_peer: Peer, webhook: Web
     assert len(webhook.bodies) == 2
 
 
-async def test_a_firehose_is_pushed_whole_in_1_0_and_as_its_latest_state_in_0_3(
+async def test_many_events_are_all_pushed_in_1_0_and_merged_in_0_3(
     agent: MockAgent, peer: Peer, webhook: Webhook
 ) -> None:
     done = await peer.send("report 1000", configuration=inline(webhook.config()))
@@ -186,14 +184,14 @@ async def test_a_firehose_is_pushed_whole_in_1_0_and_as_its_latest_state_in_0_3(
         assert len(events) < 1003
 
 
-async def test_a_direct_answer_is_not_pushed(agent: MockAgent, peer: Peer, webhook: Webhook) -> None:
+async def test_a_response_message_is_not_pushed(agent: MockAgent, peer: Peer, webhook: Webhook) -> None:
     await peer.send("echo hi", configuration=inline(webhook.config()))
     await peer.send("fail", configuration=inline(webhook.config()))
     await eventually(lambda: agent.push_counts.delivered == 3)
     assert "echo" not in str(webhook.bodies)
 
 
-async def test_stopping_drops_what_is_still_to_be_pushed(session: aiohttp.ClientSession) -> None:
+async def test_stopping_drops_the_queued_pushes(session: aiohttp.ClientSession) -> None:
     reached = asyncio.Event()
 
     async def hang(_: web.Request) -> web.Response:
@@ -217,16 +215,16 @@ async def test_stopping_drops_what_is_still_to_be_pushed(session: aiohttp.Client
     assert agent.push_counts.delivered == 0
 
 
-async def test_the_configuration_of_a_send_that_does_not_wait_is_kept(slow_peer: Peer, webhook: Webhook) -> None:
+async def test_the_webhook_of_a_send_that_returns_immediately_is_stored(slow_peer: Peer, webhook: Webhook) -> None:
     started = await slow_peer.send(
-        "long 3600", configuration=now_please(task_push_notification_config=webhook.config())
+        "long 3600", configuration=immediately(task_push_notification_config=webhook.config())
     )
     config = await slow_peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=started.id, id=started.id))
     assert isinstance(config, PushConfig)
     assert config.url == webhook.url
 
 
-async def test_whatever_the_binding_a_webhook_of_0_3_gets_a_bare_task(
+async def test_pushes_of_0_3_are_tasks_for_every_binding(
     agent: MockAgent, session: aiohttp.ClientSession, webhook: Webhook
 ) -> None:
     peer = peer_for(session, agent, "0.3", "GRPC")

@@ -1,4 +1,4 @@
-"""HTTP+JSON: verbs, paths, queries and bodies as people send them, and errors with the status of their release."""
+"""HTTP+JSON: methods, paths, queries and bodies, and the statuses of errors in each release."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def ask(
     body: Any = None,
     headers: dict[str, str] | None = None,
 ) -> tuple[int, Any, str]:
-    """Return the status, the JSON and the media type of an answer."""
+    """Return the status, the JSON and the media type of a response."""
     raw = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     sent = V1 | ({} if raw is None else {"Content-Type": "application/json"}) | (headers or {})
     async with session.request(verb, url, data=raw, headers=sent) as response:
@@ -36,7 +36,7 @@ async def task_of(session: aiohttp.ClientSession, agent: MockAgent) -> Any:
     return answer["task"]
 
 
-def refusal(status: int, word: str, reason: str) -> dict[str, Any]:
+def error_body(status: int, word: str, reason: str) -> dict[str, Any]:
     info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "a2a-protocol.org"}
     return {"code": status, "status": word, "details": [info]}
 
@@ -46,7 +46,7 @@ def without_words(answer: Any) -> Any:
     return answer["error"]
 
 
-async def test_members_may_stand_in_path_and_query_in_either_spelling(
+async def test_members_may_be_in_path_and_query_in_camel_and_snake_case(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     task = await task_of(session, agent)
@@ -55,16 +55,16 @@ async def test_members_may_stand_in_path_and_query_in_either_spelling(
         assert len(got.get("history", [])) == turns
     query = f"context_id={task['contextId']}&pageSize=1&includeArtifacts=true&status=TASK_STATE_INPUT_REQUIRED"
     _, page, _ = await ask(session, "GET", f"{agent.url}/tasks?{query}")
-    assert [one["id"] for one in page["tasks"]] == [task["id"]]
+    assert [task["id"] for task in page["tasks"]] == [task["id"]]
 
 
-async def test_the_version_may_stand_in_the_query(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_the_version_may_be_in_the_query(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     status, page, _ = await ask(session, "GET", agent.url + "/tasks?A2A-Version=1.0", headers={"A2A-Version": ""})
     assert (status, page["totalSize"]) == (200, 0)
 
 
 @pytest.mark.parametrize("prefix", ["", "/", "/acme", "/acme%2Fwest"])
-async def test_a_tenant_and_a_second_slash_do_no_harm(
+async def test_a_tenant_and_a_second_slash_are_accepted(
     agent: MockAgent, session: aiohttp.ClientSession, prefix: str
 ) -> None:
     status, _, _ = await ask(session, "GET", f"{agent.url}{prefix}/tasks")
@@ -74,9 +74,7 @@ async def test_a_tenant_and_a_second_slash_do_no_harm(
 
 
 @pytest.mark.parametrize("verb", ["GET", "POST"])
-async def test_a_task_is_subscribed_to_with_either_verb(
-    agent: MockAgent, session: aiohttp.ClientSession, verb: str
-) -> None:
+async def test_subscribe_accepts_both_http_methods(agent: MockAgent, session: aiohttp.ClientSession, verb: str) -> None:
     task = await task_of(session, agent)
     async with session.request(verb, f"{agent.url}/tasks/{task['id']}:subscribe", headers=V1) as response:
         assert response.content_type == "text/event-stream"
@@ -91,7 +89,7 @@ async def test_an_operation_without_members_needs_no_body(agent: MockAgent, sess
     assert (status, canceled["status"]["state"]) == (200, "TASK_STATE_CANCELED")
 
 
-async def test_a_deleted_push_configuration_is_answered_with_an_empty_object(
+async def test_deleting_a_push_configuration_returns_an_empty_object(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     task = await task_of(session, agent)
@@ -118,7 +116,7 @@ async def test_the_media_type_is_that_of_the_request(
     assert (answered[0], answered[2]) == (200, media_type)
 
 
-async def test_without_a_body_the_media_type_is_what_the_client_accepts(
+async def test_without_body_the_media_type_follows_the_accept_header(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     for accept, media_type in (("*/*", "application/json"), ("application/a2a+json", "application/a2a+json")):
@@ -167,7 +165,7 @@ async def test_errors_have_the_status_of_their_release(session: aiohttp.ClientSe
         ):
             got, answer, media_type = await ask(session, verb, url, body, headers)
             assert (got, media_type) == (status, "application/json"), reason
-            assert without_words(answer) == refusal(status, word, reason)
+            assert without_words(answer) == error_body(status, word, reason)
     finally:
         await agent.stop()
 
@@ -198,7 +196,7 @@ async def test_a_path_of_1_0_needs_a_1_x_version(
         ("POST", "/tasks/x/pushNotificationConfigs", {"url": 5}),
     ],
 )
-async def test_parameters_that_make_no_sense_are_refused(
+async def test_invalid_parameters_are_rejected(
     agent: MockAgent, session: aiohttp.ClientSession, verb: str, path: str, body: Any
 ) -> None:
     status, answer, _ = await ask(session, verb, agent.url + path, body)
@@ -206,12 +204,12 @@ async def test_parameters_that_make_no_sense_are_refused(
 
 
 @pytest.mark.parametrize("body", [b"{", b"\xff\xfe", b"<html>", b"[" * 100_000])
-async def test_what_is_not_json_is_a_parse_error(agent: MockAgent, session: aiohttp.ClientSession, body: bytes) -> None:
+async def test_invalid_json_is_a_parse_error(agent: MockAgent, session: aiohttp.ClientSession, body: bytes) -> None:
     status, answer, _ = await ask(session, "POST", agent.url + "/message:send", body)
     assert (status, answer["error"]["details"][0]["reason"]) == (400, "PARSE_ERROR")
 
 
-async def test_a_body_that_is_too_large_is_refused(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_a_too_large_body_is_rejected(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     status, answer, _ = await ask(session, "POST", agent.url + "/message:send", b" " * (MAX_BODY + 1))
     assert (status, answer["error"]["code"]) == (413, 413)
 
@@ -228,7 +226,7 @@ async def test_a_body_that_is_too_large_is_refused(agent: MockAgent, session: ai
         ("PATCH", "/tasks/x/pushNotificationConfigs", 405, "GET, POST"),
     ],
 )
-async def test_an_unknown_path_is_not_found_and_a_wrong_verb_not_allowed(
+async def test_an_unknown_path_is_404_and_a_wrong_method_405(
     agent: MockAgent, session: aiohttp.ClientSession, verb: str, path: str, status: int, allowed: str | None
 ) -> None:
     async with session.request(verb, agent.url + path, headers=V1) as response:
@@ -236,7 +234,7 @@ async def test_an_unknown_path_is_not_found_and_a_wrong_verb_not_allowed(
         assert (await response.json())["error"]["code"] == status
 
 
-async def test_0_3_has_a_code_and_a_message_for_an_error(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_an_error_of_0_3_has_a_code_and_a_message(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     home = agent.url + "/v0.3/v1"
     for verb, path, body, status, code in (
         ("GET", "/tasks/x", None, 404, -32001),
@@ -250,8 +248,6 @@ async def test_0_3_has_a_code_and_a_message_for_an_error(agent: MockAgent, sessi
         assert (answered[1].keys(), answered[1]["code"]) == ({"code", "message"}, code)
 
 
-async def test_a_version_without_http_and_json_has_no_such_paths(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_a_version_without_http_json_has_no_paths(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     async with session.get(agent.url + "/v0.1/v1/tasks/x") as response:
         assert response.status == 404

@@ -1,4 +1,4 @@
-"""The agent as a whole: in a thread, as a program, on a taken port, and without a trace after its end."""
+"""The whole agent: in a thread, as a program, with a used port, and after its end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def card_name(url: str) -> str:
     return str(card_of(url)["name"])
 
 
-def test_in_a_thread_it_serves_while_the_context_lasts() -> None:
+def test_an_agent_in_a_thread_runs_during_the_context() -> None:
     before = threading.active_count()
     lines: list[str] = []
     with serve_in_thread(pace=0, log=lines.append) as url:
@@ -40,14 +40,14 @@ def test_in_a_thread_it_serves_while_the_context_lasts() -> None:
     assert lines == ["1.0 card: 200"]
 
 
-def test_in_a_thread_it_stops_when_the_context_fails() -> None:
+def test_an_agent_in_a_thread_stops_if_the_context_raises() -> None:
     before = threading.active_count()
     with pytest.raises(ZeroDivisionError), serve_in_thread():
         raise ZeroDivisionError
     assert threading.active_count() == before
 
 
-def test_a_taken_port_is_an_os_error_for_the_caller() -> None:
+def test_a_used_port_raises_os_error() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
         pytest.raises(OSError, match="in use"),
@@ -56,7 +56,7 @@ def test_a_taken_port_is_an_os_error_for_the_caller() -> None:
         raise AssertionError("served on a taken port")
 
 
-async def test_a_taken_port_for_grpc_is_an_os_error_too_and_frees_the_other() -> None:
+async def test_a_used_grpc_port_raises_os_error_and_frees_the_http_port() -> None:
     agent = MockAgent()
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="gRPC"):
         await agent.start(grpc_port=taken.getsockname()[1])
@@ -64,18 +64,18 @@ async def test_a_taken_port_for_grpc_is_an_os_error_too_and_frees_the_other() ->
         pass
 
 
-async def test_without_a_port_for_grpc_it_is_not_served_and_not_on_the_card() -> None:
+async def test_without_a_grpc_port_the_card_has_no_grpc_interface() -> None:
     agent = MockAgent()
     await agent.start(grpc_port=None)
     try:
         assert agent.grpc_target == ""
         card = await asyncio.to_thread(card_of, agent.url)
-        assert {one["protocolBinding"] for one in card["supportedInterfaces"]} == {"JSONRPC", "HTTP+JSON"}
+        assert {interface["protocolBinding"] for interface in card["supportedInterfaces"]} == {"JSONRPC", "HTTP+JSON"}
     finally:
         await agent.stop()
 
 
-async def test_it_starts_again_after_a_failed_start() -> None:
+async def test_an_agent_can_start_again_after_a_failed_start() -> None:
     agent = MockAgent()
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
         await agent.start(port=taken.getsockname()[1])
@@ -84,17 +84,17 @@ async def test_it_starts_again_after_a_failed_start() -> None:
     await agent.stop()
 
 
-async def test_a_wildcard_address_is_shown_as_one_that_works() -> None:
+async def test_the_url_of_a_wildcard_address_is_usable() -> None:
     agent = MockAgent()
     assert (await agent.start("0.0.0.0")).startswith("http://127.0.0.1:")
     await agent.stop()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_as_a_program_it_says_where_it_is_and_ends_with_a_signal(number: signal.Signals) -> None:
+def test_the_program_prints_its_url_and_ends_with_a_signal(number: signal.Signals) -> None:
     program = (
-        "from inspector.sample_agents.server import Listening, MockAgent, run;"
-        "run(Listening(), MockAgent(), on_ready=lambda agent: print(agent.url, flush=True))"
+        "from inspector.sample_agents.server import ListenAddress, MockAgent, run;"
+        "run(ListenAddress(), MockAgent(), on_ready=lambda agent: print(agent.url, flush=True))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -109,7 +109,7 @@ def test_as_a_program_it_says_where_it_is_and_ends_with_a_signal(number: signal.
     assert (process.returncode, output, errors) == (0, "", "")
 
 
-def test_nothing_beyond_the_protocol_room_and_aiohttp_is_loaded() -> None:
+def test_only_the_protocol_package_and_aiohttp_are_loaded() -> None:
     program = (
         "import sys, inspector.sample_agents.server;"
         "print([n for n in sys.modules if n.split('.')[0] in ('textual', 'httpx', 'rich')"

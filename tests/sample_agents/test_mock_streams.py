@@ -1,4 +1,4 @@
-"""Streams: several readers, cancel in the middle, clients that go away, readers that do not read."""
+"""Streams: several subscriptions, cancel, disconnected clients, clients that do not read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import aiohttp
 import pytest
-from inspector.sample_agents.behaviours.base import Replying, Working
+from inspector.sample_agents.behaviours.base import MessageBehaviour, TaskBehaviour
 from inspector.sample_agents.behaviours.registry import Behaviours
 from inspector.sample_agents.extension import URI
 from inspector.sample_agents.server import MockAgent
-from inspector.sample_agents.task_context import Work
-from mock_peer import Peer, eventually, now_please, peer_for, say, state_of, text_of
+from inspector.sample_agents.task_context import TaskContext
+from mock_peer import Peer, eventually, immediately, peer_for, say, state_of, text_of
 
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Artifact, Part, Task, TaskRequest, TaskStatusUpdateEvent
@@ -23,7 +23,7 @@ from inspector.protocol.operations import Operation
 
 
 def readers(agent: MockAgent) -> int:
-    return sum(not one.ended for record in agent.store for one in record.subscriptions)
+    return sum(not item.ended for record in agent.store for item in record.subscriptions)
 
 
 def port_of(agent: MockAgent) -> int:
@@ -37,9 +37,7 @@ def raw_call(text: str) -> bytes:
     return "\r\n".join(("POST / HTTP/1.1", *headers, "", body)).encode()
 
 
-async def test_a_stream_is_server_sent_events_and_nothing_else(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_a_stream_is_server_sent_events_only(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     body = raw_call("report 3").partition(b"\r\n\r\n")[2]
     headers = {"A2A-Version": "1.0", "Content-Type": "application/json", "Accept": "application/json"}
     async with session.post(agent.url, data=body, headers=headers) as response:
@@ -59,24 +57,24 @@ async def test_a_stream_is_server_sent_events_and_nothing_else(
     assert "final" not in answers[-1]["result"]["statusUpdate"]
 
 
-async def test_0_3_says_final_on_the_last_update_only(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_only_the_last_update_of_0_3_is_final(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     for text, finals in (("push", [False] * 4 + [True]), ("ask", [False, True])):
         message = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": text}]}
         call = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {"message": message}}
         async with session.post(agent.url, json=call) as response:
             results = [json.loads(line[6:])["result"] async for line in response.content if line.startswith(b"data: ")]
-        assert [one["final"] for one in results if one["kind"] == "status-update"] == finals
+        assert [item["final"] for item in results if item["kind"] == "status-update"] == finals
         assert results[-1]["kind"] == "status-update"
 
 
 async def test_two_subscribers_see_the_same_events_in_the_same_order(slow_agent: MockAgent, slow_peer: Peer) -> None:
-    started = await slow_peer.send("report 60", configuration=now_please())
+    started = await slow_peer.send("report 60", configuration=immediately())
     first: list[Any] = []
     second: list[Any] = []
-    one = asyncio.create_task(slow_peer.subscribe(started.id, first))
+    item = asyncio.create_task(slow_peer.subscribe(started.id, first))
     await eventually(lambda: len(first) > 3)
     two = asyncio.create_task(slow_peer.subscribe(started.id, second))
-    await asyncio.wait_for(asyncio.gather(one, two), 10)
+    await asyncio.wait_for(asyncio.gather(item, two), 10)
     assert isinstance(first[0], Task)
     assert isinstance(second[0], Task)
     assert len(second) > 2
@@ -84,10 +82,8 @@ async def test_two_subscribers_see_the_same_events_in_the_same_order(slow_agent:
     assert state_of(second[-1]) == "completed"
 
 
-async def test_a_late_subscriber_starts_with_the_task_and_misses_nothing(
-    slow_agent: MockAgent, slow_peer: Peer
-) -> None:
-    started = await slow_peer.send("report 20", configuration=now_please())
+async def test_a_late_subscriber_gets_the_task_and_all_later_events(slow_agent: MockAgent, slow_peer: Peer) -> None:
+    started = await slow_peer.send("report 20", configuration=immediately())
     seen: list[Any] = []
     await asyncio.wait_for(slow_peer.subscribe(started.id, seen), 10)
     before = sum(len(artifact.parts) for artifact in seen[0].artifacts or ())
@@ -95,9 +91,7 @@ async def test_a_late_subscriber_starts_with_the_task_and_misses_nothing(
     assert state_of(seen[-1]) == "completed"
 
 
-async def test_a_subscription_of_1_0_outlives_a_question_and_one_of_0_3_ends_with_it(
-    agent: MockAgent, session: aiohttp.ClientSession
-) -> None:
+async def test_input_required_ends_a_subscription_in_0_3_only(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     new, old = peer_for(session, agent, "1.0"), peer_for(session, agent, "0.3")
     asked = await new.send("ask")
     both: tuple[list[Any], list[Any]] = ([], [])
@@ -124,7 +118,7 @@ async def test_cancel_in_the_middle_ends_the_task_and_every_stream(slow_agent: M
     await eventually(lambda: slow_agent.running == 0)
 
 
-async def test_cancel_stops_a_firehose(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_cancel_stops_a_fast_stream(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     peer = peer_for(session, agent, "1.0")
     seen: list[Any] = []
     async for event in peer.stream(Operation.STREAM, say("report 200000")):
@@ -136,23 +130,23 @@ async def test_cancel_stops_a_firehose(agent: MockAgent, session: aiohttp.Client
     assert len(seen) < 200_000
 
 
-async def test_cancel_before_the_first_step_is_a_cancel_too(slow_peer: Peer, slow_agent: MockAgent) -> None:
+async def test_a_task_can_be_canceled_before_its_first_step(slow_peer: Peer, slow_agent: MockAgent) -> None:
     for _ in range(20):
-        started = await slow_peer.send("long 3600", configuration=now_please())
+        started = await slow_peer.send("long 3600", configuration=immediately())
         canceled = await slow_peer.call(Operation.CANCEL, TaskRequest(id=started.id))
         assert isinstance(canceled, Task)
         assert state_of(canceled) == "canceled"
     await eventually(lambda: slow_agent.running == 0)
 
 
-async def test_a_canceled_task_releases_those_who_wait_for_it(slow_agent: MockAgent, slow_peer: Peer) -> None:
+async def test_cancel_ends_a_waiting_send(slow_agent: MockAgent, slow_peer: Peer) -> None:
     waiting = asyncio.create_task(slow_peer.send("long 3600"))
     record = (await eventually(lambda: list(slow_agent.store)))[0]
     await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
     assert state_of(await asyncio.wait_for(waiting, 1)) == "canceled"
 
 
-async def test_a_client_that_goes_away_does_not_stop_the_task(slow_agent: MockAgent, slow_peer: Peer) -> None:
+async def test_a_disconnected_client_does_not_stop_the_task(slow_agent: MockAgent, slow_peer: Peer) -> None:
     events = slow_peer.stream(Operation.STREAM, say("push"))
     first = await anext(events)
     assert isinstance(first, Task)
@@ -160,11 +154,11 @@ async def test_a_client_that_goes_away_does_not_stop_the_task(slow_agent: MockAg
     await eventually(lambda: readers(slow_agent) == 0)
     assert slow_agent.running == 1
     record = slow_agent.store.find(first.id)
-    await eventually(lambda: record.over)
+    await eventually(lambda: record.ended)
     assert state_of(await slow_peer.task(first.id)) == "completed"
 
 
-async def test_a_client_that_resets_while_it_waits_leaves_nothing_behind(slow_agent: MockAgent) -> None:
+async def test_a_reset_connection_leaves_no_subscription(slow_agent: MockAgent) -> None:
     def reset(text: str) -> socket.socket:
         peer = socket.create_connection(("127.0.0.1", port_of(slow_agent)))
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
@@ -179,17 +173,17 @@ async def test_a_client_that_resets_while_it_waits_leaves_nothing_behind(slow_ag
     assert slow_agent.running == 20
 
 
-async def test_a_reader_that_does_not_read_holds_the_task_back_and_is_then_cut_off() -> None:
+async def test_a_client_that_does_not_read_delays_the_task_until_the_timeout() -> None:
     lines: list[str] = []
-    agent = MockAgent(pace=0, patience=0.3, log=lines.append)
+    agent = MockAgent(pace=0, write_timeout=0.3, log=lines.append)
     await agent.start()
     idle = socket.create_connection(("127.0.0.1", port_of(agent)))
     try:
         idle.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         idle.sendall(raw_call("report 200000"))
         record = (await eventually(lambda: list(agent.store)))[0]
-        await eventually(lambda: any("does not read" in line for line in lines))
-        await eventually(lambda: record.over)
+        await eventually(lambda: any("stopped reading" in line for line in lines))
+        await eventually(lambda: record.ended)
         assert record.status.state == "TASK_STATE_COMPLETED"
         assert readers(agent) == 0
     finally:
@@ -197,7 +191,7 @@ async def test_a_reader_that_does_not_read_holds_the_task_back_and_is_then_cut_o
         await agent.stop()
 
 
-async def test_a_silent_stream_is_kept_alive_with_comments(session: aiohttp.ClientSession) -> None:
+async def test_an_idle_stream_gets_keep_alive_comments(session: aiohttp.ClientSession) -> None:
     agent = MockAgent(keep_alive=0.01)
     await agent.start()
     headers = {"A2A-Version": "1.0", "Content-Type": "application/json"}
@@ -210,7 +204,7 @@ async def test_a_silent_stream_is_kept_alive_with_comments(session: aiohttp.Clie
     assert all(line in (b"\n", b": keep-alive\n") or line.startswith(b"data: ") for line in lines)
 
 
-async def test_the_extension_numbers_the_events_of_a_stream_for_those_who_ask(
+async def test_the_extension_numbers_the_events_of_a_stream_on_request(
     agent: MockAgent, peer: Peer, session: aiohttp.ClientSession
 ) -> None:
     plain = await peer.events("push")
@@ -221,7 +215,7 @@ async def test_the_extension_numbers_the_events_of_a_stream_for_those_who_ask(
     assert (await peer.task(numbered[0].id)).metadata is None
 
 
-async def test_a_hundred_streams_at_once_lose_nothing(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+async def test_a_hundred_streams_at_once_get_every_event(agent: MockAgent, session: aiohttp.ClientSession) -> None:
     peer = peer_for(session, agent, "1.0")
     streams = await asyncio.gather(*(peer.events("report 10") for _ in range(100)))
     expected = ["submitted", "working", *["artifact"] * 10, "completed"]
@@ -246,33 +240,33 @@ async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.Cli
     await agent.stop()
 
 
-async def test_a_behaviour_that_breaks_fails_its_task_and_tells_nobody_why(session: aiohttp.ClientSession) -> None:
+async def test_an_exception_in_a_behaviour_fails_the_task_without_details(session: aiohttp.ClientSession) -> None:
 
-    async def run(work: Work) -> None:
-        raise ValueError("secret of " + work.text)
+    async def run(task: TaskContext) -> None:
+        raise ValueError("secret of " + task.text)
 
     async def reply(_: Any) -> Any:
         raise ValueError("another secret")
 
-    async def nothing(_: Work) -> None:
+    async def nothing(_: TaskContext) -> None:
         return
 
-    async def unwritable(work: Work) -> None:
-        await work.artifact(Artifact(artifact_id="a", parts=[Part(data=object())]))
+    async def unwritable(task: TaskContext) -> None:
+        await task.artifact(Artifact(artifact_id="a", parts=[Part(data=object())]))
 
     skills = {"break": run, "quiet": nothing, "unwritable": unwritable}
-    working = [Working(AgentSkill(id=name), code) for name, code in skills.items()]
-    behaviours = Behaviours(working, default=Replying(AgentSkill(id="mute"), reply))
+    working = [TaskBehaviour(AgentSkill(id=name), code) for name, code in skills.items()]
+    behaviours = Behaviours(working, default=MessageBehaviour(AgentSkill(id="mute"), reply))
     agent = MockAgent(behaviours=behaviours)
     await agent.start()
     peer = peer_for(session, agent, "1.0")
     try:
         failed = await peer.send("break it")
         assert state_of(failed) == "failed"
-        assert text_of(failed.status.message.parts) == "The agent failed inside."
+        assert text_of(failed.status.message.parts) == "Internal error: the behaviour of the agent failed."
         assert state_of(await peer.send("quiet")) == "completed"
         error = await peer.send("anything")
-        assert (error.code, error.message) == (-32603, "The agent failed inside.")
+        assert (error.code, error.message) == (-32603, "Internal error: the agent failed to process the call.")
         assert (await peer.send("unwritable")).code == -32603
         with pytest.raises(aiohttp.ClientError):
             await peer.events("unwritable")

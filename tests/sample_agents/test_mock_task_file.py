@@ -1,4 +1,4 @@
-"""Tasks that outlive the agent, in a file."""
+"""Tasks in a file, available after a restart."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import aiohttp
 import pytest
 from inspector.sample_agents.server import MockAgent
 from inspector.sample_agents.task_file import StateFileError
-from mock_peer import Peer, Webhook, eventually, now_please, peer_for, state_of, text_of
+from mock_peer import Peer, Webhook, eventually, immediately, peer_for, state_of, text_of
 
 from inspector.protocol.model import ListTasksRequest, PushConfigRequest, TaskList
 from inspector.protocol.operations import Operation
 
 
 @asynccontextmanager
-async def living(path: Path, session: aiohttp.ClientSession, pace: float = 0) -> AsyncIterator[Peer]:
-    """A client of an agent that keeps its tasks, from its start to its end."""
+async def running(path: Path, session: aiohttp.ClientSession, pace: float = 0) -> AsyncIterator[Peer]:
+    """A client of an agent that stores its tasks in a file."""
     agent = MockAgent(pace=pace, push_pause=0, state=path)
     await agent.start()
     try:
@@ -29,53 +29,51 @@ async def living(path: Path, session: aiohttp.ClientSession, pace: float = 0) ->
         await agent.stop()
 
 
-async def test_tasks_are_there_again_after_a_restart_in_their_order(
-    session: aiohttp.ClientSession, tmp_path: Path
-) -> None:
+async def test_tasks_are_restored_in_order_after_a_restart(session: aiohttp.ClientSession, tmp_path: Path) -> None:
     path = tmp_path / "tasks"
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         tasks = [await peer.send(text) for text in ("push", "fail", "file")]
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         assert [await peer.task(task.id) for task in tasks] == tasks
         listed: Any = await peer.call(Operation.LIST, ListTasksRequest())
         assert isinstance(listed, TaskList)
         assert [task.id for task in listed.tasks] == [task.id for task in reversed(tasks)]
 
 
-async def test_a_task_that_waits_goes_on_after_a_restart_and_its_webhook_is_told(
+async def test_an_interrupted_task_continues_after_a_restart_and_is_pushed(
     session: aiohttp.ClientSession, tmp_path: Path, webhook: Webhook
 ) -> None:
     path = tmp_path / "tasks"
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         asked = await peer.send("ask")
         await peer.call(Operation.SET_PUSH, webhook.config(task_id=asked.id, id="c", token="t"))
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         done = await peer.send("18:00", task_id=asked.id)
         assert (done.id, done.context_id, state_of(done)) == (asked.id, asked.context_id, "completed")
         await eventually(lambda: len(webhook.bodies) >= 3)
         kept: Any = await peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=asked.id, id="c"))
         assert kept.token == "t"
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         assert await peer.task(asked.id) == done
 
 
-async def test_a_task_at_work_has_failed_after_a_restart(session: aiohttp.ClientSession, tmp_path: Path) -> None:
+async def test_a_running_task_has_failed_after_a_restart(session: aiohttp.ClientSession, tmp_path: Path) -> None:
     path = tmp_path / "tasks"
-    async with living(path, session, pace=1) as peer:
-        started = await peer.send("long 3600", configuration=now_please())
-    async with living(path, session) as peer:
+    async with running(path, session, pace=1) as peer:
+        started = await peer.send("long 3600", configuration=immediately())
+    async with running(path, session) as peer:
         task = await peer.task(started.id)
     assert state_of(task) == "failed"
     assert "stopped" in text_of(task.status.message.parts)
 
 
-async def test_a_task_that_was_forgotten_stays_so(session: aiohttp.ClientSession, tmp_path: Path) -> None:
+async def test_a_removed_task_is_not_restored(session: aiohttp.ClientSession, tmp_path: Path) -> None:
     path = tmp_path / "tasks"
     agent = MockAgent(pace=0, max_tasks=2, state=path)
     await agent.start()
     tasks = [await peer_for(session, agent, "1.0").send("fail") for _ in range(3)]
     await agent.stop()
-    async with living(path, session) as peer:
+    async with running(path, session) as peer:
         listed: Any = await peer.call(Operation.LIST, ListTasksRequest())
     assert [task.id for task in listed.tasks] == [task.id for task in reversed(tasks[1:])]
 
@@ -83,7 +81,7 @@ async def test_a_task_that_was_forgotten_stays_so(session: aiohttp.ClientSession
 @pytest.mark.parametrize(
     "content", [b"no database at all, but text that is long enough to be read as a header" * 20, None]
 )
-async def test_a_file_that_is_no_good_is_refused(tmp_path: Path, content: bytes | None) -> None:
+async def test_an_invalid_file_is_rejected(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "tasks"
     if content is None:
         with sqlite3.connect(path) as other:

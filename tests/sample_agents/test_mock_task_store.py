@@ -1,4 +1,4 @@
-"""The bounds of what the agent remembers."""
+"""The limits of the task store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def chunk(record: TaskRecord, text: str, *, append: bool, artifact_id: str = "a"
     )
 
 
-async def test_the_oldest_task_that_is_over_makes_room() -> None:
+async def test_the_oldest_ended_task_is_removed_first() -> None:
     store = Store(max_tasks=3)
     working, done, later = (store.create("c", "s") for _ in range(3))
     finish(done)
@@ -36,28 +36,28 @@ async def test_the_oldest_task_that_is_over_makes_room() -> None:
         store.find(done.task_id)
 
 
-async def test_a_waiting_task_makes_room_where_none_is_over_and_lets_its_readers_go() -> None:
+async def test_an_interrupted_task_is_removed_if_none_has_ended_and_its_streams_end() -> None:
     store = Store(max_tasks=2)
     waiting, working = finish(store.create("c", "s"), State.INPUT_REQUIRED), store.create("c", "s")
     reader = Subscription()
     waiting.subscribe(reader)
     newest = store.create("c", "s")
     assert list(store) == [working, newest]
-    assert len(await reader.take()) == 1
-    assert await reader.take() == []
+    assert len(await reader.next_events()) == 1
+    assert await reader.next_events() == []
 
 
-async def test_a_store_full_of_work_refuses_more() -> None:
+async def test_a_store_full_of_running_tasks_rejects_new_tasks() -> None:
     store = Store(max_tasks=1)
     store.create("c", "s")
     with pytest.raises(CallError, match="Too many tasks"):
         store.create("c", "s")
 
 
-async def test_large_tasks_make_room_before_there_are_many() -> None:
+async def test_large_tasks_are_removed_before_the_limit_of_tasks() -> None:
     store = Store(max_characters=1000)
     large = store.create("c", "s")
-    large.hear(Message(parts=[Part(text="x" * 900)]))
+    large.receive(Message(parts=[Part(text="x" * 900)]))
     large.publish(chunk(large, "x" * 900, append=False))
     finish(large)
     small = store.create("c", "s")
@@ -65,42 +65,42 @@ async def test_large_tasks_make_room_before_there_are_many() -> None:
     assert list(store) == [small, another]
 
 
-async def test_a_snapshot_stays_as_it_was_while_the_task_goes_on() -> None:
+async def test_a_snapshot_does_not_change_with_the_task() -> None:
     record = Store().create("c", "s")
-    record.hear(Message(message_id="1", parts=[Part(text="one")]))
+    record.receive(Message(message_id="1", parts=[Part(text="one")]))
     record.publish(chunk(record, "a", append=False))
     record.publish(chunk(record, "b", append=True))
     before = record.snapshot()
-    record.hear(Message(message_id="2", parts=[Part(text="two")]))
+    record.receive(Message(message_id="2", parts=[Part(text="two")]))
     record.publish(chunk(record, "c", append=True))
     record.publish(chunk(record, "new", append=False))
     record.publish(chunk(record, "other", append=True, artifact_id="b"))
     finish(record)
     then, now = before.task(), record.snapshot().task()
-    assert [[part.text for part in one.parts] for one in then.artifacts or ()] == [["a", "b"]]
-    assert [[part.text for part in one.parts] for one in now.artifacts or ()] == [["new"], ["other"]]
+    assert [[part.text for part in artifact.parts] for artifact in then.artifacts or ()] == [["a", "b"]]
+    assert [[part.text for part in artifact.parts] for artifact in now.artifacts or ()] == [["new"], ["other"]]
     assert [message.message_id for message in then.history or ()] == ["1"]
     assert (then.status.state, now.status.state) == ("TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED")
 
 
-async def test_a_task_that_is_over_cannot_change() -> None:
+async def test_an_ended_task_cannot_change() -> None:
     record = finish(Store().create("c", "s"))
-    with pytest.raises(RuntimeError, match="over"):
+    with pytest.raises(RuntimeError, match="ended"):
         finish(record, State.WORKING)
 
 
-async def test_a_reader_far_behind_asks_the_task_to_wait() -> None:
+async def test_a_task_waits_for_a_slow_subscription() -> None:
     record = Store().create("c", "s")
     reader = Subscription()
     record.subscribe(reader)
     for number in range(MAX_BEHIND):
         record.publish(chunk(record, str(number), append=True))
-    waiting = asyncio.create_task(reader.room())
+    waiting = asyncio.create_task(reader.wait_for_space())
     await asyncio.sleep(0)
     assert not waiting.done()
     for _ in range(MAX_BEHIND):
         if waiting.done():
             break
-        assert await reader.take()
+        assert await reader.next_events()
         await asyncio.sleep(0)
     await asyncio.wait_for(waiting, 1)

@@ -1,4 +1,4 @@
-"""The agent over TLS, alone and with certificates of its clients, over HTTP and gRPC."""
+"""The agent with TLS and mutual TLS, over HTTP and gRPC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CARD = "/.well-known/agent-card.json"
 
 @pytest.fixture
 def pem(tmp_path: Path) -> dict[str, Path]:
-    """Make the files of a server, of a client that its authority has signed, and of a stranger."""
+    """Create the PEM files of a server, of a client with the same authority, and of a client with another authority."""
     authority, other = trustme.CA(), trustme.CA()
     files: dict[str, Path] = {"ca": tmp_path / "ca.pem"}
     authority.cert_pem.write_to_path(files["ca"])
@@ -58,28 +58,28 @@ async def card_of(agent: MockAgent, made: ssl.SSLContext) -> Any:
         return await answer.json()
 
 
-async def test_over_tls_everything_is_at_https(pem: dict[str, Path]):
+async def test_with_tls_every_url_is_https(pem: dict[str, Path]):
     async with served(pem, mutual=False) as agent:
         card = await card_of(agent, context(pem))
     assert agent.url.startswith("https://127.0.0.1:")
-    assert all(one["url"].startswith("https://") for one in card["supportedInterfaces"])
+    assert all(interface["url"].startswith("https://") for interface in card["supportedInterfaces"])
     assert "securitySchemes" not in card
 
 
-async def test_with_an_authority_only_its_clients_are_admitted(pem: dict[str, Path]):
+async def test_with_an_authority_only_its_clients_are_accepted(pem: dict[str, Path]):
     async with served(pem, mutual=True) as agent:
         card = await card_of(agent, context(pem, "client"))
-        for outsider in ("", "stranger"):
+        for client in ("", "stranger"):
             with pytest.raises((aiohttp.ClientError, ssl.SSLError, ConnectionError)):
-                await card_of(agent, context(pem, outsider))
+                await card_of(agent, context(pem, client))
     assert [*card["securitySchemes"].values()] == [
-        {"mtlsSecurityScheme": {"description": "A certificate that the agent's authority has signed."}}
+        {"mtlsSecurityScheme": {"description": "A client certificate that the authority of the agent has signed."}}
     ]
     assert card["securityRequirements"] == [{"schemes": {name: {"list": []} for name in card["securitySchemes"]}}]
 
 
 @pytest.mark.parametrize("client", ["client", ""])
-async def test_grpc_demands_the_same(pem: dict[str, Path], client: str):
+async def test_grpc_requires_a_client_certificate_too(pem: dict[str, Path], client: str):
     own = {"private_key": pem["client-key"].read_bytes(), "certificate_chain": pem["client"].read_bytes()}
     secured = grpc.ssl_channel_credentials(pem["ca"].read_bytes(), **(own if client else {}))
     async with served(pem, mutual=True) as agent, grpc.aio.secure_channel(agent.grpc_target, secured) as channel:

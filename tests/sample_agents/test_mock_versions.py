@@ -1,4 +1,4 @@
-"""The manners of each version: whose ids, whose words for a direct answer, whose streams, whose versions."""
+"""What differs between the versions: ids of tasks, responses, streams and version headers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import MockAgent
-from mock_peer import now_please, peer_for, state_of, text_of
+from mock_peer import immediately, peer_for, state_of, text_of
 
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Message, Task
@@ -34,7 +34,7 @@ async def old_stream(session: aiohttp.ClientSession, agent: MockAgent, text: str
     return [json.loads(line.removeprefix(b"data: "))["result"] for line in lines]
 
 
-async def test_in_0_1_the_client_makes_the_id_and_every_answer_is_a_task(
+async def test_in_0_1_the_client_creates_the_id_and_every_response_is_a_task(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     task = await old(session, agent, "tasks/send", {"id": "mine", "sessionId": "s", "message": SAID})
@@ -45,9 +45,9 @@ async def test_in_0_1_the_client_makes_the_id_and_every_answer_is_a_task(
     assert [message["role"] for message in shown["history"]] == ["user"]
 
 
-async def test_in_0_1_a_task_goes_on_under_its_id(agent: MockAgent, session: aiohttp.ClientSession) -> None:
-    said = {"role": "user", "parts": [{"type": "text", "text": "ask"}]}
-    first = await old(session, agent, "tasks/send", {"id": "t", "message": said})
+async def test_in_0_1_a_task_continues_under_its_id(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+    message = {"role": "user", "parts": [{"type": "text", "text": "ask"}]}
+    first = await old(session, agent, "tasks/send", {"id": "t", "message": message})
     assert first["status"]["state"] == "input-required"
     answer = {"role": "user", "parts": [{"type": "text", "text": "18:00"}]}
     done = await old(session, agent, "tasks/send", {"id": "t", "message": answer})
@@ -57,7 +57,7 @@ async def test_in_0_1_a_task_goes_on_under_its_id(agent: MockAgent, session: aio
     assert refused["code"] == -32004
 
 
-async def test_a_stream_of_0_1_has_updates_alone_and_artifacts_by_their_place(
+async def test_a_stream_of_0_1_has_updates_only_and_artifacts_by_index(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     items = await old_stream(session, agent, "report 3")
@@ -76,7 +76,7 @@ async def test_a_stream_of_0_1_has_updates_alone_and_artifacts_by_their_place(
 
 
 @pytest.mark.parametrize("method", ["tasks/list", "tasks/pushNotificationConfig/list", "message/send"])
-async def test_0_1_has_not_what_came_later(session: aiohttp.ClientSession, method: str) -> None:
+async def test_0_1_has_no_later_operations(session: aiohttp.ClientSession, method: str) -> None:
     agent = MockAgent(Profile(versions=("0.1",)), pace=0)
     await agent.start()
     try:
@@ -88,7 +88,7 @@ async def test_0_1_has_not_what_came_later(session: aiohttp.ClientSession, metho
 
 
 @pytest.mark.parametrize("binding", ["JSONRPC", "HTTP+JSON", "GRPC"])
-async def test_opvs_is_served_as_1_0_is_under_its_own_name(
+async def test_opvs_works_like_1_0_with_its_own_headers(
     agent: MockAgent, session: aiohttp.ClientSession, binding: str
 ) -> None:
     peer = peer_for(session, agent, "opvs", binding)
@@ -102,7 +102,7 @@ async def test_opvs_is_served_as_1_0_is_under_its_own_name(
 
 
 @pytest.mark.parametrize("binding", ["HTTP+JSON", "GRPC"])
-async def test_a_send_of_0_3_in_protobuf_that_does_not_say_that_it_waits_does_not(
+async def test_a_0_3_send_over_protobuf_returns_immediately_by_default(
     slow_agent: MockAgent, session: aiohttp.ClientSession, binding: str
 ) -> None:
     peer = peer_for(session, slow_agent, "0.3", binding)
@@ -111,10 +111,10 @@ async def test_a_send_of_0_3_in_protobuf_that_does_not_say_that_it_waits_does_no
         async with session.post(slow_agent.url + "/v0.3/v1/message:send", json=body) as response:
             assert (await response.json())["task"]["status"]["state"] == "TASK_STATE_SUBMITTED"
     else:
-        assert state_of(await peer.send("long 3600", configuration=now_please())) == "submitted"
+        assert state_of(await peer.send("long 3600", configuration=immediately())) == "submitted"
 
 
-async def test_a_method_that_several_versions_have_is_that_of_the_path(
+async def test_the_path_selects_the_version_of_a_shared_method(
     agent: MockAgent, session: aiohttp.ClientSession
 ) -> None:
     asked = await peer_for(session, agent, "0.3").send("ask")

@@ -1,4 +1,4 @@
-"""Scenario files: what they hold, and where the mistakes in them are."""
+"""Scenario files: contents, and errors with their lines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspector.sample_agents.scenario.catalog import SHIPPED
-from inspector.sample_agents.scenario.model import Give, Log, Push, Repeat, Reply, Say, Spoil, Wait
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
+from inspector.sample_agents.scenario.model import Log, Push, Repeat, Reply, SendArtifact, SetStatus, StartFault, Wait
 from inspector.sample_agents.scenario.reading import read_scenario
 from inspector.sample_agents.scenario.toml_positions import lines_of
 from inspector.sample_agents.scenario.toml_table import ScenarioError
@@ -18,7 +18,7 @@ from inspector.sample_agents.scenario.toml_table import ScenarioError
 from inspector.protocol.lifecycle import State
 
 HEAD = 'description = "A test."\n'
-NAMES = sorted(path.name for path in SHIPPED.glob("*.toml"))
+NAMES = sorted(path.name for path in BUILT_IN_FOLDER.glob("*.toml"))
 
 
 def read(folder: Path, text: str) -> Any:
@@ -27,7 +27,7 @@ def read(folder: Path, text: str) -> Any:
     return read_scenario(path)
 
 
-# Where things stand
+# Lines
 
 
 DOCUMENT = '''\
@@ -82,11 +82,11 @@ def test_every_value_is_found_on_its_line():
 
 def paths_in(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return {path} | {one for key, member in inner for one in paths_in(member, (*path, key))}
+    return {path} | {found for key, member in inner for found in paths_in(member, (*path, key))}
 
 
 @given(st.text(alphabet="ab.=[]{}\"',#\n 1\\", max_size=60))
-def test_whatever_toml_there_is_every_value_in_it_has_a_line(text: str):
+def test_every_value_of_any_toml_has_a_line(text: str):
     try:
         value = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -97,18 +97,18 @@ def test_whatever_toml_there_is_every_value_in_it_has_a_line(text: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_scenario_that_ships_is_sound_and_every_value_in_it_has_a_line(name: str):
-    text = (SHIPPED / name).read_text("utf-8")
+def test_a_built_in_scenario_is_valid_and_each_value_has_a_line(name: str):
+    text = (BUILT_IN_FOLDER / name).read_text("utf-8")
     assert paths_in(tomllib.loads(text)) <= set(lines_of(text))
-    scenario = read_scenario(SHIPPED / name)
+    scenario = read_scenario(BUILT_IN_FOLDER / name)
     assert scenario.skill.tags
     assert scenario.skill.examples
 
 
-# What they hold
+# Contents
 
 
-def test_a_scenario_says_what_it_is_by_its_head(tmp_path: Path):
+def test_the_head_of_a_scenario_is_read(tmp_path: Path):
     scenario = read(
         tmp_path,
         'id = "book"\nname = "Book a table"\ndescription = "Books."\ntags = ["a", "b"]\nexamples = "book two"\n'
@@ -120,13 +120,13 @@ def test_a_scenario_says_what_it_is_by_its_head(tmp_path: Path):
     assert (scenario.words, scenario.message_ids, scenario.default) == ({"book", "table"}, ("book-",), True)
     assert (scenario.number.default, scenario.number.most) == (2, 9)
     assert [str(fault) for fault in scenario.faults] == ["drop:3", "batch"]
-    assert scenario.does == (Say(State.COMPLETED),)
+    assert scenario.response == (SetStatus(State.COMPLETED),)
 
 
-def test_without_names_a_scenario_has_those_of_its_file(tmp_path: Path):
+def test_the_file_name_is_the_default_id_name_and_word(tmp_path: Path):
     scenario = read(tmp_path, HEAD + 'steps = [{ message = "hi" }]')
     assert (scenario.skill.id, scenario.skill.name, scenario.words) == ("try", "Try", {"try"})
-    assert isinstance(scenario.does, Reply)
+    assert isinstance(scenario.response, Reply)
 
 
 def test_every_kind_of_step_is_read(tmp_path: Path):
@@ -149,13 +149,13 @@ steps = [
 ]
 """,
     )
-    working, wait, log, push, dropping, repeat, doubling, chunks, whole, question, end = scenario.does
+    working, wait, log, push, dropping, repeat, doubling, chunks, whole, question, end = scenario.response
     assert [part.text or part.data for part in working.parts] == ["On it.", [1, 2]]
     assert (wait, log, push) == (Wait(1.0), Log("here"), Push())
-    assert isinstance(dropping, Spoil)
-    assert isinstance(doubling, Spoil)
+    assert isinstance(dropping, StartFault)
+    assert isinstance(doubling, StartFault)
     assert repeat == Repeat(3, (Wait(0.5),))
-    assert isinstance(chunks, Give)
+    assert isinstance(chunks, SendArtifact)
     assert (chunks.chunks, chunks.every, chunks.last, chunks.id) == (None, 0.1, False, "x")
     assert chunks.parts[0].media_type == "text/markdown"
     assert [(part.filename, part.media_type) for part in whole.parts] == [
@@ -164,67 +164,67 @@ steps = [
     ]
     assert whole.parts[0].raw == "iVBORw=="
     assert [(answer.words, answer.steps) for answer in question.answers] == [({"yes"}, (Wait(2.0),)), (set(), ())]
-    assert end == Say(State.CANCELED)
+    assert end == SetStatus(State.CANCELED)
 
 
-# What is wrong with them
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
-        ("description = \n", 1, "no TOML"),
-        ('a = "\n\n', 1, "no TOML"),
-        ("steps = [\n\n", 3, "no TOML"),
+        ("description = \n", 1, "not valid TOML"),
+        ('a = "\n\n', 1, "not valid TOML"),
+        ("steps = [\n\n", 3, "not valid TOML"),
         ('steps = [{ wait = 1 }]\nname = "x"', 1, "description"),
         (HEAD, 1, "at least one step"),
         (HEAD + "steps = []", 2, "at least one step"),
         (HEAD + "steps = 3", 2, "a list"),
         (HEAD + "steps = [\n 3 ]", 3, "list of tables"),
-        (HEAD + "steps = [\n { wait = 1 },\n { wiat = 1 },\n]", 4, "does one thing"),
+        (HEAD + "steps = [\n { wait = 1 },\n { wiat = 1 },\n]", 4, "no action"),
         (HEAD + 'steps = [\n { wait = 1, log = "x" } ]', 3, "wait and log"),
         (HEAD + "steps = [\n { wait = -1 } ]", 3, "seconds"),
         (HEAD + "steps = [\n { wait = true } ]", 3, "a number"),
-        (HEAD + "[[steps]]\nwait = 1\nevery = 2", 4, "'every' does not belong here"),
+        (HEAD + "[[steps]]\nwait = 1\nevery = 2", 4, "unknown member 'every'"),
         (HEAD + 'tags = ["a", 3]\nsteps = [{ wait = 1 }]', 2, "list of texts"),
-        (HEAD + 'exmaples = ["a"]\nsteps = [{ wait = 1 }]', 2, "'examples' does"),
+        (HEAD + 'exmaples = ["a"]\nsteps = [{ wait = 1 }]', 2, "Did you mean 'examples'"),
         (HEAD + "number = { default = 5, most = 3 }\nsteps = [{ wait = 1 }]", 2, "default <= most"),
         (HEAD + "number = { most = 3, least = 1 }\nsteps = [{ wait = 1 }]", 2, "'least'"),
-        (HEAD + 'fault = "explode"\nsteps = [{ wait = 1 }]', 2, "no fault 'explode'"),
-        (HEAD + 'steps = [\n { wait = 1, fault = "hangs" } ]', 3, "is it hang?"),
-        (HEAD + 'steps = [\n { wait = 1, fault = "drop:x" } ]', 3, "takes a number"),
-        (HEAD + 'steps = [\n { wait = 1, fault = "batch:1" } ]', 3, "takes no number"),
-        (HEAD + 'steps = [\n { wait = 1, fault = "html" } ]', 3, "beside the steps"),
-        (HEAD + 'steps = [\n { message = "a" },\n { wait = 1 } ]', 3, "no other step"),
+        (HEAD + 'fault = "explode"\nsteps = [{ wait = 1 }]', 2, "Unknown fault 'explode'"),
+        (HEAD + 'steps = [\n { wait = 1, fault = "hangs" } ]', 3, "Did you mean 'hang'?"),
+        (HEAD + 'steps = [\n { wait = 1, fault = "drop:x" } ]', 3, "needs a number"),
+        (HEAD + 'steps = [\n { wait = 1, fault = "batch:1" } ]', 3, "has no number"),
+        (HEAD + 'steps = [\n { wait = 1, fault = "html" } ]', 3, "at the top of the file"),
+        (HEAD + 'steps = [\n { message = "a" },\n { wait = 1 } ]', 3, "must be the only step"),
         (HEAD + 'steps = [\n { message = "" } ]', 3, "a text or parts"),
-        (HEAD + 'steps = [\n { completed = "a" },\n { wait = 1 } ]', 4, "after the end"),
+        (HEAD + 'steps = [\n { completed = "a" },\n { wait = 1 } ]', 4, "follows the end"),
         (HEAD + 'steps = [\n { working = "a", answers = [] } ]', 3, "'answers'"),
-        (HEAD + 'steps = [ { input-required = "a", answers = [\n { wrods = ["x"] } ] } ]', 3, "'words' does"),
-        (HEAD + 'steps = [\n { artifact = "a" } ]', 3, "has none"),
+        (HEAD + 'steps = [ { input-required = "a", answers = [\n { wrods = ["x"] } ] } ]', 3, "Did you mean 'words'"),
+        (HEAD + 'steps = [\n { artifact = "a" } ]', 3, "found: none"),
         (HEAD + 'steps = [\n { artifact = "a", text = "b", data = 1 } ]', 3, "text, data"),
         (HEAD + 'steps = [ { artifact = "a", parts = [\n { text = "b", x = 1 } ] } ]', 3, "'x'"),
-        (HEAD + 'steps = [\n { artifact = "a", data = 1, chunks = 3 } ]', 3, "Only one text"),
+        (HEAD + 'steps = [\n { artifact = "a", data = 1, chunks = 3 } ]', 3, "exactly one part, a text"),
         (HEAD + 'steps = [\n { artifact = "a", text = "b", chunks = 0 } ]', 3, "from 1 to"),
-        (HEAD + 'steps = [\n { artifact = "a", text = "b", append = true } ]', 3, "same id"),
+        (HEAD + 'steps = [\n { artifact = "a", text = "b", append = true } ]', 3, "needs the id"),
         (HEAD + 'steps = [\n { artifact = "a", file = "nowhere.png" } ]', 3, "nowhere.png cannot be read"),
-        (HEAD + "steps = [\n { repeat = 2, steps = [] } ]", 3, "has steps"),
-        (HEAD + 'steps = [\n { repeat = 2, steps = [{ failed = "" }] } ]', 3, "none of which ends"),
-        (HEAD + "steps = [\n { push = false } ]", 3, "push is true"),
+        (HEAD + "steps = [\n { repeat = 2, steps = [] } ]", 3, "needs steps"),
+        (HEAD + 'steps = [\n { repeat = 2, steps = [{ failed = "" }] } ]', 3, "none of them may end"),
+        (HEAD + "steps = [\n { push = false } ]", 3, "push must be true"),
     ],
 )
-def test_a_mistake_is_told_with_the_file_and_its_line(tmp_path: Path, text: str, line: int, said: str):
+def test_an_error_has_the_file_and_the_line(tmp_path: Path, text: str, line: int, message: str):
     with pytest.raises(ScenarioError) as caught:
         read(tmp_path, text)
     assert str(caught.value).startswith(f"{tmp_path / 'try.toml'}:{line}: ")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
-def test_a_file_that_cannot_be_read_is_told_too(tmp_path: Path):
+def test_an_unreadable_file_is_an_error(tmp_path: Path):
     with pytest.raises(ScenarioError, match="cannot be read"):
         read_scenario(tmp_path / "nowhere.toml")
     odd = tmp_path / "odd.toml"
     odd.write_bytes(b"a = 1\n# \xff\n")
-    with pytest.raises(ScenarioError, match=r"odd\.toml:2: It is not UTF-8"):
+    with pytest.raises(ScenarioError, match=r"odd\.toml:2: The file is not UTF-8"):
         read_scenario(odd)
     odd.write_bytes(b"a = " + b"[" * 100_000)
     with pytest.raises(ScenarioError, match=r"odd\.toml:1: "):

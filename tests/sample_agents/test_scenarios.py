@@ -1,4 +1,4 @@
-"""Scenarios at work: every one that ships, over real sockets; how one is chosen; what turns lead to; reloading."""
+"""Scenarios: each built-in scenario over real sockets, selection, steps after a question, reloading."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import aiohttp
 import pytest
 from inspector.sample_agents.scenario import catalog
-from inspector.sample_agents.scenario.catalog import SHIPPED, Scenarios
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER, Scenarios
 from inspector.sample_agents.scenario.reading import read_scenario
-from inspector.sample_agents.scenario.running import turns
+from inspector.sample_agents.scenario.running import current_turn_steps
 from inspector.sample_agents.scenario.toml_table import ScenarioError
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, peer_for, say, state_of, text_of
@@ -25,7 +25,7 @@ HEAD = 'description = "A test."\n'
 
 @pytest.fixture(params=[("1.0", "JSONRPC"), ("1.0", "GRPC"), ("0.3", "HTTP+JSON")], ids=" ".join)
 def way(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """A few ways are enough: scenarios know nothing of them."""
+    """Three combinations are enough: scenarios do not depend on them."""
     return request.param  # type: ignore[no-any-return]
 
 
@@ -50,53 +50,53 @@ STATES = {
 }
 
 
-def test_every_scenario_that_ships_is_tried_here():
-    assert {words.split()[0] for words in STATES} == {path.stem for path in SHIPPED.glob("*.toml")}
+def test_every_built_in_scenario_is_tested_here():
+    assert {words.split()[0] for words in STATES} == {path.stem for path in BUILT_IN_FOLDER.glob("*.toml")}
 
 
 @pytest.mark.parametrize("words", STATES)
-async def test_a_scenario_that_ships_does_what_it_says(peer: Peer, words: str):
+async def test_a_built_in_scenario_sends_its_events(peer: Peer, words: str):
     assert [state_of(event) for event in await peer.events(words)] == STATES[words]
 
 
-async def converse(peer: Peer, *said: str) -> Any:
-    task = await peer.send(said[0])
-    for words in said[1:]:
+async def converse(peer: Peer, *replies: str) -> Any:
+    task = await peer.send(replies[0])
+    for words in replies[1:]:
         task = await peer.send(words, task_id=task.id)
     return task
 
 
 @pytest.mark.parametrize(
-    ("said", "state", "artifacts"),
+    ("replies", "state", "artifacts"),
     [
-        (("interview", "Ada", "yes, please"), "completed", ["All that we know: you said yes, please, in turn 3."]),
+        (("interview", "Ada", "yes, please"), "completed", ["Your answer in message 3: yes, please"]),
         (("interview", "Ada", "No!"), "completed", []),
         (("interview", "Ada", "perhaps"), "input_required", []),
-        (("interview", "Ada", "perhaps", "well", "y"), "completed", ["All that we know: you said y, in turn 5."]),
+        (("interview", "Ada", "perhaps", "well", "y"), "completed", ["Your answer in message 5: y"]),
         (("approval", "Approve it"), "completed", []),
         (("approval", "never"), "rejected", []),
-        (("form", "Lisbon"), "completed", ["What you gave us: Lisbon"]),
+        (("form", "Lisbon"), "completed", ["Your answer: Lisbon"]),
     ],
 )
-async def test_a_conversation_goes_where_its_answers_lead(
-    peer: Peer, said: tuple[str, ...], state: str, artifacts: list[str]
+async def test_the_replies_select_the_next_steps(
+    peer: Peer, replies: tuple[str, ...], state: str, artifacts: list[str]
 ):
-    task = await converse(peer, *said)
+    task = await converse(peer, *replies)
     assert state_of(task) == state
     assert [text_of(artifact.parts) for artifact in task.artifacts or []] == artifacts
 
 
-async def test_a_form_is_a_schema_and_takes_data(peer: Peer):
+async def test_a_form_has_a_schema_and_accepts_data(peer: Peer):
     task = await peer.send("form")
     words, form = task.status.message.parts
     assert words.text == "Where does the parcel go?"
     assert form.data["properties"]["parcels"]["maximum"] == 9
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(data={"city": "Lisbon"})], task_id=task.id)
     done: Any = await peer.call(Operation.SEND, say("x").model_copy(update={"message": message}))
-    assert text_of(done.artifacts[0].parts) == 'What you gave us: {"city":"Lisbon"}'
+    assert text_of(done.artifacts[0].parts) == 'Your answer: {"city":"Lisbon"}'
 
 
-async def test_an_artifact_can_grow_between_others(peer: Peer):
+async def test_chunks_of_an_artifact_can_be_sent_between_others(peer: Peer):
     task = await peer.send("many 2")
     assert {artifact.name: text_of(artifact.parts) for artifact in task.artifacts} == {
         "log.txt": "The log begins.\nPage 0 is written.\nPage 1 is written.\nThe log ends.\n",
@@ -106,57 +106,57 @@ async def test_an_artifact_can_grow_between_others(peer: Peer):
     assert len({artifact.artifact_id for artifact in task.artifacts}) == 3
 
 
-async def test_unicode_arrives_whole_however_it_is_cut(peer: Peer):
+async def test_unicode_text_is_complete_after_chunking(peer: Peer):
     events = await peer.events("unicode")
     chunks = [event.artifact for event in events if isinstance(event, TaskArtifactUpdateEvent)]
-    [given] = [step for step in read_scenario(SHIPPED / "unicode.toml").does if hasattr(step, "chunks")]
-    assert "".join(text_of(chunk.parts) for chunk in chunks) == given.parts[0].text
+    [source] = [step for step in read_scenario(BUILT_IN_FOLDER / "unicode.toml").response if hasattr(step, "chunks")]
+    assert "".join(text_of(chunk.parts) for chunk in chunks) == source.parts[0].text
     assert {chunk.name for chunk in chunks} == {"scripts-ünïcode-脚本.md"}
 
 
-# Choosing
+# Selection
 
 
-def written(folder: Path, name: str, text: str) -> Path:
+def write(folder: Path, name: str, text: str) -> Path:
     path = folder / f"{name}.toml"
     path.write_text(HEAD + text, "utf-8")
     return path
 
 
-def chosen(scenarios: Scenarios, text: str, **members: Any) -> str:
+def selected(scenarios: Scenarios, text: str, **members: Any) -> str:
     message = Message(message_id=members.pop("message_id", "m"), role="ROLE_USER", parts=[Part(text=text)], **members)
     return scenarios.choose(message).skill.id
 
 
-def test_a_message_chooses_by_skill_then_id_then_first_word_then_not_at_all(tmp_path: Path):
-    written(tmp_path, "one", 'message_ids = ["one-"]\nwords = ["uno", "one"]\nsteps = [{ message = "1" }]')
-    written(tmp_path, "two", 'message_ids = ["one-two-"]\nsteps = [{ message = "2" }]')
+def test_a_message_selects_by_skill_then_id_then_first_word_then_default(tmp_path: Path):
+    write(tmp_path, "one", 'message_ids = ["one-"]\nwords = ["uno", "one"]\nsteps = [{ message = "1" }]')
+    write(tmp_path, "two", 'message_ids = ["one-two-"]\nsteps = [{ message = "2" }]')
     scenarios = Scenarios((tmp_path,))
-    assert chosen(scenarios, "UNO, please") == "echo"
-    assert chosen(scenarios, "Uno please") == "one"
-    assert chosen(scenarios, "uno", message_id="one-two-3") == "two"
-    assert chosen(scenarios, "uno", message_id="one-3") == "one"
-    assert chosen(scenarios, "two", message_id="one-3", metadata={"skillId": "report"}) == "report"
-    assert chosen(scenarios, "two", metadata={"skillId": ["report"]}) == "two"
-    assert chosen(scenarios, "") == "echo"
+    assert selected(scenarios, "UNO, please") == "echo"
+    assert selected(scenarios, "Uno please") == "one"
+    assert selected(scenarios, "uno", message_id="one-two-3") == "two"
+    assert selected(scenarios, "uno", message_id="one-3") == "one"
+    assert selected(scenarios, "two", message_id="one-3", metadata={"skillId": "report"}) == "report"
+    assert selected(scenarios, "two", metadata={"skillId": ["report"]}) == "two"
+    assert selected(scenarios, "") == "echo"
 
 
-def test_a_scenario_of_the_same_id_stands_in_for_the_one_that_ships(tmp_path: Path):
-    path = written(tmp_path, "echo", 'default = true\nsteps = [{ message = "no echo here" }]')
+def test_a_scenario_replaces_a_built_in_scenario_with_the_same_id(tmp_path: Path):
+    path = write(tmp_path, "echo", 'default = true\nsteps = [{ message = "no echo here" }]')
     scenarios = Scenarios((path,))
     assert [skill.description for skill in scenarios.skills if skill.id == "echo"] == ["A test."]
-    other = written(tmp_path, "other", 'default = true\nsteps = [{ message = "mine" }]')
-    assert chosen(Scenarios((path, other)), "anything") == "other"
+    other = write(tmp_path, "other", 'default = true\nsteps = [{ message = "mine" }]')
+    assert selected(Scenarios((path, other)), "anything") == "other"
 
 
-def test_the_skills_that_one_begins_with_stand_first():
+def test_the_skills_to_start_with_are_first():
     assert [skill.id for skill in Scenarios().skills][:7] == ["echo", "report", "file", "ask", "fail", "long", "push"]
 
 
-def test_a_path_to_nothing_and_a_file_that_makes_no_sense_are_refused_at_once(tmp_path: Path):
-    with pytest.raises(ScenarioError, match="no such file"):
+def test_a_missing_path_and_an_invalid_file_are_rejected(tmp_path: Path):
+    with pytest.raises(ScenarioError, match="does not exist"):
         Scenarios((tmp_path / "nowhere",)).load()
-    written(tmp_path, "bad", "steps = 3")
+    write(tmp_path, "bad", "steps = 3")
     with pytest.raises(ScenarioError, match=r"bad\.toml:2"):
         Scenarios((tmp_path,)).load()
 
@@ -164,8 +164,8 @@ def test_a_path_to_nothing_and_a_file_that_makes_no_sense_are_refused_at_once(tm
 # Turns
 
 
-def test_a_task_is_where_its_messages_have_brought_it(tmp_path: Path):
-    path = written(
+def test_the_messages_of_a_task_determine_its_position(tmp_path: Path):
+    path = write(
         tmp_path,
         "loop",
         'number = { default = 2, most = 3 }\nsteps = [ { repeat = "{number}", steps = ['
@@ -176,11 +176,13 @@ def test_a_task_is_where_its_messages_have_brought_it(tmp_path: Path):
         Message(message_id="m", role="ROLE_USER", parts=[Part(text=text)]) for text in ("loop 9", "a", "b", "c")
     ]
 
-    def said(turn: int) -> list[str]:
-        steps: Any = scenario.does
-        return [scope.fill(step.parts[0].text) for step, scope in turns(scenario, steps, messages[:turn])]
+    def texts(turn: int) -> list[str]:
+        steps: Any = scenario.response
+        return [
+            context.fill(step.parts[0].text) for step, context in current_turn_steps(scenario, steps, messages[:turn])
+        ]
 
-    assert [said(turn) for turn in (1, 2, 3, 4)] == [["0 of 3: loop 9"], ["1 of 3: a"], ["2 of 3: b"], ["4 c"]]
+    assert [texts(turn) for turn in (1, 2, 3, 4)] == [["0 of 3: loop 9"], ["1 of 3: a"], ["2 of 3: b"], ["4 c"]]
 
 
 # Reloading
@@ -190,9 +192,9 @@ def test_a_task_is_where_its_messages_have_brought_it(tmp_path: Path):
 async def written_agent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, session: aiohttp.ClientSession
 ) -> AsyncIterator[tuple[Path, Peer]]:
-    """An agent with a scenario of its own, whose file is looked at each time."""
-    monkeypatch.setattr(catalog, "_LOOKED", 0.0)
-    path = written(tmp_path, "mine", 'steps = [{ message = "first: {words}" }]')
+    """An agent with its own scenario, whose file is checked for changes at each message."""
+    monkeypatch.setattr(catalog, "_RECHECK_SECONDS", 0.0)
+    path = write(tmp_path, "mine", 'steps = [{ message = "first: {words}" }]')
     agent = MockAgent(behaviours=Scenarios((tmp_path,)), pace=0)
     await agent.start()
     yield path, peer_for(session, agent, "1.0")
@@ -210,13 +212,13 @@ async def test_a_change_shows_in_the_next_message(written_agent: tuple[Path, Pee
     assert text_of((await peer.send("mine a b")).parts) == "first: a b"
     rewrite(path, HEAD + 'steps = [{ message = "second: {text}" }]')
     assert text_of((await peer.send("mine a b")).parts) == "second: mine a b"
-    written(path.parent, "new", 'steps = [{ message = "new here" }]')
+    write(path.parent, "new", 'steps = [{ message = "new here" }]')
     assert text_of((await peer.send("new")).parts) == "new here"
     path.unlink()
     assert text_of((await peer.send("mine a b")).parts) == "mine a b"
 
 
-async def test_a_change_that_makes_no_sense_is_told_once_and_changes_nothing(
+async def test_an_invalid_change_is_logged_once_and_ignored(
     written_agent: tuple[Path, Peer], caplog: pytest.LogCaptureFixture
 ):
     path, peer = written_agent
@@ -225,5 +227,5 @@ async def test_a_change_that_makes_no_sense_is_told_once_and_changes_nothing(
     for _ in range(2):
         assert text_of((await peer.send("mine a b")).parts) == "first: a b"
     assert [record.getMessage().partition("mine.toml")[2][:3] for record in caplog.records] == [":3:"]
-    rewrite(path, HEAD + 'steps = [{ message = "mended" }]')
-    assert text_of((await peer.send("mine")).parts) == "mended"
+    rewrite(path, HEAD + 'steps = [{ message = "fixed" }]')
+    assert text_of((await peer.send("mine")).parts) == "fixed"

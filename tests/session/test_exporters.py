@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol.bindings import grpc as grpc_binding
 from inspector.protocol.bindings import protobuf
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest
 from inspector.protocol.dialects import v1_0
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
@@ -228,7 +228,7 @@ def test_a_call_over_tls_is_one_with_curl_too():
 
 
 def test_what_is_no_command_or_program_is_said_to_be_none(tmp_path: Path):
-    large = HttpRequest("POST", "http://h/", {}, b"{}", (Inset(1, tmp_path / "x", 9_000_000),))
+    large = HttpRequest("POST", "http://h/", {}, b"{}", (FileSplice(1, tmp_path / "x", 9_000_000),))
     call = GrpcRequest("h:1", "/s/M", {}, b"", streaming=False)
     for copy, wire, words in (
         (as_curl, large, "large file does not fit on a command line"),

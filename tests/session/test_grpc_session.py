@@ -195,7 +195,7 @@ async def test_the_secrets_of_a_push_configuration_are_masked_in_the_messages(co
 async def test_what_grpc_has_no_place_for_is_said_before_anything_is_sent(connected: Any):
     session = await connected()
     before = len(session.journal.capture)
-    with pytest.raises(FaultError, match="cannot be written as a SendMessageRequest"):
+    with pytest.raises(FaultError, match="cannot be encoded as SendMessageRequest"):
         session.send(text_draft("hello", history_length=2**40), stream=False)
     assert len(session.journal.capture) == before
 

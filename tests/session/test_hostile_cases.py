@@ -97,7 +97,7 @@ async def test_case_13_an_unknown_shape_is_kept_and_named(agent: Agent, open_ses
     assert frame.findings
     if what == "the shape of 0.3":
         told = " ".join(f"{RULES[one.rule].title} {one.seen}" for one in frame.findings)
-        assert "The shape of another protocol version" in told
+        assert "An object has the shape of another protocol version" in told
     assert len(records(session, Kind.FRAME)) == 3
 
 

@@ -165,7 +165,7 @@ class Traffic:
             refused="",
             status=204,
             seconds=0.0,
-            taken=True,
+            accepted=True,
         )
 
 

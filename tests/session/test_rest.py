@@ -245,7 +245,7 @@ async def test_an_error_of_the_agent_is_named_whatever_its_transport(agent: Agen
     records = await records_of(turn)
     assert turn.fault is not None
     assert turn.fault.code == "TaskNotFoundError"
-    assert "knows no such task" in turn.fault.seen
+    assert "does not know this task" in turn.fault.seen
     assert rules(records) == []
 
 
@@ -309,7 +309,7 @@ async def test_an_error_of_0_3_need_not_explain_itself(agent: Agent, session: Se
 async def test_the_transport_that_was_asked_for_wins_over_the_order_of_the_card(agent: Agent, session: Session) -> None:
     connection = await session.connect(agent.url)
     assert connection.choice is not None
-    assert (connection.choice.binding.name, connection.choice.reason) == ("HTTP+JSON", "HTTP+JSON was asked for")
+    assert (connection.choice.binding.name, connection.choice.reason) == ("HTTP+JSON", "HTTP+JSON was requested")
 
 
 async def test_what_cannot_be_done_says_why_beforehand(agent: Agent, session: Session) -> None:

@@ -85,19 +85,19 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
         "STREAM-006",
         [WORKING, status("WORKING", id="u"), DONE],
         "/result/statusUpdate/taskId",
-        "task u, this is about t",
+        "task is u, expected t",
     ),
     "another task whole": (
         "STREAM-006",
         [WORKING, {"task": task("WORKING", id="u")}, DONE],
         "/result/task/id",
-        "task u, this is about t",
+        "task is u, expected t",
     ),
     "another context": (
         "STREAM-006",
         [WORKING, status("WORKING", context="d"), DONE],
         "/result/statusUpdate/contextId",
-        "context 'd', the task is in 'c'",
+        "context is 'd', expected 'c'",
     ),
     "the shape of 0.3": ("DATA-006", [WORKING, OLD_TASK, DONE], "/result/kind", "the member kind"),
     "only the shape of 0.3": ("DATA-006", [OLD_TASK], "/result/kind", "the member kind"),
@@ -111,7 +111,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
         "DATA-002",
         [WORKING, {"task": {"id": 5}}, DONE],
         "/result/task/id",
-        "a string is due",
+        "expected a string",
     ),
     "no word of a context": (
         "DATA-001",
@@ -133,7 +133,7 @@ STREAMS: dict[str, tuple[str, list[Any], str, str]] = {
     "not a number": ("STREAM-007", [WORKING, b'data: {"a": NaN}\n\n', DONE], "", "not JSON"),
     "5,000 digits": ("STREAM-007", [WORKING, b'data: {"a": ' + b"1" * 5000 + b"}\n\n", DONE], "", "digits"),
     "bytes that are no text": ("STREAM-007", [WORKING, b"data: \xff\xfe\n\n", DONE], "", "UTF-16"),
-    "left unfinished": ("STREAM-008", [WORKING, DONE, b"data: {"], "", "after 2 events, completed"),
+    "left unfinished": ("STREAM-008", [WORKING, DONE, b"data: {"], "", "after 2 events, last state completed"),
     "an unknown state": (
         "STREAM-009",
         [WORKING, status("pondering"), DONE],
@@ -210,7 +210,7 @@ async def test_a_stream_that_breaks_off_says_how_far_it_came(agent: Agent, open_
     session = await open_session(agent.url)
     turn = await say(session)
     assert rules(session) == {"STREAM-008"}
-    assert finding_of(session, "STREAM-008") == ("", "after 2 events, working")
+    assert finding_of(session, "STREAM-008") == ("", "after 2 events, last state working")
     fault = checked(turn.fault)
     assert "broke off after 2 events" in fault.seen
     end = records(session, Kind.END)[-1]
@@ -278,7 +278,7 @@ async def test_a_stream_that_is_closed_late_is_named(agent: Agent, open_session:
     session = await open_session(agent.url)
     await say(session)
     assert rules(session) == {"STREAM-022"}
-    assert [one.seen for one in records(session)[-1].findings] == ["closed only after 2 s"]
+    assert [one.seen for one in records(session)[-1].findings] == ["closed 2 s after the end of the task"]
 
 
 # Answers
@@ -301,16 +301,21 @@ ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
         "RPC-002",
         answering({"task": task("COMPLETED")}, error={"code": -32000, "message": "both"}),
         "/error",
-        "both result and error",
+        "the response has both result and error",
     ),
     "a code that is a string": ("RPC-002", answering(error={"code": "bad", "message": "x"}), "/error/code", "'bad'"),
     "no version of JSON-RPC": ("RPC-002", answering(message("hi"), jsonrpc=...), "/jsonrpc", "missing"),
     "another version of JSON-RPC": ("RPC-002", answering(message("hi"), jsonrpc="1.0"), "/jsonrpc", "'1.0'"),
-    "another id": ("RPC-001", answering(message("hi"), id="other"), "/id", "'other' instead of"),
-    "a number for an id": ("RPC-001", answering(message("hi"), id=7), "/id", "7 instead of"),
+    "another id": ("RPC-001", answering(message("hi"), id="other"), "/id", "id is 'other', expected"),
+    "a number for an id": ("RPC-001", answering(message("hi"), id=7), "/id", "id is 7, expected"),
     "a huge id": ("RPC-001", answering(message("hi"), id="x" * 100_000), "/id", "'xxx"),
-    "no id": ("RPC-001", answering(message("hi"), id=...), "/id", "missing instead of"),
-    "a result that cannot be read": ("DATA-002", answering({"task": {"id": 5}}), "/result/task/id", "a string is due"),
+    "no id": ("RPC-001", answering(message("hi"), id=...), "/id", "id is missing, expected"),
+    "a result that cannot be read": (
+        "DATA-002",
+        answering({"task": {"id": 5}}),
+        "/result/task/id",
+        "expected a string",
+    ),
     "a result in the shape of 0.3": ("DATA-006", answering(OLD_TASK), "/result/kind", "the member kind"),
     "the wrong media type": ("RPC-005", lambda r, h: _typed(r, h, "text/plain"), "", "text/plain"),
     "an unknown state": (
@@ -386,7 +391,7 @@ async def test_an_answer_about_another_task_is_found(agent: Agent, open_session:
     session = await open_session(agent.url)
     await drive(session.get("t"))
     assert rules(session) == {"STREAM-006"}
-    assert finding_of(session, "STREAM-006") == ("/result/id", "task u, this is about t")
+    assert finding_of(session, "STREAM-006") == ("/result/id", "task is u, expected t")
 
 
 async def test_a_wrapped_task_where_a_bare_one_is_due_is_found(agent: Agent, open_session: OpenSession):
@@ -467,4 +472,4 @@ async def test_the_shape_of_1_0_on_an_interface_of_0_3_is_named(agent: Agent, op
     session = await open_session(agent.url)
     await say(session)
     assert rules(session) == {"DATA-001", "DATA-006"}
-    assert finding_of(session, "DATA-006") == ("/result", "it looks like 1.0, where 0.3 is spoken")
+    assert finding_of(session, "DATA-006") == ("/result", "found the shape of 1.0, expected 0.3")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings.rules import broken
+from inspector.findings.rules import finding
 from inspector.session.journal import LABEL_LENGTH, Journal
 from inspector.session.record_list import RecordList, Row
 
@@ -106,7 +106,7 @@ def test_a_chunk_with_another_finding_stands_alone(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     chunk(journal)
-    chunk(journal, findings=[broken("STREAM-005", "x")])
+    chunk(journal, findings=[finding("STREAM-005", "x")])
     chunk(journal)
     chunk(journal)
     assert spans(listed) == [(1, 1, 1), (2, 2, 1), (3, 4, 2)]
@@ -116,7 +116,7 @@ def test_chunks_with_the_same_findings_are_a_run(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     for seen in ("x", "x", "x", "y"):
-        chunk(journal, findings=[broken("DATA-014", seen)])
+        chunk(journal, findings=[finding("DATA-014", seen)])
     assert spans(listed) == [(1, 3, 3), (4, 4, 1)]
 
 
@@ -133,7 +133,7 @@ def test_folding_loses_no_record(names: str):
     followed = RecordList(everything, folded=True)
     for seq, name in enumerate(names, 1):
         event = "status" if name == "x" else "artifact"
-        findings = (broken("STREAM-005", ""),) if name == "!" else ()
+        findings = (finding("STREAM-005", ""),) if name == "!" else ()
         followed.offer([Record(seq, 1.0, Kind.FRAME, event=event, label=name, size=seq, findings=findings)])
     assert sum(row.records for row in rows(followed)) == len(names)
     assert sum(row.size for row in rows(followed)) == sum(range(1, len(names) + 1))
@@ -161,16 +161,16 @@ def test_everything_that_quotes_an_agent_is_masked_and_cut(journal: Journal):
         context="canary-secret",
         state="canary-secret",
         label=quoted,
-        findings=[broken("STREAM-009", quoted)],
+        findings=[finding("STREAM-009", quoted)],
     )[0]
     assert (record.task, record.context, record.state) == ("****", "****", "****")
     assert record.label == record.findings[0].seen == "x" * (LABEL_LENGTH - 5) + "****y"
 
 
 def test_the_journal_knows_where_each_rule_was_broken(journal: Journal):
-    chunk(journal, findings=[broken("STREAM-004", ""), broken("STREAM-005", "")])
+    chunk(journal, findings=[finding("STREAM-004", ""), finding("STREAM-005", "")])
     chunk(journal)
-    chunk(journal, findings=[broken("STREAM-005", "")])
+    chunk(journal, findings=[finding("STREAM-005", "")])
     assert journal.found == {"STREAM-004": [1], "STREAM-005": [1, 3]}
 
 
@@ -211,7 +211,7 @@ def test_an_exchange_is_summed_up_as_it_goes_on(journal: Journal):
     headers = [["X-A", "b"], ["content-TYPE", "text/event-stream; charset=utf-8"], ["Content-Type", "other"]]
     journal.append(Kind.RESPONSE, 2.0, exchange=opened.seq, meta={"status": 200, "headers": headers})
     journal.append(
-        Kind.FRAME, 3.0, exchange=opened.seq, task="t", payloads=[(10, b"")], findings=[broken("STREAM-004", "")]
+        Kind.FRAME, 3.0, exchange=opened.seq, task="t", payloads=[(10, b"")], findings=[finding("STREAM-004", "")]
     )
     journal.append(Kind.KEEPALIVE, 4.0, exchange=opened.seq, payloads=[(3, b"")])
     journal.append(Kind.FRAME, 5.0, exchange=opened.seq, task="u", payloads=[(20, b"")])

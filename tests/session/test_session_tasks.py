@@ -21,7 +21,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.text_buffer import GrowingText
+from inspector.protocol.text_buffer import TextBuffer
 from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
@@ -184,7 +184,7 @@ def vars_of(account: AssembledTask) -> dict[str, Any]:
     [artifact] = account.artifacts.values()
     return (
         asdict(replace(account, artifacts={}))
-        | asdict(replace(artifact, text=GrowingText()))
+        | asdict(replace(artifact, text=TextBuffer()))
         | {"text": str(artifact.text)}
     )
 

@@ -34,7 +34,7 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
             "✕ extended card         no            not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
-            "▸ Ask back",
+            "▸ Question",
         ):
             assert words in screen, words
         assert "Mock Agent   A2A 1.0 · JSONRPC" in driver.lines[0]

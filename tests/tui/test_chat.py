@@ -8,7 +8,7 @@ import json
 import tomllib
 
 from driving import Driver, Open
-from inspector.sample_agents.scenario.catalog import SHIPPED
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
 
@@ -19,7 +19,7 @@ from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.json_view import JsonView
 
-_STEPS = tomllib.loads((SHIPPED / "report.toml").read_text("utf-8"))["steps"]
+_STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["steps"]
 REPORT = next(step["text"] for step in _STEPS if "text" in step)
 
 

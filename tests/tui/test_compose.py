@@ -272,7 +272,7 @@ async def test_bad_values_are_refused_in_the_form(open_app: Open, mock: str):
         screen = await opened(driver, text_draft("x"))
         for key, bad, said in (
             ("metadata", "[1]", "Enter a JSON object; this is an array."),
-            ("metadata", "{", "breaks off in an object"),
+            ("metadata", "{", "ends within an object"),
             ("history", "-1", "Enter a number or leave the field empty."),
             ("params", "nothing", "does not have the form Name: value"),
             ("params", "X: é", "a header cannot contain"),

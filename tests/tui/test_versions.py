@@ -159,4 +159,4 @@ async def test_a_missing_extended_card_is_reported(open_app: Open, mock: str):
     async with open_app(mock, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.press("e")
-        await driver.until("The agent does not do this")
+        await driver.until("The agent does not support this operation")

@@ -194,7 +194,7 @@ async def test_a_finding_shows_its_explanation_and_opens_its_record(open_app: Op
         assert {"STREAM-002", "STREAM-003", "STREAM-004", "STREAM-005", "RPC-001"} <= set(rules)
         await driver.press(*["down"] * rules.index("STREAM-004"))
         text = driver.widget("#finding-text", Document).text
-        assert "Send the first chunk without append." in text
+        assert "Send the first chunk of an artifact without append." in text
         assert "(1.0 §4.2.2)" in text
         [seq] = found["STREAM-004"]
         assert f"#{seq}  " in text

@@ -1,16 +1,16 @@
-"""A receiver that is ready, patient or quick."""
+"""Fixtures: a running receiver with long or short time limits."""
 
 import pytest
 from receiving import QUICK, opened
 
 
 @pytest.fixture
-async def desk():
-    async with opened() as desk:
-        yield desk
+async def running():
+    async with opened() as running:
+        yield running
 
 
 @pytest.fixture
 async def quick():
-    async with opened(QUICK) as desk:
-        yield desk
+    async with opened(QUICK) as running:
+        yield running

@@ -1,4 +1,4 @@
-"""A server that says exactly the bytes that a test wants, however wrong, and remembers what it heard."""
+"""A server that sends exactly the bytes that a test defines, valid or not, and records the requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 
 
 def response(body: bytes = b"", *headers: str, status: str = "200 OK", length: int | None = None) -> bytes:
-    """Return a response with a true Content-Length, unless another one is wanted."""
+    """Return a response, by default with the correct Content-Length."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body) if length is None else length}", *headers]
     return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body
 
@@ -116,7 +116,7 @@ async def serve(script: Script, tls: ssl.SSLContext | None = None) -> AsyncItera
 
 
 def answering(*answers: bytes) -> Script:
-    """Return a script that gives these answers to the requests of a connection, then closes it."""
+    """Return a script that sends these responses to the requests of a connection, then closes it."""
 
     async def script(peer: Peer) -> None:
         for answer in answers:

@@ -1,4 +1,4 @@
-"""A receiver on a real socket, what it reports, and what is sent to it."""
+"""A receiver on a real socket, the deliveries that it reports, and a way to send requests to it."""
 
 import asyncio
 import contextlib
@@ -9,12 +9,14 @@ from inspector.wire.receiver.server import Delivery, Receiver, ReceiverLimits, R
 
 DATA = Path(__file__).parent / "data"
 BODY = b'{"task":{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}'
-QUICK = ReceiverLimits(body=1000, kept=100, held=5000, head=2000, headers=20, seconds=0.2, idle=0.2, linger=0.2)
-PATIENT = ReceiverLimits(body=1000, kept=100, head=2000, headers=20, seconds=60, idle=60)
+QUICK = ReceiverLimits(
+    body=1000, rejected_body=100, all_bodies=5000, head=2000, headers=20, seconds=0.2, idle=0.2, linger=0.2
+)
+PATIENT = ReceiverLimits(body=1000, rejected_body=100, head=2000, headers=20, seconds=60, idle=60)
 
 
 class Inbox:
-    """What a receiver has reported, with a way to wait for more."""
+    """The deliveries that a receiver has reported, with a method to wait for more."""
 
     def __init__(self) -> None:
         self.all: list[Delivery] = []
@@ -37,26 +39,26 @@ class Inbox:
 
 
 @dataclass
-class Desk:
+class RunningReceiver:
     """A running receiver with one registration."""
 
     receiver: Receiver
     inbox: Inbox
-    hook: Registration
+    registration: Registration
 
     @property
     def host(self) -> str:
         return "{}:{}".format(*self.receiver.address)
 
     def head(self, *more: str, method: str = "POST", target: str | None = None, **changed: str | None) -> bytes:
-        """Build the head of a good delivery with some headers changed, dropped (None) or added."""
+        """Return the head of a valid delivery with some headers changed, removed (None) or added."""
         headers: dict[str, str | None] = {
             "Host": self.host,
-            "X-A2A-Notification-Token": self.hook.token,
+            "X-A2A-Notification-Token": self.registration.token,
             "Content-Type": "application/json",
         }
         headers |= {name.replace("_", "-"): value for name, value in changed.items()}
-        lines = [f"{method} {target or self.hook.path} HTTP/1.1"]
+        lines = [f"{method} {target or self.registration.path} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in headers.items() if value is not None]
         return "\r\n".join([*lines, *more, "", ""]).encode("utf-8")
 
@@ -67,7 +69,7 @@ class Desk:
         return await asyncio.open_connection(*self.receiver.address)
 
     async def send(self, *pieces: bytes) -> "Answer":
-        """Send raw bytes, each piece in a segment of its own, and return the first answer."""
+        """Send raw bytes, each part in a separate segment, and return the first response."""
         reader, writer = await self.connect()
         try:
             for piece in pieces:
@@ -99,14 +101,14 @@ async def opened(limits: ReceiverLimits = PATIENT, **options):
     receiver = Receiver(inbox, limits=limits, **options)
     await receiver.start()
     try:
-        yield Desk(receiver, inbox, receiver.register())
+        yield RunningReceiver(receiver, inbox, receiver.register())
     finally:
         await receiver.stop()
 
 
-def verdict(delivery: Delivery) -> dict[str, bool | None]:
+def results(delivery: Delivery) -> dict[str, bool | None]:
     return {check.name: check.good for check in delivery.checks}
 
 
-def said(delivery: Delivery, name: str) -> str:
+def text_of(delivery: Delivery, name: str) -> str:
     return next(check.said for check in delivery.checks if check.name == name)

@@ -1,4 +1,4 @@
-"""Where a card is looked for, and what an answer says about it."""
+"""The URLs at which a card is looked for, and how the responses are read."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_unreadable_path_is_an_error(reference: str):
 # Answers
 
 
-def test_a_card_is_found_with_the_bytes_that_it_was_served_as():
+def test_a_card_is_found_with_its_original_bytes():
     raw = json.dumps(CARD, indent=2).encode()
     found = read_answer(200, "application/json", raw)
     assert isinstance(found, FoundCard)
@@ -163,7 +163,7 @@ def test_incomplete_card_is_found():
         (b"", "empty"),
         (b"  \n", "empty"),
         (b"<!doctype html><title>hi", "HTML or XML, not JSON served as text/html"),
-        (b"{", "breaks off"),
+        (b"{", "ends within"),
         (b"[1, 2]", "JSON, but an array instead of an object"),
         (b"null", "JSON, but null instead of an object"),
         (b'"card"', "JSON, but a string instead of an object"),
@@ -195,7 +195,7 @@ def test_status_401_and_403_mention_credentials(status: int):
 
 
 def test_invalid_card_reason_is_empty_for_bytes_that_are_not_a_card():
-    assert invalid_card_reason(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: a string is due")
+    assert invalid_card_reason(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: expected a string")
     assert invalid_card_reason(str(read_bytes(b"[]"))) == ""
     assert invalid_card_reason("404") == ""
 

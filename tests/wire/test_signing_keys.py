@@ -1,4 +1,4 @@
-"""Where keys for signatures are taken from, and where not."""
+"""The sources of keys for signatures: files and the origin of the card, and no others."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ def test_a_file_may_hold_a_set_a_key_or_pem(tmp_path: Path, raw: bytes):
 @pytest.mark.parametrize(
     "raw", [b"", b"{", b"[]", b'{"keys": []}', b'{"keys": [{"kty": "oct", "k": "AAAA"}]}', b"\xff\xfe"]
 )
-def test_a_file_without_a_key_is_the_users_to_mend(tmp_path: Path, raw: bytes):
+def test_a_file_without_a_key_is_a_usage_error(tmp_path: Path, raw: bytes):
     path = tmp_path / "keys"
     path.write_bytes(raw)
-    with pytest.raises(FaultError, match="holds no key to verify with") as caught:
+    with pytest.raises(FaultError, match="contains no key to verify with") as caught:
         read_file(path)
     assert (caught.value.fault.whose, caught.value.fault.code) == (Whose.YOURS, FaultCode.USAGE)
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path):
+def test_a_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(FaultError, match=r"nowhere\.json could not be read: No such file"):
         read_file(tmp_path / "nowhere.json")
 
@@ -61,29 +61,29 @@ def test_keys_are_fetched_from_the_cards_own_origin(jku: str, card: str):
 @pytest.mark.parametrize(
     ("jku", "card", "why"),
     [
-        ("https://agent.example/keys", "", "came from a file"),
-        ("https://evil.example/keys", CARD, "not the card's own origin"),
-        ("https://agent.example.evil.example/keys", CARD, "not the card's own origin"),
-        ("https://agent.example@evil.example/keys", CARD, "not the card's own origin"),
-        ("https://agent.example:8443/keys", CARD, "not the card's own origin"),
-        ("http://agent.example/keys", CARD, "not the card's own origin"),
-        ("http://127.0.0.1:9001/keys", LOCAL, "not the card's own origin"),
-        ("http://169.254.169.254/keys", CARD, "not the card's own origin"),
-        ("/keys", CARD, "not the card's own origin"),
-        ("", CARD, "not the card's own origin"),
-        ("https://[x/keys", CARD, "not the card's own origin"),
-        ("file:///etc/passwd", "file:///card.json", "not the card's own origin"),
-        ("http://agent.example/keys", "http://agent.example/card.json", "not https"),
-        ("ftp://agent.example/keys", "ftp://agent.example/card.json", "not https"),
-        ("http://192.168.0.9/keys", "http://192.168.0.9/card.json", "not https"),
+        ("https://agent.example/keys", "", "was read from a file"),
+        ("https://evil.example/keys", CARD, "expected the origin of the card"),
+        ("https://agent.example.evil.example/keys", CARD, "expected the origin of the card"),
+        ("https://agent.example@evil.example/keys", CARD, "expected the origin of the card"),
+        ("https://agent.example:8443/keys", CARD, "expected the origin of the card"),
+        ("http://agent.example/keys", CARD, "expected the origin of the card"),
+        ("http://127.0.0.1:9001/keys", LOCAL, "expected the origin of the card"),
+        ("http://169.254.169.254/keys", CARD, "expected the origin of the card"),
+        ("/keys", CARD, "expected the origin of the card"),
+        ("", CARD, "expected the origin of the card"),
+        ("https://[x/keys", CARD, "expected the origin of the card"),
+        ("file:///etc/passwd", "file:///card.json", "expected the origin of the card"),
+        ("http://agent.example/keys", "http://agent.example/card.json", "expected https"),
+        ("ftp://agent.example/keys", "ftp://agent.example/card.json", "expected https"),
+        ("http://192.168.0.9/keys", "http://192.168.0.9/card.json", "expected https"),
     ],
 )
-def test_keys_are_fetched_from_nowhere_else(jku: str, card: str, why: str):
+def test_keys_are_not_fetched_from_other_origins(jku: str, card: str, why: str):
     assert why in refusal(jku, card)
 
 
-def test_an_answer_is_read_as_keys_or_says_why_not():
+def test_a_response_contains_keys_or_the_reason_why_not():
     assert [key.kid for key in read_answer("https://x/k", 200, SET).keys] == ["ours"]
-    assert read_answer("https://x/k", 404, SET).notes == ("The keys at https://x/k are not there: 404.",)
+    assert read_answer("https://x/k", 404, SET).notes == ("The keys at https://x/k could not be fetched: status 404.",)
     [note] = read_answer("https://x/k", 200, b"<html>").notes
-    assert note == "The keys at https://x/k: It holds no JSON: HTML or XML, not JSON."
+    assert note == "The keys at https://x/k: Not valid JSON: HTML or XML, not JSON."

@@ -22,22 +22,22 @@ _WEB = frozenset({"http", "https"})
     "The card declares no interface",
     section="1.0 §8.3.1, 0.3 §5.6.4",
     requirement="The agent MUST declare at least one supported transport.",
-    remedy="List at least one interface with url, protocolBinding and protocolVersion.",
+    remedy="Add at least one interface with url, protocolBinding and protocolVersion.",
     versions=V1,
     failing={"supportedInterfaces": []},
 )
 def no_interface(card: Facts) -> Iterator[Violation]:
     if card.value.get("supportedInterfaces") == []:
-        yield Violation("/supportedInterfaces", "no interface is declared")
+        yield Violation("/supportedInterfaces", "supportedInterfaces is empty")
 
 
 @RULE_SET.rule(
     "CARD-041",
     ERROR,
-    "The url of an interface is not absolute",
+    "An interface URL is not absolute",
     section="1.0 §4.4.6, 0.3 §5.5.5",
-    requirement="Must be a valid absolute HTTPS URL in production.",
-    remedy="Write the whole url with scheme and host, as a client outside of the agent's machine has to use it.",
+    requirement="The url must be a valid absolute HTTPS URL in production.",
+    remedy="Set url to an absolute URL with scheme and host that clients on other machines can use.",
     failing=with_interface(url="/a2a"),
     passing=with_interface(url="agent.example.com:443", protocolBinding="GRPC"),
 )
@@ -52,10 +52,10 @@ def not_absolute(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-042",
     ERROR,
-    "The url of an interface does not fit its binding",
+    "The scheme of an interface URL does not match the binding",
     section="1.0 §9.1, §11.1",
-    requirement="JSON-RPC and HTTP+JSON travel over HTTP(S).",
-    remedy="Use an https url, or declare the binding that is really served there by its URI.",
+    requirement="JSON-RPC and HTTP+JSON use HTTP(S).",
+    remedy="Use an https URL, or set protocolBinding to the URI of the binding that is served there.",
     failing=with_interface(url="ws://agent.example.com/a2a"),
     passing=with_interface(
         url="wss://agent.example.com/a2a", protocolBinding="https://example.com/bindings/websocket/v1"
@@ -65,16 +65,19 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         scheme = interface.url.partition("://")[0].lower() if "://" in interface.url else ""
         if scheme and interface.binding.upper() in ("JSONRPC", "HTTP+JSON", "") and scheme not in _WEB:
-            yield Violation(pointer(*interface.steps, "url"), f"{scheme} for {interface.binding or 'JSONRPC'}")
+            yield Violation(
+                pointer(*interface.steps, "url"),
+                f"the scheme is {scheme}, the binding is {interface.binding or 'JSONRPC'}",
+            )
 
 
 @RULE_SET.rule(
     "CARD-043",
     WARNING,
-    "The url of an interface is not encrypted",
+    "An interface URL does not use encryption",
     section="1.0 §13.3, §4.4.6",
     requirement="Production deployments MUST use encrypted communication.",
-    remedy="Serve the agent over https; http is for the developer's own machine.",
+    remedy="Serve the agent over https; use http only on the developer's own machine.",
     failing=with_interface(url="http://agent.example.com/a2a"),
     passing=with_interface(url="http://localhost:9999/a2a"),
 )
@@ -83,20 +86,20 @@ def not_encrypted(card: Facts) -> Iterator[Violation]:
         host = host_of(interface.url)
         inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
         if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
-            yield Violation(pointer(*interface.steps, "url"), interface.url)
+            yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
 
 @RULE_SET.rule(
     "CARD-044",
     ERROR,
-    "A url carries a user name or a password",
+    "A URL contains a user name or a password",
     section="1.0 §14.3, 0.3 §5.4",
     requirement="The card SHOULD NOT include sensitive credentials.",
-    remedy="Take it out of the url and change the password: the card is public.",
+    remedy="Remove the credentials from the URL and change the password: the card is public.",
     failing=with_interface(url="https://bob:secret@agent.example.com/a2a"),
 )
 def userinfo(card: Facts) -> Iterator[Violation]:
-    for where, url in _every_url(card):
+    for where, url in _all_urls(card):
         parts = split(url) if "://" in url else None
         if parts and "@" in parts.netloc:
             yield Violation(where, f"{parts.scheme}://…@{parts.hostname}")
@@ -105,25 +108,25 @@ def userinfo(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-045",
     ERROR,
-    "An interface is at a wildcard address",
+    "An interface URL has a wildcard address",
     section="1.0 §4.4.6",
-    requirement="The URL where this interface is available.",
-    remedy="Advertise the host name that clients use; the wildcard is only for binding a socket.",
+    requirement="url is the URL where the interface is available.",
+    remedy="Set url to the host name that clients use; a wildcard address is only for binding a socket.",
     failing=with_interface(url="http://0.0.0.0:8000/"),
 )
 def wildcard(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         if is_wildcard(host_of(interface.url)):
-            yield Violation(pointer(*interface.steps, "url"), interface.url)
+            yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
 
 @RULE_SET.rule(
     "CARD-004",
     WARNING,
-    "An interface is at an address that only means something on the agent's own machine or network",
+    "An interface URL is only reachable from the agent's own machine or network",
     section="1.0 §4.4.6",
-    requirement="The URL where this interface is available.",
-    remedy="Advertise the public host name instead of a loopback or private address.",
+    requirement="url is the URL where the interface is available.",
+    remedy="Set url to the public host name instead of a loopback or private address.",
     failing=with_interface(url="http://127.0.0.1:8000/"),
 )
 def unreachable(card: Facts) -> Iterator[Violation]:
@@ -133,16 +136,16 @@ def unreachable(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         host = host_of(interface.url)
         if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
-            yield Violation(pointer(*interface.steps, "url"), f"{interface.url}, on a card from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{interface.url}; the card was served by {served}")
 
 
 @RULE_SET.rule(
     "CARD-046",
     HINT,
-    "An interface is on another origin than the card",
+    "An interface has another origin than the card",
     section="1.0 §8.3",
-    requirement="Credentials belong to an origin: a client should not carry them to another one unasked.",
-    remedy="Nothing to mend if the host is yours.",
+    requirement="Credentials belong to an origin: clients should not send them to another origin without consent.",
+    remedy="Check that the host is yours. If it is, no change is needed.",
     failing=with_interface(url="https://elsewhere.example.net/a2a"),
 )
 def other_origin(card: Facts) -> Iterator[Violation]:
@@ -150,55 +153,55 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces if served else ():
         host = host_of(interface.url)
         if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
-            yield Violation(pointer(*interface.steps, "url"), f"{host}, the card came from {served}")
+            yield Violation(pointer(*interface.steps, "url"), f"{host}; the card was served by {served}")
 
 
 @RULE_SET.rule(
     "CARD-047",
     WARNING,
-    "The url of an interface has a fragment or a query",
+    "An interface URL has a query or a fragment",
     section="1.0 §11.3, RFC 3986 §3.5",
-    requirement="Paths of operations are appended to the url; a fragment is never sent.",
-    remedy="Take it away.",
+    requirement="Clients append the paths of operations to the URL; a fragment is never sent.",
+    remedy="Remove the query or the fragment.",
     failing=with_interface(url="https://agent.example.com/a2a#main"),
 )
 def fragment(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         parts = split(interface.url) if "://" in interface.url else None
         if parts and (parts.fragment or (parts.query and interface.binding.upper() == "HTTP+JSON")):
-            yield Violation(pointer(*interface.steps, "url"), interface.url)
+            yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
 
 @RULE_SET.rule(
     "CARD-048",
     WARNING,
-    "A host name is written with letters beyond ASCII",
+    "A host name has characters outside ASCII",
     section="RFC 3986 §3.2.2, RFC 5891",
-    requirement="A host in a url is ASCII; other letters are written in punycode, which shows look-alikes.",
-    remedy="Write the name in punycode, and check that it is the name that you mean.",
+    requirement="A host in a URL is ASCII; other characters are encoded in Punycode, which reveals look-alike names.",
+    remedy="Write the name in Punycode, and check that it is the intended name.",
     failing=with_interface(url="https://аgent.example.com/a2a"),
 )
-def foreign_letters(card: Facts) -> Iterator[Violation]:
-    for where, url in _every_url(card):
+def non_ascii_host(card: Facts) -> Iterator[Violation]:
+    for where, url in _all_urls(card):
         host = host_of(url) if "://" in url else ""
         if not host.isascii():
-            yield Violation(where, f"{host} is {_punycode(host)}")
+            yield Violation(where, f"{host} is {_punycode(host)} in Punycode")
 
 
 @RULE_SET.rule(
     "CARD-061",
     WARNING,
-    "A url in the card is no url",
+    "A URL in the card is not valid",
     section="1.0 §4.4.1, §4.4.2",
     requirement="documentationUrl, iconUrl and the provider's url are URLs.",
-    remedy="Write an absolute https url.",
+    remedy="Set the member to an absolute https URL.",
     failing={"documentationUrl": "docs/index.html"},
 )
 def other_url(card: Facts) -> Iterator[Violation]:
     for where, url in _other_urls(card):
-        why = "" if _is_picture(where, url) else flaw(url)
-        if not why and url.partition(":")[0].lower() not in _WEB and not _is_picture(where, url):
-            why = "it is no web address"
+        why = "" if _is_image_data(where, url) else flaw(url)
+        if not why and url.partition(":")[0].lower() not in _WEB and not _is_image_data(where, url):
+            why = "the scheme is not http or https"
         if why:
             yield Violation(where, f"{url[:200]!r}: {why}")
 
@@ -207,10 +210,10 @@ def _punycode(host: str) -> str:
     try:
         return host.encode("idna").decode("ascii")
     except UnicodeError:
-        return "no name that can be written in punycode"
+        return "not representable"
 
 
-def _is_picture(where: str, url: str) -> bool:
+def _is_image_data(where: str, url: str) -> bool:
     return where == "/iconUrl" and url.lower().startswith("data:image/")
 
 
@@ -222,7 +225,7 @@ def _other_urls(card: Facts) -> Iterator[tuple[str, str]]:
     yield from ((where, url) for where, url in places if isinstance(url, str))
 
 
-def _every_url(card: Facts) -> Iterator[tuple[str, str]]:
+def _all_urls(card: Facts) -> Iterator[tuple[str, str]]:
     yield from ((pointer(*interface.steps, "url"), interface.url) for interface in card.interfaces)
     yield from _other_urls(card)
     yield from card.login_urls()

@@ -17,9 +17,9 @@ NEW: Mapping[str, tuple[str, ...]] = {
     "capabilities": ("extendedAgentCard",),
     "skill": ("securityRequirements",),
     "interface": ("protocolBinding", "tenant"),
-    "flows": ("deviceCode",),
+    "OAuth flows": ("deviceCode",),
 }
-"""Members that 1.0 added, by the object that has them."""
+"""Members that 1.0 added, by their object."""
 OLD = (
     "url",
     "preferredTransport",
@@ -28,33 +28,33 @@ OLD = (
     "supportsAuthenticatedExtendedCard",
     "authentication",
 )
-"""Members of the card itself that 1.0 removed."""
+"""Members of the card object that 1.0 removed."""
 
 
 @RULE_SET.rule(
     "CARD-034",
     WARNING,
-    "A card of an older protocol version has a member of 1.0",
+    "The card of an older protocol version has a member of 1.0",
     section="1.0 Appendix A",
-    requirement="supportedInterfaces, securityRequirements and extendedAgentCard came with 1.0.",
-    remedy="Declare it as this protocol version does, or make the card one of 1.0 with supportedInterfaces.",
+    requirement="supportedInterfaces, securityRequirements and extendedAgentCard were added in 1.0.",
+    remedy="Use the member of the card's protocol version, or change the card to 1.0 with supportedInterfaces.",
     versions=("0.3", "0.2", "0.1"),
     failing={"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
 )
 def member_of_1_0(card: Facts) -> Iterator[Violation]:
     for error in card.errors_of(SchemaErrorKind.UNKNOWN):
         if error.value is not None and error.name in NEW.get(error.shape.of, ()):
-            seen = f"{error.name} is a member of 1.0; this card has the shape of {card.version}"
+            seen = f"{error.name} is a member of 1.0; the card has the shape of {card.version}"
             yield Violation(error.pointer, seen)
 
 
 @RULE_SET.rule(
     "CARD-035",
     WARNING,
-    "A card of 1.0 has a member of an older protocol version",
+    "The 1.0 card has a member of an older protocol version",
     section="1.0 Appendix A.2",
     requirement="supportedInterfaces replaces url, preferredTransport, additionalInterfaces and protocolVersion.",
-    remedy="Take it away, or give the card the whole older shape beside that of 1.0.",
+    remedy="Remove the member, or add all members of the older protocol version.",
     failing={"preferredTransport": "JSONRPC"},
     passing={"url": "https://agent.example.com/a2a", "preferredTransport": "JSONRPC", "protocolVersion": "0.3"},
 )
@@ -69,10 +69,10 @@ def member_of_old(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-064",
     WARNING,
-    "The card says how to authenticate as 0.1 did",
+    "The card declares authentication as in 0.1",
     section="0.2.0 §5.5",
-    requirement="authentication was replaced by securitySchemes and security.",
-    remedy="Declare securitySchemes and security: readers of this protocol version see no demand at all.",
+    requirement="securitySchemes and security replace authentication.",
+    remedy="Declare securitySchemes and security: readers of this protocol version ignore authentication.",
     versions=("0.3", "0.2"),
     failing={"authentication": {"schemes": ["Bearer"]}},
 )
@@ -84,54 +84,56 @@ def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-036",
     HINT,
-    "Security requirements under their older name",
+    "The card uses the old name of securityRequirements",
     section="1.0 §4.4.1 against the sample of §8.5",
-    requirement="The definition names the member securityRequirements; the specification's own sample says security.",
-    remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
+    requirement="The definition names the member securityRequirements; the sample in the specification uses security.",
+    remedy="Rename the member to securityRequirements, and wrap each requirement in schemes; readers of 1.0 ignore "
+    "security.",
     failing={"security": [{"bearer": []}]},
 )
 def old_requirements(card: Facts) -> Iterator[Violation]:
     if not card.hybrid and "security" in card.value:
-        yield Violation("/security", "security instead of securityRequirements")
+        yield Violation("/security", "found security, expected securityRequirements")
 
 
 @RULE_SET.rule(
     "CARD-065",
     WARNING,
-    "Security requirements of a skill under their older name",
+    "A skill uses the old name of securityRequirements",
     section="1.0 §4.4.5",
-    requirement="Security schemes necessary for this skill: securityRequirements.",
-    remedy="Call it securityRequirements, and wrap each one in schemes; readers of 1.0 do not see the older name.",
+    requirement="securityRequirements lists the security schemes that the skill requires.",
+    remedy="Rename the member to securityRequirements, and wrap each requirement in schemes; readers of 1.0 ignore "
+    "security.",
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
 def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:
     for number, entry in card.skills if not card.hybrid else ():
         if "security" in entry:
-            yield Violation(pointer("skills", number, "security"), "security instead of securityRequirements")
+            yield Violation(pointer("skills", number, "security"), "found security, expected securityRequirements")
 
 
 @RULE_SET.rule(
     "CARD-037",
     HINT,
-    "A capability that 1.0 took away",
+    "The card has a capability that 1.0 removed",
     section="1.0 §4.4.3 against the sample of 1.0.0 §8.5",
-    requirement="stateTransitionHistory is no capability of 1.0; the sample of 1.0.0 still has it.",
-    remedy="Take it away.",
+    requirement="1.0 removed the capability stateTransitionHistory; the sample of 1.0.0 still has it.",
+    remedy="Remove stateTransitionHistory.",
     failing={"capabilities": {"stateTransitionHistory": True}},
 )
 def removed_capability(card: Facts) -> Iterator[Violation]:
     for error in card.errors_of(SchemaErrorKind.UNKNOWN, "capabilities"):
         if error.name == "stateTransitionHistory" and not card.hybrid:
-            yield Violation(error.pointer, "stateTransitionHistory is gone in 1.0")
+            yield Violation(error.pointer, "1.0 removed stateTransitionHistory")
 
 
 @RULE_SET.rule(
     "CARD-038",
     HINT,
-    "The card does not say its protocol version",
+    "protocolVersion is missing",
     section="0.2.5 §5.5",
-    requirement="protocolVersion is required from 0.2.5 on.",
-    remedy="Add protocolVersion: without it nobody can tell 0.2 from 0.3.",
+    requirement="protocolVersion is required since 0.2.5.",
+    remedy="Add protocolVersion: without it, clients cannot distinguish 0.2 from 0.3.",
     versions=("0.2",),
     failing={"protocolVersion": None, "preferredTransport": None, "additionalInterfaces": None},
 )
@@ -143,10 +145,10 @@ def no_protocol_version(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-066",
     WARNING,
-    "The card names transports, and does not say its protocol version",
+    "protocolVersion is missing from a card that declares transports",
     section="0.2.5 §5.5, 0.3 §5.5",
-    requirement="protocolVersion is required from 0.2.5 on, one release after transports could be named.",
-    remedy="Add protocolVersion: clients of 0.3 refuse a card without it.",
+    requirement="protocolVersion is required since 0.2.5, one release after transports were added.",
+    remedy="Add protocolVersion: clients of 0.3 reject a card without it.",
     versions=("0.2",),
     failing={"protocolVersion": None},
 )
@@ -158,10 +160,11 @@ def transports_without_version(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-067",
     WARNING,
-    "A member that is required from 0.2 on",
+    "A member that is required since 0.2 is missing",
     section="0.2.0 §5.5",
-    requirement="description, defaultInputModes, defaultOutputModes, a skill's description and tags became required.",
-    remedy="Add it, unless the agent really speaks 0.1: nothing else on this card tells.",
+    requirement="Since 0.2, description, defaultInputModes, defaultOutputModes, and a skill's description and tags "
+    "are required.",
+    remedy="Add the member. If the agent implements 0.1, no change is needed: the card does not show its version.",
     versions=("0.1",),
     failing={"authentication": None, "description": None},
 )

@@ -1,4 +1,4 @@
-"""Rules about the bytes of a card: whether all readers can read them as JSON, and read the same."""
+"""Rules about the bytes of a card, which all JSON readers should read in the same way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass, field
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.lenient_json import Lenient, Oddity, oddities, without_oddities
+from inspector.findings.lenient_json import JsonProblemKind, LenientReader, json_problems, without_problems
 from inspector.findings.rule_set import Rule
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
@@ -32,19 +32,19 @@ RULES = (
     _rule(
         "CARD-006",
         Severity.ERROR,
-        "The card is not JSON",
+        "The card is not valid JSON",
         "1.0 §8.2, RFC 8259",
-        "The resource MUST return an AgentCard object.",
-        "Correct it at the place that the finding names; an error page may be in the place of the card.",
+        "The well-known URL MUST return an AgentCard object.",
+        "Correct the JSON at the position in the finding. Check that the server does not return an error page.",
         ("utf-8", '{"name": "Translator",}'),
     ),
     _rule(
         "CARD-007",
         Severity.ERROR,
-        "The card is not UTF-8",
+        "The card is not encoded in UTF-8",
         "RFC 8259 §8.1",
-        "JSON text exchanged between systems MUST be encoded using UTF-8.",
-        "Encode it in UTF-8.",
+        "JSON exchanged between systems MUST be encoded in UTF-8.",
+        "Encode the card in UTF-8.",
         ("utf-16", "{}"),
     ),
     _rule(
@@ -52,131 +52,139 @@ RULES = (
         Severity.ERROR,
         "The card starts with a byte order mark",
         "RFC 8259 §8.1",
-        "Implementations MUST NOT add a byte order mark to the beginning of JSON text.",
-        "Save it without the mark; many parsers refuse it.",
+        "JSON text MUST NOT begin with a byte order mark.",
+        "Save the card without the byte order mark; many parsers reject it.",
         ("utf-8-sig", "{}"),
     ),
     _rule(
         "CARD-009",
         Severity.ERROR,
-        "A member is there twice",
+        "A member name is repeated",
         "RFC 8259 §4, RFC 8785 §3.1",
-        "The names within an object SHOULD be unique; signed JSON MUST NOT have duplicate names.",
-        "Take one away: readers differ in which of them they see.",
+        "Member names in an object SHOULD be unique; in signed JSON they MUST be unique.",
+        "Remove one of the members: readers differ in which of them they use.",
         ("utf-8", '{"name": "One", "name": "Two"}'),
     ),
     _rule(
         "CARD-095",
         Severity.ERROR,
-        "A number that JSON does not have",
+        "A number cannot be represented in JSON",
         "RFC 8259 §6",
-        "Numeric values that cannot be represented, such as Infinity and NaN, are not permitted.",
-        "Leave the member out, or write a number.",
+        "NaN and Infinity are not permitted as numbers.",
+        "Remove the member, or set it to a finite number.",
         ("utf-8", '{"x-weight": NaN}'),
     ),
     _rule(
         "CARD-096",
         Severity.ERROR,
-        "A text has half of a surrogate pair",
+        "A string contains a lone surrogate",
         "RFC 8259 §8.2, RFC 8785 §3.2.2.2",
-        "Texts are sequences of Unicode characters; half of a pair is none.",
-        "Write the whole character; many readers refuse the card or replace the half.",
+        "Strings consist of Unicode characters; canonicalization MUST fail on a lone surrogate.",
+        "Write the complete character; many readers reject the card or replace the surrogate.",
         ("utf-8", '{"name": "\\ud83d"}'),
     ),
     _rule(
         "CARD-097",
         Severity.ERROR,
-        "The card is no object",
+        "The card is not a JSON object",
         "1.0 §8.2",
-        "The resource MUST return an AgentCard object.",
-        "Serve the card itself, not a list or a text that holds it.",
+        "The well-known URL MUST return an AgentCard object.",
+        "Return the card itself, not an array or a string that contains it.",
         ("utf-8", "[]"),
     ),
     _rule(
         "CARD-098",
         Severity.WARNING,
-        "The card goes beyond what many readers take",
+        "The card exceeds the limits of many JSON readers",
         "RFC 8259 §9",
-        "An implementation may set limits on the range of numbers and the depth of nesting.",
-        "Write shorter numbers and flatter objects.",
+        "An implementation may limit the range of numbers and the depth of nesting.",
+        "Use shorter numbers and less nesting.",
         ("utf-8", '{"x-n": ' + "9" * 5000 + "}"),
     ),
     _rule(
         "CARD-099",
         Severity.ERROR,
-        "The card is inside of something else",
+        "The card is nested in another object",
         "1.0 §8.2, §14.3",
-        "The resource MUST return an AgentCard object.",
-        "Serve the card itself: clients look for its members at the top.",
+        "The well-known URL MUST return an AgentCard object.",
+        "Return the card itself: clients look for its members at the top level.",
         ("utf-8", '{"result": {"name": "Translator", "capabilities": {}, "skills": []}}'),
     ),
 )
 
 
-_ODD = {Oddity.REPEATED: "CARD-009", Oddity.NOT_FINITE: "CARD-095", Oddity.HALF: "CARD-096"}
+_RULES_OF_PROBLEMS = {
+    JsonProblemKind.REPEATED: "CARD-009",
+    JsonProblemKind.NOT_FINITE: "CARD-095",
+    JsonProblemKind.LONE_SURROGATE: "CARD-096",
+}
 _SEVERITIES = {rule.id: rule.severity for rule in RULES}
 
 
 @dataclass(slots=True)
 class Document:
-    """A card's bytes as JSON, free of what JSON does not allow; `read` says whether they hold any."""
+    """The JSON value of a card, without values that strict JSON does not allow; `read` is true if it could be read."""
 
     value: Json
     read: bool = False
     findings: list[Finding] = field(default_factory=list)
 
-    def broken(self, rule: str, where: str, seen: str) -> None:
+    def add_finding(self, rule: str, where: str, seen: str) -> None:
         """Add a finding."""
         self.findings.append(Finding(rule, _SEVERITIES[rule], where, seen))
 
 
 def read_document(raw: bytes) -> Document:
-    """Read the bytes of a card as leniently as possible, and report what keeps other readers from reading them."""
+    """Read the bytes of a card leniently, and report what strict readers reject or read differently."""
     document = Document(None)
-    text = _decoded(raw, document)
+    text = _decode(raw, document)
     strict = parse(text.encode("utf-8", "replace"))
-    lenient = Lenient()
+    reader = LenientReader()
     try:
-        document.value = lenient.read(text)
+        document.value = reader.read(text)
     except (ValueError, RecursionError):
         document.read = not isinstance(strict, Unreadable)
         document.value = strict if document.read else None
     else:
         document.read = True
-        if lenient.odd:
-            for odd in oddities(document.value):
-                document.broken(_ODD[odd.oddity], odd.pointer, odd.seen)
-            document.value = without_oddities(document.value)
+        if reader.has_problems:
+            for problem in json_problems(document.value):
+                document.add_finding(_RULES_OF_PROBLEMS[problem.kind], problem.pointer, problem.seen)
+            document.value = without_problems(document.value)
     if isinstance(strict, Unreadable) and not document.findings:
-        document.broken("CARD-098" if document.read and not lenient.forgiving else "CARD-006", "", strict.why)
+        document.add_finding("CARD-098" if document.read and not reader.not_strict else "CARD-006", "", strict.why)
     elif document.read and not isinstance(document.value, dict):
-        document.broken("CARD-097", "", f"it is {type_name(document.value)}")
-    elif isinstance(document.value, dict) and (inside := _wrapper(document.value)):
-        document.broken("CARD-099", pointer(inside), f"inside of {inside[:_SHOWN]}")
+        document.add_finding("CARD-097", "", f"expected an object, found {type_name(document.value)}")
+    elif isinstance(document.value, dict) and (inside := _member_with_card(document.value)):
+        document.add_finding("CARD-099", pointer(inside), f"the card is in the member {inside[:_SHOWN]}")
         document.value = None
     return document
 
 
-def _wrapper(value: dict[str, Json]) -> str:
-    """Return the member that contains the card, `""` if the value itself may be the card."""
+def _member_with_card(value: dict[str, Json]) -> str:
+    """Return the name of the member that contains the card, `""` if the value may be the card."""
     if value.keys() & {"skills", "capabilities", "supportedInterfaces", "url"}:
         return ""
-    cards = (name for name, one in value.items() if isinstance(one, dict) and {"skills", "capabilities"} <= one.keys())
+    cards = (
+        name
+        for name, member in value.items()
+        if isinstance(member, dict) and {"skills", "capabilities"} <= member.keys()
+    )
     return next(cards, "")
 
 
-def _decoded(raw: bytes, document: Document) -> str:
+def _decode(raw: bytes, document: Document) -> str:
     encoding = next((name for mark, name in _OTHER_MARKS if raw.startswith(mark)), "")
     if not encoding and b"\0" in raw[:2]:
         encoding = "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
     if encoding:
-        document.broken("CARD-007", "", encoding.upper())
+        document.add_finding("CARD-007", "", f"the encoding is {encoding.upper()}")
         return raw.decode(encoding, "replace")
     if raw.startswith(_BOM):
-        document.broken("CARD-008", "", "EF BB BF")
+        document.add_finding("CARD-008", "", "the first bytes are EF BB BF")
         raw = raw[len(_BOM) :]
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        document.broken("CARD-007", "", f"byte {error.start:,} is {raw[error.start]:02X}")
+        document.add_finding("CARD-007", "", f"byte {error.start:,} is {raw[error.start]:02X}")
         return raw.decode("utf-8", "replace")

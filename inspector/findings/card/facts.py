@@ -1,4 +1,4 @@
-"""A card as the rules see it: the view of its version, how it was served, and where it leaves its shape."""
+"""The facts about a card that rules check: its content, how it was served, and its schema errors."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _OLD_MEMBERS: Mapping[str, frozenset[str]] = {
     "capabilities": frozenset({"stateTransitionHistory"}),
     "skill": frozenset({"security"}),
 }
-"""The members of older versions that a card of 1.0 may have as well, by the object that has them."""
+"""The members of older versions that a card of 1.0 may also have, by their object."""
 _OLD_SCHEME_MEMBERS = frozenset(name for shape in SCHEMES_BY_TYPE.values() for name in shape.members)
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """How a card was served: its URL (`""`: not over HTTP) and the headers (names in lower case)."""
+    """How a card was served: its URL (`""` if not over HTTP) and the response headers (names in lower case)."""
 
     url: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_old_member(where: str) -> bool:
-    """Return whether a pointer leads to a member that a card of two versions has for readers of the older one."""
+    """Return whether a pointer leads to a member that only readers of the older protocol version use."""
     steps = steps_of(where)
     if steps[:1] == ("securitySchemes",):
         return len(steps) > 2 and steps[2] in _OLD_SCHEME_MEMBERS
@@ -41,14 +41,14 @@ def is_old_member(where: str) -> bool:
 
 @dataclass(frozen=True)
 class Facts(CardView):
-    """A card, the version that it is checked as, how it was served, and its size in bytes."""
+    """A card, the protocol version of the rules to check, how it was served, and its size in bytes."""
 
     served: Served = field(default_factory=Served)
     size: int = 0
 
     @cached_property
     def old_view(self) -> Facts | None:
-        """Return a card of two versions as readers of the older version see it, None for a card of one version."""
+        """Return the members that readers of the older version use, None if the card has only one version."""
         if not self.hybrid:
             return None
         hidden = (self.layout.interfaces, "signatures")
@@ -56,15 +56,15 @@ class Facts(CardView):
         schemes = self.value.get("securitySchemes")
         if isinstance(schemes, dict):
             seen["securitySchemes"] = {
-                name: {inner: member for inner, member in one.items() if inner not in WRAPPED_SCHEMES}
-                for name, one in schemes.items()
-                if isinstance(one, dict) and any(inner not in WRAPPED_SCHEMES for inner in one)
+                name: {inner: member for inner, member in scheme.items() if inner not in WRAPPED_SCHEMES}
+                for name, scheme in schemes.items()
+                if isinstance(scheme, dict) and any(inner not in WRAPPED_SCHEMES for inner in scheme)
             }
         return Facts(seen, self.layout.older, self.served, self.size)
 
     @cached_property
     def schema_errors(self) -> tuple[SchemaError, ...]:
-        """Return every place where the card or one of its schemes leaves the shape of its version."""
+        """Return every difference between the card, including its security schemes, and the shape of its version."""
         found = [*schema_errors(self.value, entry_of(CARDS, self.version))]
         for scheme in self.schemes:
             if self.layout.scheme_types:
@@ -77,19 +77,21 @@ class Facts(CardView):
         return tuple(found)
 
     def errors_of(self, kind: SchemaErrorKind, *shapes: str) -> Iterator[SchemaError]:
-        """Return the errors of one kind, in objects of these shapes or of any."""
+        """Return the errors of one kind, in objects of these shapes, or in all objects if none is given."""
         found = (error for error in self.schema_errors if error.kind is kind)
         return (error for error in found if not shapes or error.shape.of in shapes)
 
     def unknown_members(self) -> Iterator[SchemaError]:
-        """Return the members that no specification names, in any version that the card may be meant for."""
+        """Return the members that no protocol version of the card defines."""
         shared = bool(self.layout.older)
-        for one in self.schema_errors:
-            old = shared and one.name in _OLD_MEMBERS.get(one.shape.of, ())
-            if one.kind is SchemaErrorKind.UNKNOWN and not old and one.shape.of != "security requirement":
-                yield one
+        for error in self.schema_errors:
+            old = shared and error.name in _OLD_MEMBERS.get(error.shape.of, ())
+            if error.kind is SchemaErrorKind.UNKNOWN and not old and error.shape.of != "security requirement":
+                yield error
         for scheme in self.schemes if shared else ():
             for name in scheme.value:
                 if name not in WRAPPED_SCHEMES and name not in _OLD_SCHEME_MEMBERS:
                     where, shape = pointer(*scheme.steps, name), entry_of(CARDS, self.version)
-                    yield SchemaError(SchemaErrorKind.UNKNOWN, shape, name, where, f"{name} is no kind of scheme")
+                    yield SchemaError(
+                        SchemaErrorKind.UNKNOWN, shape, name, where, f"{name} is not a type of security scheme"
+                    )

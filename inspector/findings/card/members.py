@@ -1,4 +1,4 @@
-"""Rules about the members of a card: present, of the right type, spelled as the specification spells them."""
+"""Rules about the members of a card: their presence, types and spelling."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts]()
 
-_INSIDE = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "flows")}
-"""Objects without rules of their own: the rules about the object around them report their errors."""
+_REPORTED_SHAPES = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "OAuth flows")}
+"""The shapes whose errors a rule reports, if it reports those of nested objects, too."""
 
 
 def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
-    shapes = _INSIDE.get(of, (of,))
+    shapes = _REPORTED_SHAPES.get(of, (of,))
 
     def check(card: Facts) -> Iterator[Violation]:
         for error in card.errors_of(kind, *shapes):
@@ -29,27 +29,27 @@ def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
     return check
 
 
-def _declare(number: int, of: str, section: str, lacking: Json, wrong: Json, versions: Sequence[str] = ()) -> None:
-    """Declare two rules about a kind of object: `lacking` is a card without a member, `wrong` has one mistyped."""
+def _declare(number: int, of: str, section: str, missing: Json, mistyped: Json, versions: Sequence[str] = ()) -> None:
+    """Declare two rules about a type of object; `missing` and `mistyped` are the failing examples."""
     RULE_SET.rule(
         f"CARD-{number:03}",
         ERROR,
         f"A required member of the {of} is missing",
         section=section,
         requirement="Fields marked REQUIRED MUST be present and set.",
-        remedy="Add the member; clients that check the card refuse it otherwise.",
+        remedy="Add the member; clients that validate the card reject it otherwise.",
         versions=versions,
-        failing=lacking,
+        failing=missing,
     )(_reporter(SchemaErrorKind.MISSING, of))
     RULE_SET.rule(
         f"CARD-{number + 1:03}",
         ERROR,
         f"A member of the {of} has the wrong type",
         section=section,
-        requirement="Members MUST have the type that the protocol's definition gives them.",
-        remedy="Correct the member; typed clients cannot read the card at all.",
+        requirement="Members MUST have the type that the protocol definition specifies.",
+        remedy="Correct the type; typed clients cannot read the card.",
         versions=versions,
-        failing=wrong,
+        failing=mistyped,
     )(_reporter(SchemaErrorKind.WRONG_TYPE, of))
 
 
@@ -101,7 +101,7 @@ _declare(
 )
 _declare(
     20,
-    "flow",
+    "OAuth flow",
     "1.0 §4.5.7, OpenAPI 3 OAuth Flow Object",
     _code_flow(tokenUrl=None),
     _code_flow(scopes=["translate"]),
@@ -117,7 +117,7 @@ _declare(
 )
 _declare(
     24,
-    "authentication",
+    "authentication object",
     "0.1 §5.5.3",
     {"authentication": {"schemes": None}},
     {"authentication": {"schemes": "Bearer"}},
@@ -128,16 +128,16 @@ _declare(
 @RULE_SET.rule(
     "CARD-026",
     WARNING,
-    "A required text is blank",
+    "A required string is blank",
     section="1.0 §5.7, 0.3 §5.5",
     requirement="Fields marked REQUIRED MUST be present and set in valid messages.",
-    remedy="Say it: people and agents choose by these texts, and protobuf drops an empty one as if it were missing.",
+    remedy="Set the member to a text: people and agents choose by it, and protobuf omits an empty string.",
     failing={"name": " "},
     passing={"description": ""},
 )
 def blank_text(card: Facts) -> Iterator[Violation]:
     for error in card.errors_of(SchemaErrorKind.BLANK):
-        # Other rules report these.
+        # Other rules report blank values of these members.
         if error.name not in ("url", "description", "protocolVersion", "protected"):
             yield Violation(error.pointer, error.seen)
 
@@ -147,8 +147,8 @@ def blank_text(card: Facts) -> Iterator[Violation]:
     HINT,
     "A description is blank",
     section="1.0 §5.7 against §8.4.1",
-    requirement="Fields marked REQUIRED MUST be present and set; the example of canonicalization keeps an empty one.",
-    remedy="Describe the agent or the skill: other agents decide by it whether to ask.",
+    requirement="Fields marked REQUIRED MUST be present and set, but the canonicalization example keeps an empty text.",
+    remedy="Describe the agent or the skill: other agents select it by its description.",
     failing={"description": ""},
 )
 def blank_description(card: Facts) -> Iterator[Violation]:
@@ -160,10 +160,10 @@ def blank_description(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-028",
     WARNING,
-    "No media type is declared",
+    "A list of default media types is empty",
     section="1.0 §5.7",
-    requirement="Arrays marked as required MUST contain at least one element.",
-    remedy="List the media types that every skill takes and gives, such as text/plain.",
+    requirement="Arrays marked REQUIRED MUST contain at least one element.",
+    remedy="List the media types that every skill accepts or returns, such as text/plain.",
     versions=V1,
     failing={"defaultInputModes": []},
 )
@@ -178,13 +178,13 @@ def no_modes(card: Facts) -> Iterator[Violation]:
     HINT,
     "A required list is empty",
     section="1.0 §5.7 against §8.4.1",
-    requirement="Required arrays MUST contain at least one element; the example of canonicalization has none.",
-    remedy="List at least one: clients look for skills and tags, and protobuf drops an empty list.",
+    requirement="Required arrays MUST contain an element, but the canonicalization example has empty arrays.",
+    remedy="Add at least one element: clients search skills and tags, and protobuf omits an empty list.",
     failing={"skills": []},
 )
 def empty_list(card: Facts) -> Iterator[Violation]:
     if card.value.get("skills") == []:
-        yield Violation("/skills", "the card declares no skill")
+        yield Violation("/skills", "skills is empty")
     for name in ("defaultInputModes", "defaultOutputModes"):
         if card.value.get(name) == [] and not card.layout.modes_required:
             yield Violation(pointer(name), f"{name} is empty")
@@ -198,8 +198,8 @@ def empty_list(card: Facts) -> Iterator[Violation]:
     HINT,
     "A member is null",
     section="1.0 §5.7, ProtoJSON",
-    requirement="What is not set is omitted.",
-    remedy="Leave the member out; strict readers of older protocol versions refuse a null.",
+    requirement="Members that are not set are omitted.",
+    remedy="Remove the member; strict readers of older protocol versions reject null.",
     failing={"skills": [{**skill(), "examples": None}]},
 )
 def null_member(card: Facts) -> Iterator[Violation]:
@@ -212,70 +212,70 @@ def null_member(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A member is not spelled in camelCase",
     section="1.0 §5.5",
-    requirement="All JSON serializations MUST use camelCase naming for field names.",
-    remedy="Write the member in camelCase; with protobuf, do not keep the proto's own field names.",
+    requirement="JSON serializations MUST use camelCase for field names.",
+    remedy="Rename the member to camelCase; with protobuf, do not preserve the proto field names.",
     failing={"default_input_modes": ["text/plain"]},
 )
 def not_camel_case(card: Facts) -> Iterator[Violation]:
-    for one in card.unknown_members():
-        if camel_case(one.name) in one.shape.members:
-            yield Violation(one.pointer, f"{one.name} instead of {camel_case(one.name)}")
+    for error in card.unknown_members():
+        if camel_case(error.name) in error.shape.members:
+            yield Violation(error.pointer, f"found {error.name}, expected {camel_case(error.name)}")
 
 
 @RULE_SET.rule(
     "CARD-032",
     WARNING,
-    "A member looks misspelled",
+    "A member name looks misspelled",
     section="1.0 §4.4, §5.7",
-    requirement="Implementations SHOULD ignore unrecognized fields: what is misspelled is not seen.",
-    remedy="Correct the spelling, case included.",
+    requirement="Implementations SHOULD ignore unrecognized fields, so a misspelled member has no effect.",
+    remedy="Correct the spelling, including upper and lower case.",
     failing={"documentationURL": "https://agent.example.com/docs"},
     passing={"x-internal-id": "42"},
 )
 def misspelled(card: Facts) -> Iterator[Violation]:
-    for one in card.unknown_members():
-        if not _is_foreign(card, one) and (known := closest_member(one.name, one.shape)):
-            yield Violation(one.pointer, f"{one.name}: {known} may be meant")
+    for error in card.unknown_members():
+        if not _is_foreign(card, error) and (known := closest_member(error.name, error.shape)):
+            yield Violation(error.pointer, f"found {error.name}, similar to {known}")
 
 
 @RULE_SET.rule(
     "CARD-033",
     HINT,
-    "A member that no specification names",
+    "A member is not defined by the specification",
     section="1.0 §5.7",
-    requirement="Implementations SHOULD ignore unrecognized fields, allowing for forward compatibility.",
-    remedy="Nothing to mend if it is meant; what others should understand belongs into an extension.",
+    requirement="Implementations SHOULD ignore unrecognized fields, for forward compatibility.",
+    remedy="Move data for other implementations to an extension. If the member is intended, no change is needed.",
     failing={"x-internal-id": "42"},
 )
 def unknown_member(card: Facts) -> Iterator[Violation]:
-    for one in card.unknown_members():
-        spelled = camel_case(one.name) in one.shape.members or closest_member(one.name, one.shape)
-        if not spelled and not _is_foreign(card, one) and one.name not in _HOMES:
-            yield Violation(one.pointer, one.seen)
+    for error in card.unknown_members():
+        spelled = camel_case(error.name) in error.shape.members or closest_member(error.name, error.shape)
+        if not spelled and not _is_foreign(card, error) and error.name not in _OWNERS:
+            yield Violation(error.pointer, error.seen)
 
 
 @RULE_SET.rule(
     "CARD-068",
     WARNING,
-    "A member at the wrong place",
+    "A member is in the wrong object",
     section="1.0 §4.4",
-    requirement="Each member belongs to one object; at another place it is not seen.",
-    remedy="Move it to where readers look for it.",
+    requirement="Each member belongs to one object; readers ignore it in other objects.",
+    remedy="Move the member to the object that the finding names.",
     failing={"pushNotifications": True},
 )
 def misplaced(card: Facts) -> Iterator[Violation]:
-    for one in card.unknown_members():
-        if one.name in _HOMES and not _is_foreign(card, one):
-            yield Violation(one.pointer, f"{one.name} belongs into {_HOMES[one.name]}")
+    for error in card.unknown_members():
+        if error.name in _OWNERS and not _is_foreign(card, error):
+            yield Violation(error.pointer, f"{error.name} belongs in {_OWNERS[error.name]}")
 
 
-_HOMES: Mapping[str, str] = {
+_OWNERS: Mapping[str, str] = {
     **dict.fromkeys(("streaming", "pushNotifications", "extendedAgentCard", "extensions"), "capabilities"),
-    **dict.fromkeys(("supportedInterfaces", "securityRequirements", "securitySchemes", "skills"), "the card itself"),
+    **dict.fromkeys(("supportedInterfaces", "securityRequirements", "securitySchemes", "skills"), "the card object"),
     **dict.fromkeys(("protocolBinding", "tenant"), "an entry of supportedInterfaces"),
-    "authentication": "the card itself, until 0.1",
+    "authentication": "the card object (0.1 only)",
 }
-"""Where members belong whose names mean only one thing."""
+"""The objects that members with unique names belong to."""
 
 
 def _is_foreign(card: Facts, error: SchemaError) -> bool:
@@ -290,14 +290,14 @@ def _is_foreign(card: Facts, error: SchemaError) -> bool:
     HINT,
     "The card is very large",
     section="1.0 §8.6",
-    requirement="Clients fetch the card before every first contact.",
-    remedy="Shorten descriptions and examples; many clients stop reading at a megabyte.",
+    requirement="Clients fetch the card before the first contact with an agent.",
+    remedy="Shorten descriptions and examples; many clients stop reading at one megabyte.",
     failing={"description": "x" * 1_000_001},
     versions=EVERY,
 )
 def very_large(card: Facts) -> Iterator[Violation]:
     if card.size > _LARGE:
-        yield Violation("", f"{card.size:,} bytes")
+        yield Violation("", f"the card has {card.size:,} bytes")
 
 
 _LARGE = 1_000_000

@@ -15,12 +15,11 @@ from inspector.protocol.pointer import pointer
 
 RULE_SET = RuleSet[Facts](versions=SINCE_0_2)
 
-_BY_TYPE = ("0.3", "0.2")
-_PLACES = ("header", "query", "cookie")
+_KEY_LOCATIONS = ("header", "query", "cookie")
 _HTTP_SCHEME = re.compile(
     r"basic|bearer|concealed|digest|dpop|gnap|hoba|mutual|negotiate|oauth|privatetoken|scram-sha-(1|256)|vapid"
 )
-"""The HTTP authentication schemes of IANA's registry."""
+"""The HTTP authentication schemes in the IANA registry."""
 
 
 def _scheme(name: str, **members: Json) -> Json:
@@ -37,10 +36,10 @@ _TOKEN_FLOW = {"tokenUrl": "https://login.example.com/token", "scopes": {"transl
 @RULE_SET.rule(
     "CARD-070",
     ERROR,
-    "A security scheme is of no known kind",
+    "A security scheme has an unknown type",
     section="1.0 §4.5.1, 0.3 §5.5.3",
     requirement="A scheme is one of API key, HTTP authentication, OAuth 2.0, OpenID Connect and mutual TLS.",
-    remedy="Name the kind as the protocol version of the card spells it.",
+    remedy="Use a scheme type of the card's protocol version, spelled as in its definition.",
     failing=_scheme("stamp", stampSecurityScheme={"colour": "blue"}),
 )
 def no_kind(card: Facts) -> Iterator[Violation]:
@@ -48,9 +47,9 @@ def no_kind(card: Facts) -> Iterator[Violation]:
         if scheme.known or scheme.foreign or scheme.wrappers or _leaks(scheme):
             continue
         if not card.layout.scheme_types:
-            yield Violation(pointer(*scheme.steps), f"none of {', '.join(SCHEME_TYPES)}")
+            yield Violation(pointer(*scheme.steps), f"the scheme has none of {', '.join(SCHEME_TYPES)}")
         else:
-            seen = brief(scheme.value.get("type")) if "type" in scheme.value else "type is missing"
+            seen = f"type is {brief(scheme.value['type'])}" if "type" in scheme.value else "type is missing"
             yield Violation(pointer(*scheme.steps, "type"), seen)
 
 
@@ -62,35 +61,37 @@ def _leaks(scheme: Scheme) -> bool:
 @RULE_SET.rule(
     "CARD-071",
     ERROR,
-    "A security scheme has several kinds",
+    "A security scheme has several types",
     section="1.0 §4.5.1",
     requirement="A security scheme is a union: exactly one of its members is set.",
-    remedy="Declare one scheme for each kind.",
+    remedy="Declare one scheme for each type.",
     versions=V1,
     failing=_scheme("bearer", mtlsSecurityScheme={}),
 )
 def several_kinds(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         if len(scheme.wrappers) > 1:
-            yield Violation(pointer(*scheme.steps), " and ".join(scheme.wrappers))
+            yield Violation(pointer(*scheme.steps), f"the scheme has {' and '.join(scheme.wrappers)}")
 
 
 @RULE_SET.rule(
     "CARD-063",
     WARNING,
-    "The two shapes of a security scheme contradict each other",
+    "The type of a security scheme contradicts its 1.0 member",
     section="1.0 Appendix A.2",
-    requirement="Clients of either protocol version read their own members of the card.",
-    remedy="Make the type of the older shape say the same as the wrapper of the newer one.",
+    requirement="Clients of each protocol version read the members of their version.",
+    remedy="Set type to the type that the 1.0 member names.",
     versions=V1,
     failing=_scheme("key", type="http", scheme="bearer"),
     passing=_scheme("key", type="apiKey"),
 )
 def shapes_contradict(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
-        said = scheme.value.get("type")
-        if len(scheme.wrappers) == 1 and isinstance(said, str) and said != scheme.kind:
-            yield Violation(pointer(*scheme.steps, "type"), f"{said[:40]!r} beside {scheme.wrappers[0]}")
+        old_type = scheme.value.get("type")
+        if len(scheme.wrappers) == 1 and isinstance(old_type, str) and old_type != scheme.kind:
+            yield Violation(
+                pointer(*scheme.steps, "type"), f"type is {old_type[:40]!r}, the scheme also has {scheme.wrappers[0]}"
+            )
 
 
 @RULE_SET.rule(
@@ -98,22 +99,25 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A security scheme has the shape of another protocol version",
     section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
-    requirement="1.0 wraps a scheme in a member that names its kind; until 0.3 its type says it.",
-    remedy="Write the scheme in the shape of this card's protocol version: readers of this one see no scheme at all.",
+    requirement="1.0 wraps a scheme in a member that names its type; up to 0.3, the member type contains it.",
+    remedy="Write the scheme in the shape of the card's protocol version: its readers ignore other shapes.",
     failing=_scheme("old", type="http", scheme="bearer"),
 )
 def scheme_of_other_version(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         if scheme.foreign:
-            yield Violation(pointer(*scheme.steps), scheme.wrappers[0] if scheme.wrappers else f"type {scheme.kind!r}")
+            yield Violation(
+                pointer(*scheme.steps),
+                f"the scheme has {scheme.wrappers[0]}" if scheme.wrappers else f"type is {scheme.kind!r}",
+            )
 
 
 @RULE_SET.rule(
     "CARD-073",
     ERROR,
-    "A security scheme leaks the library's own wrapper",
+    "A security scheme contains an internal wrapper of the library",
     section="1.0 §4.5.1",
-    requirement="A scheme's kind is the name of its only member.",
+    requirement="The type of a scheme is the name of its only member.",
     remedy="Serialize the card with the library's toJSON instead of JSON.stringify.",
     failing={"securitySchemes": {"leaked": {"scheme": {"$case": "httpAuthSecurityScheme", "value": {"scheme": "x"}}}}},
 )
@@ -121,49 +125,49 @@ def leaked_wrapper(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         if _leaks(scheme):
             steps = scheme.steps if "$case" in scheme.value else (*scheme.steps, "scheme")
-            yield Violation(pointer(*steps, "$case"), "$case")
+            yield Violation(pointer(*steps, "$case"), "the scheme has the member $case")
 
 
 @RULE_SET.rule(
     "CARD-074",
     ERROR,
-    "An API key is at a place that does not exist",
+    "An API key has an unknown location",
     section="1.0 §4.5.2, 0.3 §5.5.3",
-    requirement='Valid values are "query", "header", or "cookie".',
-    remedy="Say where the key goes: header, query or cookie.",
+    requirement="The location of an API key is query, header or cookie.",
+    remedy="Set the location to query, header or cookie.",
     failing=_scheme("key", apiKeySecurityScheme={"location": "body"}),
 )
 def key_place(card: Facts) -> Iterator[Violation]:
     name = card.layout.key_place
     for scheme in card.schemes:
         place = scheme.members.get(name)
-        if scheme.kind == "apiKey" and isinstance(place, str) and place not in _PLACES:
-            yield Violation(pointer(*scheme.inside, name), repr(place))
+        if scheme.kind == "apiKey" and isinstance(place, str) and place not in _KEY_LOCATIONS:
+            yield Violation(pointer(*scheme.inside, name), f"{name} is {place!r}")
 
 
 @RULE_SET.rule(
     "CARD-075",
     WARNING,
-    "An HTTP authentication scheme that is not registered",
+    "An HTTP authentication scheme is not registered",
     section="1.0 §4.5.3, RFC 7235",
-    requirement="This value should be registered in the IANA Authentication Scheme registry.",
-    remedy="Use Bearer or Basic, or declare an API key in the header.",
+    requirement="The scheme should be registered in the IANA Authentication Scheme registry.",
+    remedy="Set scheme to Bearer or Basic, or declare an API key in the header.",
     failing=_scheme("bearer", httpAuthSecurityScheme={"scheme": "token"}),
 )
 def unregistered(card: Facts) -> Iterator[Violation]:
-    for one in card.schemes:
-        scheme = one.members.get("scheme")
-        if one.kind == "http" and isinstance(scheme, str) and not _HTTP_SCHEME.fullmatch(scheme.lower()):
-            yield Violation(pointer(*one.inside, "scheme"), repr(scheme))
+    for declared in card.schemes:
+        scheme = declared.members.get("scheme")
+        if declared.kind == "http" and isinstance(scheme, str) and not _HTTP_SCHEME.fullmatch(scheme.lower()):
+            yield Violation(pointer(*declared.inside, "scheme"), f"scheme is {scheme!r}")
 
 
 @RULE_SET.rule(
     "CARD-076",
     WARNING,
-    "An address for getting credentials is no https url",
+    "A URL for getting credentials is not an https URL",
     section="1.0 §4.5, RFC 6749 §3.1",
-    requirement="The OAuth2 standard requires the use of TLS.",
-    remedy="Write an absolute https url.",
+    requirement="OAuth 2.0 requires TLS.",
+    remedy="Set the member to an absolute https URL.",
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "/.well-known/openid-configuration"}),
 )
 def insecure_login(card: Facts) -> Iterator[Violation]:
@@ -175,8 +179,8 @@ def insecure_login(card: Facts) -> Iterator[Violation]:
 
 def _not_secure(url: str) -> str:
     scheme = url.partition(":")[0].lower()
-    near = scheme == "http" and is_local(host_of(url))
-    return "" if scheme == "https" or near else f"{scheme} instead of https"
+    is_local_http = scheme == "http" and is_local(host_of(url))
+    return "" if scheme == "https" or is_local_http else f"the scheme is {scheme}, expected https"
 
 
 @RULE_SET.rule(
@@ -184,15 +188,15 @@ def _not_secure(url: str) -> str:
     ERROR,
     "An OAuth 2.0 scheme has no flow",
     section="1.0 §4.5.7, 0.3 §5.5.3",
-    requirement="flows holds the configuration of the flows that are supported.",
-    remedy="Declare the flow by which clients get a token.",
+    requirement="flows contains the configuration of the supported flows.",
+    remedy="Declare the flow with which clients get a token.",
     failing=_flows(authorizationCode=None),
 )
 def no_flow(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         flows = scheme.members.get("flows")
         if scheme.kind == "oauth2" and isinstance(flows, dict) and not any(flows.values()):
-            yield Violation(pointer(*scheme.inside, "flows"), "no flow")
+            yield Violation(pointer(*scheme.inside, "flows"), "flows is empty")
 
 
 @RULE_SET.rule(
@@ -201,7 +205,7 @@ def no_flow(card: Facts) -> Iterator[Violation]:
     "An OAuth 2.0 scheme has several flows",
     section="1.0 §4.5.7",
     requirement="flows is a union: exactly one of its members is set.",
-    remedy="Declare one scheme for each flow; readers of 1.0 keep one of them and refuse the card or drop the rest.",
+    remedy="Declare one scheme for each flow; readers of 1.0 reject the card or use only one of the flows.",
     versions=V1,
     failing=_flows(clientCredentials=_TOKEN_FLOW),
 )
@@ -209,51 +213,51 @@ def several_flows(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         flows = scheme.members.get("flows")
         if scheme.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
-            yield Violation(pointer(*scheme.inside, "flows"), " and ".join(list(flows)[:5]))
+            yield Violation(pointer(*scheme.inside, "flows"), f"flows has {' and '.join(list(flows)[:5])}")
 
 
 @RULE_SET.rule(
     "CARD-079",
     WARNING,
-    "A flow that is deprecated",
+    "An OAuth 2.0 flow is deprecated",
     section="1.0 §4.5.7",
-    requirement="Deprecated: Use Authorization Code + PKCE, or Device Code.",
-    remedy="Offer authorizationCode with PKCE, or deviceCode.",
+    requirement="implicit and password are deprecated: use Authorization Code with PKCE, or Device Code.",
+    remedy="Declare authorizationCode with PKCE, or deviceCode.",
     versions=V1,
     failing=_flows(authorizationCode=None, password=_TOKEN_FLOW),
 )
 def deprecated_flow(card: Facts) -> Iterator[Violation]:
     for flow in card.flows:
         if flow.kind in ("implicit", "password"):
-            yield Violation(pointer(*flow.steps), flow.kind)
+            yield Violation(pointer(*flow.steps), f"the flow is {flow.kind}")
 
 
 @RULE_SET.rule(
     "CARD-080",
     WARNING,
-    "A flow that the card's protocol version does not know",
+    "An OAuth 2.0 flow is unknown in the card's protocol version",
     section="1.0 §4.5.7, OpenAPI 3 OAuth Flows Object",
-    requirement="The flows are authorizationCode, clientCredentials, implicit, password, and from 1.0 on deviceCode.",
+    requirement="The flows are authorizationCode, clientCredentials, implicit and password, and since 1.0 deviceCode.",
     remedy="Spell the flow as the specification does.",
     failing=_flows(authorizationCode=None, authorization_code=_TOKEN_FLOW),
 )
 def unknown_flow(card: Facts) -> Iterator[Violation]:
     for flow in card.flows:
         if flow.kind not in card.layout.flows:
-            yield Violation(pointer(*flow.steps), flow.kind)
+            yield Violation(pointer(*flow.steps), f"the flow is {flow.kind}")
 
 
 @RULE_SET.rule(
     "CARD-081",
     HINT,
-    "The OpenID Connect address is not a discovery document",
+    "openIdConnectUrl is not the URL of a discovery document",
     section="1.0 §4.5.5, OpenID Connect Discovery §4",
-    requirement="The OpenID Connect Discovery URL for the provider's metadata.",
-    remedy="Give the address that ends in /.well-known/openid-configuration.",
+    requirement="openIdConnectUrl is the OpenID Connect Discovery URL of the provider's metadata.",
+    remedy="Set openIdConnectUrl to the URL that ends in /.well-known/openid-configuration.",
     failing=_scheme("oidc", openIdConnectSecurityScheme={"openIdConnectUrl": "https://login.example.com/"}),
 )
 def no_discovery(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         url = scheme.members.get("openIdConnectUrl")
         if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
-            yield Violation(pointer(*scheme.inside, "openIdConnectUrl"), url)
+            yield Violation(pointer(*scheme.inside, "openIdConnectUrl"), f"openIdConnectUrl is {url}")

@@ -10,14 +10,14 @@ from inspector.findings.rule_set import HINT, NEWEST_FIRST, V1, WARNING, RuleSet
 from inspector.findings.url import split
 
 RULE_SET = RuleSet[Facts](versions=V1)
-"""The examples of these rules change the headers of the response, not the card."""
+"""The examples of these rules are merge patches on the response headers."""
 
 VALID_HEADERS = {
     "content-type": "application/json",
     "cache-control": "public, max-age=3600",
     "etag": '"5f2a"',
 }
-"""The headers of a response that breaks no rule."""
+"""Response headers that violate no rule."""
 
 
 @RULE_SET.rule(
@@ -26,59 +26,59 @@ VALID_HEADERS = {
     "The card is not served as JSON",
     section="1.0 §8.2, §14.3",
     requirement="The card is served as application/json.",
-    remedy="Set Content-Type: application/json.",
+    remedy="Set Content-Type to application/json.",
     versions=NEWEST_FIRST,
     failing={"content-type": "text/html"},
     passing={"content-type": "application/a2a+json"},
 )
 def not_as_json(card: Facts) -> Iterator[Violation]:
-    said = card.served.headers.get("content-type", "")
-    kind = said.partition(";")[0].strip().lower()
+    content_type = card.served.headers.get("content-type", "")
+    kind = content_type.partition(";")[0].strip().lower()
     if card.served.url and kind != "application/json" and not kind.endswith("+json"):
-        yield Violation("", f"served as {said or 'nothing in particular'}")
+        yield Violation("", f"Content-Type is {content_type}" if content_type else "Content-Type is missing")
 
 
 @RULE_SET.rule(
     "CARD-110",
     HINT,
-    "The card does not say how long it may be kept",
+    "The card is served without a max-age",
     section="1.0 §8.6.1",
-    requirement="Agent Card HTTP endpoints SHOULD include a Cache-Control response header with a max-age directive.",
-    remedy="Set Cache-Control: max-age to how often the card changes.",
+    requirement="Agent Card endpoints SHOULD include a Cache-Control header with a max-age directive.",
+    remedy="Set Cache-Control with a max-age: how long clients may cache the card.",
     failing={"cache-control": None},
     passing={"cache-control": "no-store"},
 )
 def no_max_age(card: Facts) -> Iterator[Violation]:
-    said = card.served.headers.get("cache-control", "")
-    if card.served.url and not re.search(r"(?i)\b(s-)?max-?age\s*=\s*\d|\bno-(store|cache)\b", said):
-        yield Violation("", f"Cache-Control is {said!r}" if said else "no Cache-Control")
+    cache_control = card.served.headers.get("cache-control", "")
+    if card.served.url and not re.search(r"(?i)\b(s-)?max-?age\s*=\s*\d|\bno-(store|cache)\b", cache_control):
+        yield Violation("", f"Cache-Control is {cache_control!r}" if cache_control else "Cache-Control is missing")
 
 
 @RULE_SET.rule(
     "CARD-111",
     HINT,
-    "The card cannot be asked for again cheaply",
+    "The card is served without an ETag",
     section="1.0 §8.6.1",
-    requirement="Agent Card HTTP endpoints SHOULD include an ETag response header.",
-    remedy="Set an ETag, derived from the card's version or its bytes, and answer If-None-Match with 304.",
+    requirement="Agent Card endpoints SHOULD include an ETag header.",
+    remedy="Set an ETag from the card's version or its bytes, and answer If-None-Match with 304.",
     failing={"etag": None},
 )
 def no_etag(card: Facts) -> Iterator[Violation]:
     if card.served.url and not card.served.headers.get("etag"):
-        yield Violation("", "no ETag")
+        yield Violation("", "ETag is missing")
 
 
 @RULE_SET.rule(
     "CARD-112",
     WARNING,
-    "The card is at the place of older protocol versions",
+    "The card is at the path of older protocol versions",
     section="1.0 §8.2, §14.3; 0.3 §5.3",
-    requirement="The well-known place of the card is /.well-known/agent-card.json.",
-    remedy="Serve it there as well: clients of this protocol version do not look at agent.json.",
+    requirement="The well-known path of the card is /.well-known/agent-card.json.",
+    remedy="Also serve the card there: clients of this protocol version do not request agent.json.",
     versions=(*V1, "0.3"),
     failing={"$url": "https://agent.example.com/.well-known/agent.json"},
 )
-def old_place(card: Facts) -> Iterator[Violation]:
+def old_path(card: Facts) -> Iterator[Violation]:
     parts = split(card.served.url)
     if parts and parts.path.endswith("/.well-known/agent.json"):
-        yield Violation("", card.served.url)
+        yield Violation("", f"the card was served at {card.served.url}")

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from inspector.findings.shape import FLAG, STRUCT, TEXT, Kind, Many, Named, Shape, texts
+from inspector.findings.shape import BOOLEAN, OBJECT, STRING, ArrayOf, Kind, MapOf, Shape, strings
 
-_TEXTS = Many(TEXT)
-_SCOPES = Named(TEXT)
+_STRINGS = ArrayOf(STRING)
+_SCOPES = MapOf(STRING)
 
-_EXTENSION = Shape("extension", texts("uri", "description", required=FLAG, params=STRUCT), required=("uri",))
-_SIGNATURE = Shape("signature", texts("protected", "signature", header=STRUCT), required=("protected", "signature"))
-_PROVIDER = Shape("provider", texts("organization", "url"), required=("organization", "url"))
+_EXTENSION = Shape("extension", strings("uri", "description", required=BOOLEAN, params=OBJECT), required=("uri",))
+_SIGNATURE = Shape("signature", strings("protected", "signature", header=OBJECT), required=("protected", "signature"))
+_PROVIDER = Shape("provider", strings("organization", "url"), required=("organization", "url"))
 
 
 def _flow(*urls: str, **more: Kind) -> Shape:
-    return Shape("flow", texts(*urls, "refreshUrl", scopes=_SCOPES, **more), required=(*urls, "scopes"))
+    return Shape("OAuth flow", strings(*urls, "refreshUrl", scopes=_SCOPES, **more), required=(*urls, "scopes"))
 
 
 _FLOWS: dict[str, Kind] = {
@@ -28,75 +28,77 @@ _FLOWS: dict[str, Kind] = {
     "password": _flow("tokenUrl"),
 }
 _FLOWS_1_0 = _FLOWS | {
-    "authorizationCode": _flow("authorizationUrl", "tokenUrl", pkceRequired=FLAG),
+    "authorizationCode": _flow("authorizationUrl", "tokenUrl", pkceRequired=BOOLEAN),
     "deviceCode": _flow("deviceAuthorizationUrl", "tokenUrl"),
-    # Deprecated, and without a REQUIRED member in the protocol's own definition.
-    "implicit": Shape("flow", texts("authorizationUrl", "refreshUrl", scopes=_SCOPES)),
-    "password": Shape("flow", texts("tokenUrl", "refreshUrl", scopes=_SCOPES)),
+    # Deprecated, and without REQUIRED members in the proto.
+    "implicit": Shape("OAuth flow", strings("authorizationUrl", "refreshUrl", scopes=_SCOPES)),
+    "password": Shape("OAuth flow", strings("tokenUrl", "refreshUrl", scopes=_SCOPES)),
 }
 
 
 def _scheme(required: tuple[str, ...], *others: str, **more: Kind) -> Shape:
-    return Shape("security scheme", texts("description", *required, *others, **more), required)
+    return Shape("security scheme", strings("description", *required, *others, **more), required)
 
 
 SCHEMES_BY_TYPE: Mapping[str, Shape] = {
     "apiKey": _scheme(("name", "in"), "type"),
     "http": _scheme(("scheme",), "type", "bearerFormat"),
-    "oauth2": _scheme(("flows",), "type", "oauth2MetadataUrl", flows=Shape("flows", _FLOWS)),
+    "oauth2": _scheme(("flows",), "type", "oauth2MetadataUrl", flows=Shape("OAuth flows", _FLOWS)),
     "openIdConnect": _scheme(("openIdConnectUrl",), "type"),
     "mutualTLS": _scheme((), "type"),
 }
-"""The security schemes of 0.2 and 0.3, whose member `type` names their kind, as in OpenAPI."""
+"""The security schemes of 0.2 and 0.3, by the value of their member `type`, as in OpenAPI."""
 
 WRAPPED_SCHEMES: Mapping[str, Shape] = {
     "apiKeySecurityScheme": _scheme(("name", "location")),
     "httpAuthSecurityScheme": _scheme(("scheme",), "bearerFormat"),
-    "oauth2SecurityScheme": _scheme(("flows",), "oauth2MetadataUrl", flows=Shape("flows", _FLOWS_1_0)),
+    "oauth2SecurityScheme": _scheme(("flows",), "oauth2MetadataUrl", flows=Shape("OAuth flows", _FLOWS_1_0)),
     "openIdConnectSecurityScheme": _scheme(("openIdConnectUrl",)),
     "mtlsSecurityScheme": _scheme(()),
 }
-"""The security schemes of 1.0, each wrapped in a member that names its kind."""
+"""The security schemes of 1.0, by the name of the member that wraps them."""
 
-_REQUIREMENTS = Many(Named(_TEXTS))
-_REQUIREMENTS_1_0 = Many(
-    Shape("security requirement", {"schemes": Named(Shape("scopes", {"list": _TEXTS}))}, ("schemes",))
+_REQUIREMENTS = ArrayOf(MapOf(_STRINGS))
+_REQUIREMENTS_1_0 = ArrayOf(
+    Shape("security requirement", {"schemes": MapOf(Shape("scopes", {"list": _STRINGS}))}, ("schemes",))
 )
 
-_SKILL = texts("id", "name", "description", **dict.fromkeys(("tags", "examples", "inputModes", "outputModes"), _TEXTS))
+_SKILL = strings(
+    "id", "name", "description", **dict.fromkeys(("tags", "examples", "inputModes", "outputModes"), _STRINGS)
+)
 _SKILL_REQUIRED = ("id", "name", "description", "tags")
-_CAPABILITIES: dict[str, Kind] = {"streaming": FLAG, "pushNotifications": FLAG}
-_OLD_CAPABILITIES = _CAPABILITIES | {"stateTransitionHistory": FLAG}
+_CAPABILITIES: dict[str, Kind] = {"streaming": BOOLEAN, "pushNotifications": BOOLEAN}
+_OLD_CAPABILITIES = _CAPABILITIES | {"stateTransitionHistory": BOOLEAN}
 
-_MODES = {"defaultInputModes": _TEXTS, "defaultOutputModes": _TEXTS}
-_COMMON = texts("name", "description", "version", "documentationUrl", **_MODES)
+_MODES = {"defaultInputModes": _STRINGS, "defaultOutputModes": _STRINGS}
+_COMMON = strings("name", "description", "version", "documentationUrl", **_MODES)
 _REQUIRED = ("name", "description", "version", "capabilities", *_MODES, "skills")
 
 _CARD_0_1 = Shape(
     "card",
     {
         **_COMMON,
-        "url": TEXT,
+        "url": STRING,
         "provider": Shape("provider", _PROVIDER.members, ("organization",)),
         "capabilities": Shape("capabilities", _OLD_CAPABILITIES),
-        "authentication": Shape("authentication", texts("credentials", schemes=_TEXTS), ("schemes",)),
-        "skills": Many(Shape("skill", _SKILL, ("id", "name"))),
+        "authentication": Shape("authentication object", strings("credentials", schemes=_STRINGS), ("schemes",)),
+        "skills": ArrayOf(Shape("skill", _SKILL, ("id", "name"))),
     },
     ("name", "url", "version", "capabilities", "skills"),
 )
-_INTERFACE = Shape("interface", texts("url", "transport"), ("url", "transport"))
+_INTERFACE = Shape("interface", strings("url", "transport"), ("url", "transport"))
 _CARD_0_2 = Shape(
     "card",
     {
         **_COMMON,
-        **texts("url", "protocolVersion", "preferredTransport", "iconUrl"),
-        "additionalInterfaces": Many(_INTERFACE),
+        **strings("url", "protocolVersion", "preferredTransport", "iconUrl"),
+        "additionalInterfaces": ArrayOf(_INTERFACE),
         "provider": _PROVIDER,
-        "capabilities": Shape("capabilities", {**_OLD_CAPABILITIES, "extensions": Many(_EXTENSION)}),
-        "securitySchemes": Named(STRUCT),
+        "capabilities": Shape("capabilities", {**_OLD_CAPABILITIES, "extensions": ArrayOf(_EXTENSION)}),
+        "securitySchemes": MapOf(OBJECT),
         "security": _REQUIREMENTS,
-        "supportsAuthenticatedExtendedCard": FLAG,
-        "skills": Many(Shape("skill", _SKILL, _SKILL_REQUIRED)),
+        "supportsAuthenticatedExtendedCard": BOOLEAN,
+        "skills": ArrayOf(Shape("skill", _SKILL, _SKILL_REQUIRED)),
     },
     (*_REQUIRED, "url"),
 )
@@ -104,27 +106,27 @@ _CARD_0_3 = Shape(
     "card",
     {
         **_CARD_0_2.members,
-        "signatures": Many(_SIGNATURE),
-        "skills": Many(Shape("skill", {**_SKILL, "security": _REQUIREMENTS}, _SKILL_REQUIRED)),
+        "signatures": ArrayOf(_SIGNATURE),
+        "skills": ArrayOf(Shape("skill", {**_SKILL, "security": _REQUIREMENTS}, _SKILL_REQUIRED)),
     },
     (*_REQUIRED, "url", "protocolVersion"),
 )
 _INTERFACE_REQUIRED = ("url", "protocolBinding", "protocolVersion")
-_INTERFACE_1_0 = Shape("interface", texts(*_INTERFACE_REQUIRED, "tenant"), _INTERFACE_REQUIRED)
+_INTERFACE_1_0 = Shape("interface", strings(*_INTERFACE_REQUIRED, "tenant"), _INTERFACE_REQUIRED)
 _CARD_1_0 = Shape(
     "card",
     {
         **_COMMON,
-        "supportedInterfaces": Many(_INTERFACE_1_0),
-        "iconUrl": TEXT,
+        "supportedInterfaces": ArrayOf(_INTERFACE_1_0),
+        "iconUrl": STRING,
         "provider": _PROVIDER,
         "capabilities": Shape(
-            "capabilities", {**_CAPABILITIES, "extensions": Many(_EXTENSION), "extendedAgentCard": FLAG}
+            "capabilities", {**_CAPABILITIES, "extensions": ArrayOf(_EXTENSION), "extendedAgentCard": BOOLEAN}
         ),
-        "securitySchemes": Named(STRUCT),
+        "securitySchemes": MapOf(OBJECT),
         "securityRequirements": _REQUIREMENTS_1_0,
-        "signatures": Many(_SIGNATURE),
-        "skills": Many(Shape("skill", {**_SKILL, "securityRequirements": _REQUIREMENTS_1_0}, _SKILL_REQUIRED)),
+        "signatures": ArrayOf(_SIGNATURE),
+        "skills": ArrayOf(Shape("skill", {**_SKILL, "securityRequirements": _REQUIREMENTS_1_0}, _SKILL_REQUIRED)),
     },
     (*_REQUIRED, "supportedInterfaces"),
 )
@@ -135,6 +137,6 @@ CARDS: Mapping[str, Shape] = {
     "0.3": _CARD_0_3,
     "1.0": _CARD_1_0,
 }
-"""The card of every version, unless it is that of the version it extends.
+"""The shape of a card by protocol version. A version without an entry has the shape of the version that it extends.
 
-Security schemes are plain objects in it, because their kind depends on their content."""
+Security schemes are objects without a shape, because their type depends on their content."""

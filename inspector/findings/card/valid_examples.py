@@ -1,4 +1,4 @@
-"""A valid card of every protocol version, and parts of one, for the examples of the rules."""
+"""A valid card of every protocol version, and valid parts of cards, for the examples of the rules."""
 
 from __future__ import annotations
 
@@ -121,4 +121,4 @@ VALID_CARDS: Mapping[str, dict[str, Json]] = {
     "1.0": _CARD_1_0,
     "opvs": _CARD_1_0,
 }
-"""A card of every protocol version that breaks no rule."""
+"""A card of every protocol version that violates no rule."""

@@ -1,1 +1,1 @@
-"""The shapes of the objects in responses, events and pushes, and the rules about them."""
+"""The shapes of the objects in responses, events and push notifications, and the rules about them."""

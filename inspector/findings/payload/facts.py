@@ -1,4 +1,4 @@
-"""An object that an agent sent, as the rules see it."""
+"""The facts about an object from an agent that rules check."""
 
 from __future__ import annotations
 
@@ -17,18 +17,27 @@ _INNER = (
     *("task", "message", "msg", "statusUpdate", "artifactUpdate", "status", "update", "artifact"),
     *("artifacts", "history", "tasks", *_PARTS),
 )
-"""The members that contain further objects of the protocol."""
-_OWNERS = {"content": "parts", "tasks": "task", "artifacts": "artifact", "history": "message", "msg": "message"}
+"""The members that contain other protocol objects."""
+_NORMALISED_NAMES = {
+    "content": "parts",
+    "tasks": "task",
+    "artifacts": "artifact",
+    "history": "message",
+    "msg": "message",
+}
 
 _MOST_ERRORS = 1000
-"""The most errors that are reported of one object; each one takes a kilobyte."""
+"""The maximum number of schema errors of one object; each error needs about one kilobyte."""
 
 Steps = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
 class PayloadFacts:
-    """The object in a response, an event or a push; `steps` lead to it in its payload, `shape` is the expected one."""
+    """The object in a response, an event or a push notification, with its expected shape.
+
+    `steps` are the member names and indices that lead to the object in its payload.
+    """
 
     value: Json
     shape: Kind
@@ -43,28 +52,28 @@ class PayloadFacts:
 
     @cached_property
     def schema_errors(self) -> tuple[SchemaError, ...]:
-        """The places where the object differs from its shape."""
+        """Return the differences between the object and its shape."""
         return tuple(islice(schema_errors(self.value, self.shape, self.steps), _MOST_ERRORS))
 
     def errors_of(self, *kinds: SchemaErrorKind) -> Iterator[SchemaError]:
         """Return the errors of these kinds."""
-        return (one for one in self.schema_errors if one.kind in kinds)
+        return (error for error in self.schema_errors if error.kind in kinds)
 
     @cached_property
     def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:
-        """The objects of the protocol in it, the outer ones first: member name, steps, value."""
+        """Return the protocol objects in the object, outer objects first, as member name, steps and value."""
         found: list[tuple[str, Steps, Mapping[str, Json]]] = []
         waiting: list[tuple[str, Steps, Json]] = [("", self.steps, self.value)]
         while waiting:
             name, steps, value = waiting.pop()
             if isinstance(value, list):
-                held = [(number, one) for number, one in enumerate(value) if isinstance(one, dict | list)]
-                waiting += [(name, (*steps, number), one) for number, one in reversed(held)]
+                indexed = [(number, item) for number, item in enumerate(value) if isinstance(item, dict | list)]
+                waiting += [(name, (*steps, number), item) for number, item in reversed(indexed)]
             elif isinstance(value, dict):
-                found.append((_OWNERS.get(name, name), steps, value))
+                found.append((_NORMALISED_NAMES.get(name, name), steps, value))
                 waiting += [(inner, (*steps, inner), value[inner]) for inner in reversed(_INNER) if inner in value]
         return tuple(found)
 
     def parts(self) -> Iterator[tuple[Steps, Mapping[str, Json]]]:
-        """Return every part in it, with the steps to it."""
-        return ((steps, one) for name, steps, one in self.objects if name == "parts")
+        """Return every part in the object, with the steps to it."""
+        return ((steps, part) for name, steps, part in self.objects if name == "parts")

@@ -1,4 +1,4 @@
-"""Judge objects and errors."""
+"""Check the rules about objects and errors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ OBJECT_RULES = (*objects.RULE_SET.rules, *content.RULE_SET.rules)
 ERROR_RULES = tuple(errors.RULE_SET.rules)
 
 
-def of_object(
+def judge_object(
     value: Json, operation: Operation | None, version: str, binding: str, steps: Steps = ()
 ) -> tuple[Finding, ...]:
-    """Judge the result of an operation, or an event of a stream (None); `steps` lead to it in its payload.
+    """Check the result of an operation, or an event of a stream (`operation` is None).
 
-    A result without a known shape is not judged.
+    `steps` lead to the object in its payload. Results without a known shape are not checked.
     """
     shapes = shapes_of(version, binding)
     event = operation is None or operation in STREAMING
@@ -31,19 +31,19 @@ def of_object(
     return _judged(PayloadFacts(value, shape, version, binding, steps))
 
 
-def of_push(value: Json, version: str) -> tuple[Finding, ...]:
-    """Judge the body of a push notification."""
+def judge_push(value: Json, version: str) -> tuple[Finding, ...]:
+    """Check the body of a push notification."""
     return _judged(PayloadFacts(value, shapes_of(version, "JSONRPC").push, version, "JSONRPC"))
 
 
 def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
-    """Check every rule; those about shapes only if the object has a wrong shape, which is rare."""
+    """Check every rule; rules about shapes are skipped if the object has no schema errors."""
     found = objects.RULE_SET.judge(facts) if facts.schema_errors else []
     return (*found, *content.RULE_SET.judge(facts))
 
 
-def of_error(
+def judge_error_object(
     value: Mapping[str, Json], version: str, binding: str, steps: Steps, status: int = 0
 ) -> tuple[Finding, ...]:
-    """Judge the error object of a response."""
+    """Check the error object of a response."""
     return tuple(errors.RULE_SET.judge(ErrorObject(value, version, binding, steps, status)))

@@ -11,43 +11,44 @@ from dataclasses import dataclass
 
 from inspector.findings.shape import (
     ANY,
+    BOOLEAN,
     BYTES,
-    FLAG,
     INT64,
-    PLAIN_BYTES,
-    STRUCT,
-    TEXT,
-    TIME,
-    WHOLE,
+    INTEGER,
+    OBJECT,
+    STANDARD_BYTES,
+    STRING,
+    TIMESTAMP,
+    ArrayOf,
+    EnumOf,
     Kind,
-    Many,
     Shape,
     Union,
-    Words,
-    texts,
+    strings,
 )
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.operations import Operation
 
-_TEXTS = Many(TEXT)
+_STRINGS = ArrayOf(STRING)
 
 _STATES = ("SUBMITTED", "WORKING", "COMPLETED", "FAILED", "CANCELED", "INPUT_REQUIRED", "REJECTED", "AUTH_REQUIRED")
-_STATE_1_0 = Words("task state", frozenset(f"TASK_STATE_{name}" for name in _STATES))
-_ROLE_1_0 = Words("role", frozenset({"ROLE_USER", "ROLE_AGENT"}))
-_STATE_PROTO_0_3 = Words("task state", _STATE_1_0.words - {"TASK_STATE_CANCELED"} | {"TASK_STATE_CANCELLED"})
+_STATE_1_0 = EnumOf("task state", frozenset(f"TASK_STATE_{name}" for name in _STATES))
+_ROLE_1_0 = EnumOf("role", frozenset({"ROLE_USER", "ROLE_AGENT"}))
+_STATE_PROTO_0_3 = EnumOf("task state", _STATE_1_0.values - {"TASK_STATE_CANCELED"} | {"TASK_STATE_CANCELLED"})
 _OLD_STATES = ("submitted", "working", "input-required", "completed", "canceled", "failed", "unknown")
-_STATE_0_1 = Words("task state", frozenset(_OLD_STATES))
-_STATE_0_3 = Words("task state", frozenset({*_OLD_STATES, "rejected", "auth-required"}))
-_ROLE = Words("role", frozenset({"user", "agent"}))
+_STATE_0_1 = EnumOf("task state", frozenset(_OLD_STATES))
+_STATE_0_3 = EnumOf("task state", frozenset({*_OLD_STATES, "rejected", "auth-required"}))
+_ROLE = EnumOf("role", frozenset({"user", "agent"}))
 _MESSAGE_IDS = ("messageId", "contextId", "taskId")
-_MESSAGE_EXTRAS: dict[str, Kind] = {"metadata": STRUCT, "extensions": _TEXTS}
+_MESSAGE_EXTRAS: dict[str, Kind] = {"metadata": OBJECT, "extensions": _STRINGS}
 
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The shapes of one JSON: of the response of each operation, and of one event of a stream or body of a push.
+    """The shapes of one protocol version over one binding.
 
-    `foreign` names members that belong to other versions, as `member`, or as `object.member` where it depends on that.
+    `answers` has the response of each operation, `event` an event of a stream, `push` the body of a push notification.
+    `foreign` has the members of other versions: `member`, or `object.member` if only that object lacks the member.
     """
 
     answers: Mapping[Operation, Kind]
@@ -63,59 +64,62 @@ _FOREIGN_IN_0_1 = _NEW_MEMBERS | {"kind", "messageId", "contextId", "taskId", "a
 
 
 def _task(status: Kind, artifact: Kind, message: Kind, required: tuple[str, ...], **more: Kind) -> Shape:
-    lists = {"artifacts": Many(artifact), "history": Many(message)}
-    return Shape("task", texts("id", "contextId", status=status, metadata=STRUCT, **lists, **more), required)
+    lists = {"artifacts": ArrayOf(artifact), "history": ArrayOf(message)}
+    return Shape("task", strings("id", "contextId", status=status, metadata=OBJECT, **lists, **more), required)
 
 
 def _artifact(part: Kind, required: tuple[str, ...] = ("artifactId", "parts")) -> Shape:
-    members = texts("artifactId", "name", "description", parts=Many(part), metadata=STRUCT, extensions=_TEXTS)
+    members = strings("artifactId", "name", "description", parts=ArrayOf(part), metadata=OBJECT, extensions=_STRINGS)
     return Shape("artifact", members, required)
 
 
 def _status(state: Kind, message: Kind, **more: Kind) -> Shape:
-    return Shape("status", {"state": state, "message": message, "timestamp": TIME, **more}, ("state",))
+    return Shape("status", {"state": state, "message": message, "timestamp": TIMESTAMP, **more}, ("state",))
 
 
 def _artifact_update(
     about: Mapping[str, Kind], artifact: Kind, ids: tuple[str, ...] = ("taskId", "contextId")
 ) -> Shape:
-    members = {**about, "artifact": artifact, "append": FLAG, "lastChunk": FLAG}
+    members = {**about, "artifact": artifact, "append": BOOLEAN, "lastChunk": BOOLEAN}
     return Shape("artifact update", members, (*ids, "artifact"))
 
 
 def _shapes_1_0(*, defaults: bool, **counted: Kind) -> Shapes:
-    """Return the shapes of 1.0; `defaults` says that empty and zero values are written, which gRPC does not do.
+    """Return the shapes of 1.0.
 
-    `counted` are the members that a later version adds to tasks and their updates.
+    `defaults` is true if empty and zero values are written, which gRPC omits. `counted` are the members that a later
+    version adds to tasks and their updates.
     """
-    content: dict[str, Kind] = {"text": TEXT, "raw": BYTES, "url": TEXT, "data": ANY}
-    part = Shape("part", texts("filename", "mediaType", metadata=STRUCT, **content), one_of=tuple(content))
+    content: dict[str, Kind] = {"text": STRING, "raw": BYTES, "url": STRING, "data": ANY}
+    part = Shape("part", strings("filename", "mediaType", metadata=OBJECT, **content), one_of=tuple(content))
     message = Shape(
         "message",
-        texts(*_MESSAGE_IDS, role=_ROLE_1_0, parts=Many(part), **_MESSAGE_EXTRAS, referenceTaskIds=_TEXTS),
+        strings(*_MESSAGE_IDS, role=_ROLE_1_0, parts=ArrayOf(part), **_MESSAGE_EXTRAS, referenceTaskIds=_STRINGS),
         ("messageId", "role", "parts"),
     )
     status, artifact = _status(_STATE_1_0, message), _artifact(part)
     task = _task(status, artifact, message, ("id", "status"), **counted)
-    about = texts("taskId", "contextId", metadata=STRUCT, **counted)
+    about = strings("taskId", "contextId", metadata=OBJECT, **counted)
     update = Shape("status update", {**about, "status": status}, ("taskId", "contextId", "status"))
     wrapped: dict[str, Kind] = {"task": task, "message": message}
     every = {**wrapped, "statusUpdate": update, "artifactUpdate": _artifact_update(about, artifact)}
-    page: dict[str, Kind] = {"tasks": Many(task), "nextPageToken": TEXT, "pageSize": WHOLE, "totalSize": WHOLE}
-    authentication = Shape("authentication", texts("scheme", "credentials"), ("scheme",))
+    page: dict[str, Kind] = {"tasks": ArrayOf(task), "nextPageToken": STRING, "pageSize": INTEGER, "totalSize": INTEGER}
+    authentication = Shape("authentication object", strings("scheme", "credentials"), ("scheme",))
     config = Shape(
-        "push configuration", texts("tenant", "id", "taskId", "url", "token", authentication=authentication), ("url",)
+        "push configuration", strings("tenant", "id", "taskId", "url", "token", authentication=authentication), ("url",)
     )
     event = Shape("event", every, one_of=tuple(every))
     return Shapes(
         {
-            Operation.SEND: Shape("answer to a message", wrapped, one_of=tuple(wrapped)),
+            Operation.SEND: Shape("response to a message", wrapped, one_of=tuple(wrapped)),
             Operation.GET: task,
             Operation.CANCEL: task,
             Operation.LIST: Shape("list of tasks", page, tuple(page) if defaults else ()),
             Operation.SET_PUSH: config,
             Operation.GET_PUSH: config,
-            Operation.LIST_PUSH: Shape("list of push configurations", texts("nextPageToken", configs=Many(config))),
+            Operation.LIST_PUSH: Shape(
+                "list of push configurations", strings("nextPageToken", configs=ArrayOf(config))
+            ),
         },
         event,
         event,
@@ -124,63 +128,63 @@ def _shapes_1_0(*, defaults: bool, **counted: Kind) -> Shapes:
 
 
 def _old_part(mark: str) -> Union:
-    """Return the part of JSON-RPC until 0.3, whose member `mark` names its kind."""
-    # 0.1 requires neither `bytes` nor `uri` of a file; either one is enough.
-    file = Shape("file", texts("name", "mimeType", "uri", bytes=PLAIN_BYTES), one_of=("bytes", "uri"))
-    kind = texts(mark, metadata=STRUCT)
-    # 1.0 allows these two in every part. Agents of older versions send them too, and their readers accept them.
-    content = {**kind, **texts("filename", "mediaType")}
+    """Return the part of JSON-RPC up to 0.3, whose member `mark` contains its kind."""
+    # 0.1 does not require `bytes` or `uri`, but a file needs one of them.
+    file = Shape("file", strings("name", "mimeType", "uri", bytes=STANDARD_BYTES), one_of=("bytes", "uri"))
+    kind = strings(mark, metadata=OBJECT)
+    # 1.0 allows these two members in every part. Agents of older versions also send them, and readers accept them.
+    content = {**kind, **strings("filename", "mediaType")}
     return Union(
         "part",
         mark,
         {
-            "text": Shape("text part", {**content, "text": TEXT}, ("text",)),
+            "text": Shape("text part", {**content, "text": STRING}, ("text",)),
             "file": Shape("file part", {**kind, "file": file}, ("file",)),
-            "data": Shape("data part", {**content, "data": STRUCT}, ("data",)),
+            "data": Shape("data part", {**content, "data": OBJECT}, ("data",)),
         },
     )
 
 
 def _old_config(owner: str, *names: str) -> Shape:
-    """Return the push configuration of a task until 0.3, which names the task in the member `owner`."""
-    authentication = Shape("authentication", texts("credentials", schemes=_TEXTS), ("schemes",))
-    target = Shape("push configuration", texts(*names, "url", "token", authentication=authentication), ("url",))
+    """Return the push configuration of a task up to 0.3; the member `owner` contains the task id."""
+    authentication = Shape("authentication object", strings("credentials", schemes=_STRINGS), ("schemes",))
+    target = Shape("push configuration", strings(*names, "url", "token", authentication=authentication), ("url",))
     required = (owner, "pushNotificationConfig")
-    return Shape("push configuration of a task", texts(owner, pushNotificationConfig=target), required)
+    return Shape("push configuration of a task", strings(owner, pushNotificationConfig=target), required)
 
 
 def _shapes_0_3() -> Shapes:
-    """Return the shapes of JSON-RPC in 0.2 and 0.3, where every object names its kind."""
+    """Return the shapes of JSON-RPC in 0.2 and 0.3, where every object has the member `kind`."""
     part = _old_part("kind")
     message = Shape(
         "message",
-        texts(
+        strings(
             *_MESSAGE_IDS,
-            kind=Words("kind", frozenset({"message"})),
+            kind=EnumOf("kind", frozenset({"message"})),
             role=_ROLE,
-            parts=Many(part),
+            parts=ArrayOf(part),
             **_MESSAGE_EXTRAS,
-            referenceTaskIds=_TEXTS,
+            referenceTaskIds=_STRINGS,
         ),
         ("kind", "messageId", "role", "parts"),
     )
     status, artifact = _status(_STATE_0_3, message), _artifact(part)
-    kind = Words("kind", frozenset({"task"}))
+    kind = EnumOf("kind", frozenset({"task"}))
     task = _task(status, artifact, message, ("kind", "id", "contextId", "status"), kind=kind)
-    about = texts("kind", "taskId", "contextId", metadata=STRUCT)
+    about = strings("kind", "taskId", "contextId", metadata=OBJECT)
     update = Shape(
-        "status update", {**about, "status": status, "final": FLAG}, ("taskId", "contextId", "status", "final")
+        "status update", {**about, "status": status, "final": BOOLEAN}, ("taskId", "contextId", "status", "final")
     )
     config = _old_config("taskId", "id")
     direct = {"task": task, "message": message}
     return Shapes(
         {
-            Operation.SEND: Union("answer to a message", "kind", direct),
+            Operation.SEND: Union("response to a message", "kind", direct),
             Operation.GET: task,
             Operation.CANCEL: task,
             Operation.SET_PUSH: config,
             Operation.GET_PUSH: config,
-            Operation.LIST_PUSH: Many(config),
+            Operation.LIST_PUSH: ArrayOf(config),
         },
         Union(
             "event", "kind", {**direct, "status-update": update, "artifact-update": _artifact_update(about, artifact)}
@@ -191,26 +195,26 @@ def _shapes_0_3() -> Shapes:
 
 
 def _shapes_0_3_proto() -> Shapes:
-    """Return the shapes of HTTP+JSON and gRPC in 0.2 and 0.3, which leave out default values."""
+    """Return the shapes of HTTP+JSON and gRPC in 0.2 and 0.3, which omit default values."""
     file = Shape(
-        "file", texts("name", "mimeType", "fileWithUri", fileWithBytes=BYTES), one_of=("fileWithBytes", "fileWithUri")
+        "file", strings("name", "mimeType", "fileWithUri", fileWithBytes=BYTES), one_of=("fileWithBytes", "fileWithUri")
     )
-    content: dict[str, Kind] = {"text": TEXT, "file": file, "data": Shape("data", {"data": STRUCT}, ("data",))}
-    part = Shape("part", {**content, "metadata": STRUCT}, one_of=tuple(content))
+    content: dict[str, Kind] = {"text": STRING, "file": file, "data": Shape("data", {"data": OBJECT}, ("data",))}
+    part = Shape("part", {**content, "metadata": OBJECT}, one_of=tuple(content))
     message = Shape(
         "message",
-        texts(*_MESSAGE_IDS, role=_ROLE_1_0, content=Many(part), **_MESSAGE_EXTRAS),
+        strings(*_MESSAGE_IDS, role=_ROLE_1_0, content=ArrayOf(part), **_MESSAGE_EXTRAS),
         ("messageId", "role"),
     )
     status, artifact = _status(_STATE_PROTO_0_3, message, update=message), _artifact(part, ("artifactId",))
     task = _task(status, artifact, message, ("id", "status"))
-    about = texts("taskId", "contextId", metadata=STRUCT)
-    update = Shape("status update", {**about, "status": status, "final": FLAG}, ("taskId", "status"))
+    about = strings("taskId", "contextId", metadata=OBJECT)
+    update = Shape("status update", {**about, "status": status, "final": BOOLEAN}, ("taskId", "status"))
     wrapped: dict[str, Kind] = {"task": task, "message": message, "msg": message}
     every = {**wrapped, "statusUpdate": update, "artifactUpdate": _artifact_update(about, artifact, ("taskId",))}
     return Shapes(
         {
-            Operation.SEND: Shape("answer to a message", wrapped, one_of=tuple(wrapped)),
+            Operation.SEND: Shape("response to a message", wrapped, one_of=tuple(wrapped)),
             Operation.GET: task,
             Operation.CANCEL: task,
         },
@@ -221,15 +225,15 @@ def _shapes_0_3_proto() -> Shapes:
 
 
 def _shapes_0_1() -> Shapes:
-    part, meta = _old_part("type"), {"metadata": STRUCT}
-    message = Shape("message", {"role": _ROLE, "parts": Many(part), **meta}, ("role", "parts"))
+    part, meta = _old_part("type"), {"metadata": OBJECT}
+    message = Shape("message", {"role": _ROLE, "parts": ArrayOf(part), **meta}, ("role", "parts"))
     status = _status(_STATE_0_1, message)
-    chunk: dict[str, Kind] = {"parts": Many(part), "index": WHOLE, "append": FLAG, "lastChunk": FLAG}
-    artifact = Shape("artifact", texts("name", "description", **chunk, **meta), ("parts",))
-    lists = {"artifacts": Many(artifact), "history": Many(message)}
-    task = Shape("task", texts("id", "sessionId", status=status, **lists, **meta), ("id", "status"))
+    chunk: dict[str, Kind] = {"parts": ArrayOf(part), "index": INTEGER, "append": BOOLEAN, "lastChunk": BOOLEAN}
+    artifact = Shape("artifact", strings("name", "description", **chunk, **meta), ("parts",))
+    lists = {"artifacts": ArrayOf(artifact), "history": ArrayOf(message)}
+    task = Shape("task", strings("id", "sessionId", status=status, **lists, **meta), ("id", "status"))
     event = Shape(
-        "event", texts("id", status=status, artifact=artifact, final=FLAG, **meta), ("id",), ("status", "artifact")
+        "event", strings("id", status=status, artifact=artifact, final=BOOLEAN, **meta), ("id",), ("status", "artifact")
     )
     config = _old_config("id")
     answers = dict.fromkeys((Operation.SEND, Operation.GET, Operation.CANCEL), task)
@@ -250,6 +254,6 @@ _SHAPES: Mapping[str, Mapping[str, Shapes]] = {
 
 
 def shapes_of(version: str, binding: str) -> Shapes:
-    """Return the shapes of a version over a binding; those over JSON-RPC if it does not travel over it."""
+    """Return the shapes of a version over a binding, or over JSON-RPC if the version does not define the binding."""
     shapes = entry_of(_SHAPES, version)
     return shapes.get(binding) or shapes["JSONRPC"]

@@ -1,4 +1,4 @@
-"""The canonical forms of a card that may be signed: that of the specification (1.0 section 8.4.1) and others in use."""
+"""The canonical forms of a card that signatures may cover: that of 1.0 section 8.4.1, and those of SDKs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from inspector.protocol.pointer import pointer
 class Member(NamedTuple):
     """A member of a type in a protocol version.
 
-    `kind` is the type of the objects in it, `""` if it has none; `keyed` says that they are the values of a map.
-    `tracked` says that absence differs from the default value; `defaults` are default values that are not empty.
+    `kind` is the type of its objects, `""` if it has no objects; `is_map` is true if they are the values of a map.
+    `has_presence` is true if absence differs from the default value. `defaults` are non-empty default values.
     """
 
     kind: str = ""
-    keyed: bool = False
+    is_map: bool = False
     required: bool = False
-    tracked: bool = False
+    has_presence: bool = False
     defaults: tuple[str, ...] = ()
 
 
@@ -34,22 +34,25 @@ Types: TypeAlias = Mapping[str, Mapping[str, Member]]
 
 
 class Form(NamedTuple):
-    """A way to make the bytes that are signed.
+    """A canonical form: a method to create the signed bytes of a card.
 
-    `types` returns the types of the protocol version; `alone` leaves out unknown members. `drops` returns whether a
-    member is left out because of its value; `tidy` leaves out empty texts, lists and objects. `write` makes the bytes.
+    - `types`: returns the types of the protocol version
+    - `known_only`: omit unknown members
+    - `drops`: returns whether a member is omitted because of its value
+    - `omit_empty`: omit empty strings, arrays and objects
+    - `write`: serializes the value
     """
 
     name: str
     types: Callable[[], Types]
-    alone: bool
+    known_only: bool
     drops: Callable[[Member, Json], bool]
-    tidy: bool
+    omit_empty: bool
     write: Callable[[Json], bytes]
 
 
 class Payload(NamedTuple):
-    """The bytes of a form and the value that they encode, or the reason (`why`) that the card has no such form."""
+    """The bytes of a card in a form and the value that they encode, or why they cannot be created (`why`)."""
 
     form: Form
     shaped: Json
@@ -72,12 +75,12 @@ _REQUIRED: Mapping[str, str] = {
     "ClientCredentialsOAuthFlow": "tokenUrl scopes",
     "DeviceCodeOAuthFlow": "deviceAuthorizationUrl tokenUrl scopes",
 }
-"""What the proto of 1.0 marks as REQUIRED, which our copy does not contain."""
+"""The REQUIRED members in the proto of 1.0; the copy in this package does not contain these marks."""
 
 
 @cache
 def _of_1_0() -> Types:
-    """Read the types of a card from the proto of 1.0."""
+    """Return the types of a card from the proto of 1.0."""
     types: dict[str, dict[str, Member]] = {}
     todo = [message_class("v1_0", "AgentCard").DESCRIPTOR]
     while todo:
@@ -85,15 +88,15 @@ def _of_1_0() -> Types:
         members = types[current.name] = {}
         required = _REQUIRED.get(current.name, "").split()
         for field in current.fields:
-            held = field.message_type
-            keyed = held is not None and held.GetOptions().map_entry
-            if keyed:
-                held = held.fields_by_name["value"].message_type
-            ours = held is not None and held.file is current.file
-            kind, name = held.name if ours else "", field.json_name
-            members[name] = Member(kind, keyed, name in required, field.has_presence)
-            if ours and held.name not in types:
-                todo.append(held)
+            field_type = field.message_type
+            is_map = field_type is not None and field_type.GetOptions().map_entry
+            if is_map:
+                field_type = field_type.fields_by_name["value"].message_type
+            is_local = field_type is not None and field_type.file is current.file
+            kind, name = field_type.name if is_local else "", field.json_name
+            members[name] = Member(kind, is_map, name in required, field.has_presence)
+            if is_local and field_type.name not in types:
+                todo.append(field_type)
     return types
 
 
@@ -112,7 +115,7 @@ _TYPES_OF_0_3: Types = {
         additionalInterfaces=Member("AgentInterface"),
         capabilities=Member("AgentCapabilities", required=True),
         provider=Member("AgentProvider"),
-        securitySchemes=Member("SecurityScheme", keyed=True),
+        securitySchemes=Member("SecurityScheme", is_map=True),
         skills=Member("AgentSkill", required=True),
     ),
     "AgentInterface": _type("transport url", ""),
@@ -135,28 +138,28 @@ _TYPES_OF_0_3: Types = {
     ),
     "OAuthFlow": _type("authorizationUrl tokenUrl scopes", "refreshUrl"),
 }
-"""The types of a card of 0.3 (section 5.5), with one type for all schemes and one for all flows."""
+"""The types of a card of 0.3 (section 5.5). All security schemes have one type, and so do all flows."""
 
 
-def _drops_nothing(_member: Member, _held: Json) -> bool:
+def _drops_nothing(_member: Member, _value: Json) -> bool:
     return False
 
 
-def _drops_by_specification(member: Member, held: Json) -> bool:
-    """Leave out a default value, unless its member is required or tracked (1.0 section 8.4.1)."""
-    return held is None or not (member.required or member.tracked or (held and held not in member.defaults))
+def _drops_by_specification(member: Member, value: Json) -> bool:
+    """Omit default values of members that are not required and have no presence (1.0 section 8.4.1)."""
+    return value is None or not (member.required or member.has_presence or (value and value not in member.defaults))
 
 
-def _drops_by_protobuf(member: Member, held: Json) -> bool:
-    return held is None or not (member.tracked or held)
+def _drops_by_protobuf(member: Member, value: Json) -> bool:
+    return value is None or not (member.has_presence or value)
 
 
-def _drops_by_pydantic(member: Member, held: Json) -> bool:
-    return held is None or held in member.defaults
+def _drops_by_pydantic(member: Member, value: Json) -> bool:
+    return value is None or value in member.defaults
 
 
 def _with_json_dumps(value: Json) -> bytes:
-    """Write JSON as Python sorts and escapes it, which differs from RFC 8785 beyond ASCII."""
+    """Serialize JSON with the sorting and escaping of Python, which differ from RFC 8785 beyond ASCII."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), sort_keys=True).encode("ascii")
 
 
@@ -173,24 +176,24 @@ _OLD = (
 _NEW = (
     Form(_AS_SERVED, _of_1_0, False, _drops_nothing, False, rfc8785.dumps),
     Form(_DEFAULTS_REMOVED, _of_1_0, False, _drops_by_specification, False, rfc8785.dumps),
-    Form("the members of 1.0 alone", _of_1_0, True, _drops_nothing, False, rfc8785.dumps),
+    Form("only the members of 1.0", _of_1_0, True, _drops_nothing, False, rfc8785.dumps),
     Form(
-        "the members of 1.0 alone, without default values", _of_1_0, True, _drops_by_specification, False, rfc8785.dumps
+        "only the members of 1.0, without default values", _of_1_0, True, _drops_by_specification, False, rfc8785.dumps
     ),
     Form("the card as the Python SDK 1.3 writes it", _of_1_0, True, _drops_by_protobuf, True, rfc8785.dumps),
     Form("the card as the Python SDK 1.0 writes it", _of_1_0, True, _drops_by_protobuf, True, _with_json_dumps),
     _SDK_0_3,
 )
 FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, "1.0": _NEW}
-"""The forms to try for a card of a version, in order; a card of 1.0 may be signed for its readers of 0.3."""
+"""The forms to try for a card of a version, in order; a card of 1.0 may be signed in a form of 0.3."""
 
 
 def payloads(card: Mapping[str, Json], version: str) -> Iterator[Payload]:
-    """Make the forms of a card one after the other; none contains its signatures."""
-    unsigned = {name: held for name, held in card.items() if name != "signatures"}
+    """Return the card in each form, without its signatures."""
+    unsigned = {name: child for name, child in card.items() if name != "signatures"}
     for form in entry_of(FORMS, version):
         shaped = _reshape(unsigned, "AgentCard", form)
-        shaped = _tidy(shaped) if form.tidy else shaped
+        shaped = _omit_empty(shaped) if form.omit_empty else shaped
         try:
             yield Payload(form, shaped, form.write(shaped))
         except ValueError as error:
@@ -198,9 +201,9 @@ def payloads(card: Mapping[str, Json], version: str) -> Iterator[Payload]:
 
 
 def uncovered(card: Mapping[str, Json], payload: Payload) -> tuple[str, ...]:
-    """Return pointers to the members of a card that a form leaves out, so that they are not signed.
+    """Return JSON pointers to the members of a card that a form omits, so that they are not signed.
 
-    Empty values and the defaults of the form are not reported.
+    Empty values and default values are not reported.
     """
     defaults = frozenset(
         (name, value)
@@ -208,8 +211,8 @@ def uncovered(card: Mapping[str, Json], payload: Payload) -> tuple[str, ...]:
         for name, member in members.items()
         for value in member.defaults
     )
-    unsigned = {name: held for name, held in card.items() if name != "signatures"}
-    return tuple(_lost(unsigned, payload.shaped, "", defaults))
+    unsigned = {name: child for name, child in card.items() if name != "signatures"}
+    return tuple(_missing_in(unsigned, payload.shaped, "", defaults))
 
 
 def _reshape(value: Json, kind: str, form: Form) -> Json:
@@ -219,48 +222,48 @@ def _reshape(value: Json, kind: str, form: Form) -> Json:
     if members is None or not isinstance(value, dict):
         return value
     shaped = {}
-    for name, held in value.items():
+    for name, child in value.items():
         member = members.get(name)
         if member is None:
-            if not form.alone:
-                shaped[name] = held
-        elif not form.drops(member, held):
-            shaped[name] = _reshape_held(held, member, form)
+            if not form.known_only:
+                shaped[name] = child
+        elif not form.drops(member, child):
+            shaped[name] = _reshape_member(child, member, form)
     return shaped
 
 
-def _reshape_held(held: Json, member: Member, form: Form) -> Json:
-    if member.keyed and isinstance(held, dict):
-        return {key: _reshape(one, member.kind, form) for key, one in held.items()}
-    return _reshape(held, member.kind, form)
+def _reshape_member(child: Json, member: Member, form: Form) -> Json:
+    if member.is_map and isinstance(child, dict):
+        return {key: _reshape(item, member.kind, form) for key, item in child.items()}
+    return _reshape(child, member.kind, form)
 
 
-def _tidy(value: Json) -> Json:
-    """Leave out nulls, empty texts, and lists and objects that become empty; return None if nothing is left."""
+def _omit_empty(value: Json) -> Json:
+    """Omit nulls, empty strings, and arrays and objects that become empty; return None if nothing remains."""
     if isinstance(value, dict):
-        kept = {name: tidied for name, held in value.items() if (tidied := _tidy(held)) is not None}
-        return kept or None
+        members = {name: reduced for name, child in value.items() if (reduced := _omit_empty(child)) is not None}
+        return members or None
     if isinstance(value, list):
-        return [tidied for item in value if (tidied := _tidy(item)) is not None] or None
+        return [reduced for item in value if (reduced := _omit_empty(item)) is not None] or None
     return None if value == "" else value
 
 
-def _lost(value: Json, shaped: Json, where: str, defaults: frozenset[tuple[str, str]]) -> Iterator[str]:
+def _missing_in(value: Json, shaped: Json, where: str, defaults: frozenset[tuple[str, str]]) -> Iterator[str]:
     if isinstance(value, dict) and isinstance(shaped, dict):
-        for name, held in value.items():
+        for name, child in value.items():
             place = where + pointer(name)
             if name in shaped:
-                yield from _lost(held, shaped[name], place, defaults)
-            elif held and not (isinstance(held, str) and (name, held) in defaults):
+                yield from _missing_in(child, shaped[name], place, defaults)
+            elif child and not (isinstance(child, str) and (name, child) in defaults):
                 yield place
     elif isinstance(value, list) and isinstance(shaped, list) and len(value) == len(shaped):
-        for index, (held, left) in enumerate(zip(value, shaped, strict=True)):
-            yield from _lost(held, left, where + pointer(index), defaults)
-    elif (value if not isinstance(value, list) else [held for held in value if held]) != shaped:
+        for index, (child, shaped_item) in enumerate(zip(value, shaped, strict=True)):
+            yield from _missing_in(child, shaped_item, where + pointer(index), defaults)
+    elif (value if not isinstance(value, list) else [child for child in value if child]) != shaped:
         yield where
 
 
 def _explain(error: ValueError) -> str:
     if isinstance(error, rfc8785.IntegerDomainError):
-        return "it has an integer beyond 2^53, which RFC 8785 cannot write"
-    return "it has a number or a text that JSON has no way to write"
+        return "it has an integer above 2^53, which RFC 8785 does not allow"
+    return "it has a number or a text that JSON cannot represent"

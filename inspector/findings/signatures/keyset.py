@@ -12,14 +12,14 @@ from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json
 
 _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
-_MOST_KEYS = 100
-"""The most keys of a set that are read."""
+_MAX_KEYS = 100
+"""The maximum number of keys that are read from a set."""
 _RSA_BITS = range(2048, 16384 + 1)
 """The minimum of RFC 7518 section 3.3, and the maximum of the library."""
 
 
 def base64url(text: str) -> bytes | None:
-    """Decode base64url without padding (RFC 7515 section 2); return None if it is something else."""
+    """Decode base64url without padding (RFC 7515 section 2); return None if the text is not valid."""
     if not _BASE64URL.fullmatch(text) or len(text) % 4 == 1:
         return None
     return urlsafe_b64decode(text + "=" * (-len(text) % 4))
@@ -57,7 +57,7 @@ _PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A public key: its name in sentences, its JWK, and the key object of the library."""
+    """A public key: its name in messages, its JWK, and the key object of the library."""
 
     name: str
     jwk: Mapping[str, Json]
@@ -70,23 +70,23 @@ class Key:
         return kid if isinstance(kid, str) else ""
 
     def why_not(self, algorithm: str) -> str:
-        """Return why the key cannot verify signatures of one of the `ALGORITHMS`, `""` if it can."""
-        due, kind = ALGORITHMS[algorithm], self.jwk["kty"]
+        """Return why the key cannot verify signatures of an algorithm in `ALGORITHMS`, `""` if it can."""
+        required, kind = ALGORITHMS[algorithm], self.jwk["kty"]
         curve = self.jwk["crv"] if kind != "RSA" else ""
-        if kind != due.key_type or (due.curves and curve not in due.curves):
-            wanted = f"{due.key_type} {' or '.join(due.curves)}".strip()
-            return f"{algorithm} takes a key of type {wanted}, {self.name} is of type {f'{kind} {curve}'.strip()}"
+        if kind != required.key_type or (required.curves and curve not in required.curves):
+            key_type = f"{required.key_type} {' or '.join(required.curves)}".strip()
+            return f"{algorithm} requires a key of type {key_type}, {self.name} has type {f'{kind} {curve}'.strip()}"
         if self.jwk.get("alg") not in (None, algorithm):
-            return f"{self.name} is for {brief(self.jwk['alg'])} alone, the signature is {algorithm}"
+            return f"{self.name} is only for {brief(self.jwk['alg'])}, the signature uses {algorithm}"
         if self.jwk.get("use") not in (None, "sig"):
             return f"{self.name} is not for signatures: its use is {brief(self.jwk['use'])}"
         operations = self.jwk.get("key_ops")
         if operations is not None and not (isinstance(operations, list) and "verify" in operations):
-            return f"{self.name} is not for verifying: its key_ops say so"
+            return f"{self.name} is not for verifying: its key_ops do not contain verify"
         return ""
 
     def verifies(self, algorithm: str, message: bytes, signature: bytes) -> bool:
-        """Whether this key signed the message; `why_not` must allow the algorithm."""
+        """Whether this key signed the message; `why_not` must return `""` for the algorithm."""
         from joserfc.jws import JWSRegistry  # noqa: PLC0415 - loads cryptography, which only verification needs
 
         return JWSRegistry.algorithms[algorithm].verify(message, signature, self.loaded)
@@ -94,7 +94,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """The usable keys of a set, in order; `notes` are sentences about problems of the set."""
+    """The usable keys of a key set, in order; `notes` are messages about problems of the set."""
 
     keys: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
@@ -103,37 +103,37 @@ class KeySet:
         return KeySet(self.keys + other.keys, self.notes + other.notes)
 
     def named(self, kid: str) -> tuple[Key, ...]:
-        """Return the keys with this id, else those without an id; return all keys for `""`."""
+        """Return the keys with this id, otherwise the keys without an id; return all keys for `""`."""
         if not kid:
             return self.keys
         return tuple(key for key in self.keys if key.kid == kid) or tuple(key for key in self.keys if not key.kid)
 
 
 def read_keys(value: Json) -> KeySet:
-    """Read a JWK Set or a single JWK; unusable keys are left out, with a note."""
+    """Read a JWK Set or a single JWK; each unusable key is skipped with a note."""
     listed = value.get("keys") if isinstance(value, dict) else None
     if isinstance(value, dict) and "keys" not in value and "kty" in value:
         listed = [value]
     if not isinstance(listed, list):
-        return KeySet(notes=("It is no JWK Set: an object with an array of keys is due (RFC 7517 section 5).",))
+        return KeySet(notes=("This is not a JWK Set: expected an object with an array keys (RFC 7517 section 5).",))
     keys: list[Key] = []
     notes: list[str] = []
-    for number, jwk in enumerate(listed[:_MOST_KEYS], 1):
+    for number, jwk in enumerate(listed[:_MAX_KEYS], 1):
         name = _name(jwk, number)
         loaded = _load(jwk)
         if isinstance(loaded, str):
-            notes.append(f"Of the key set, {name} is left out: {loaded}.")
+            notes.append(f"The key set contains {name}, which is ignored: {loaded}.")
             continue
         keys.append(Key(name, jwk, loaded))
         if _PRIVATE & jwk.keys():
-            notes.append(f"Of the key set, {name} is given with its private part: whoever reads it can sign.")
-    if len(listed) > _MOST_KEYS:
-        notes.append(f"Of the {len(listed):,} keys of the set, the first {_MOST_KEYS} are read.")
+            notes.append(f"The key set contains the private part of {name}: everyone who reads it can sign.")
+    if len(listed) > _MAX_KEYS:
+        notes.append(f"The set has {len(listed):,} keys; only the first {_MAX_KEYS} are read.")
     return KeySet(tuple(keys), tuple(notes))
 
 
 def read_pem(raw: bytes) -> KeySet:
-    """Read a key or certificate in PEM; only the public part of a private key is kept."""
+    """Read a key or a certificate in PEM; only the public part of a private key is read."""
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - only verification needs it
     from joserfc.errors import JoseError  # noqa: PLC0415 - likewise
     from joserfc.jwk import JWKRegistry  # noqa: PLC0415 - likewise
@@ -141,9 +141,15 @@ def read_pem(raw: bytes) -> KeySet:
     for kind in _PUBLIC:
         try:
             return read_keys(dict(JWKRegistry.import_key(raw, kind).as_dict(private=False)))
-        except (JoseError, UnsupportedAlgorithm, ValueError, TypeError, KeyError):  # another type or curve, or locked
+        except (
+            JoseError,
+            UnsupportedAlgorithm,
+            ValueError,
+            TypeError,
+            KeyError,
+        ):  # another type or curve, or encrypted
             continue
-    return KeySet(notes=(f"It is no PEM of a key of type {', '.join(_PUBLIC)}, or one with a password.",))
+    return KeySet(notes=(f"This is not an unencrypted PEM with a key of type {', '.join(_PUBLIC)}.",))
 
 
 def _name(jwk: Json, number: int) -> str:
@@ -157,17 +163,17 @@ def _load(jwk: Json) -> Any | str:
         return f"it is {type_name(jwk)}, not an object"
     kind = jwk.get("kty")
     if kind == "oct":
-        return "it is a shared secret, and whoever reads it could sign"
+        return "it is a shared secret, so everyone who reads it can sign"
     members = _PUBLIC.get(kind) if isinstance(kind, str) else None
     if members is None:
-        return f"its type (kty) is {brief(kind)}, which is not known here"
+        return f"its type (kty) is {brief(kind)}, which is not supported"
     public = {name: jwk.get(name) for name in members}
-    if wrong := [name for name, held in public.items() if not isinstance(held, str)]:
+    if wrong := [name for name, member in public.items() if not isinstance(member, str)]:
         return f"{wrong[0]} is {type_name(public[wrong[0]])}, not a string"
     if kind == "RSA":
         bits = int.from_bytes(base64url(jwk["n"]) or b"").bit_length()
         if bits not in _RSA_BITS:
-            return f"it has {bits:,} bits, from {_RSA_BITS[0]:,} to {_RSA_BITS[-1]:,} are due (RFC 7518 section 3.3)"
+            return f"it has {bits:,} bits, expected {_RSA_BITS[0]:,} to {_RSA_BITS[-1]:,} (RFC 7518 section 3.3)"
     return _import({"kty": kind, **public})
 
 
@@ -177,5 +183,5 @@ def _import(public: Mapping[str, Json]) -> Any | str:
 
     try:
         return import_key(dict(public))
-    except (JoseError, ValueError, KeyError):  # of the wrong form, not on the curve, of a curve that is not known
-        return f"it is no {public['kty']} key that can be read"
+    except (JoseError, ValueError, KeyError):  # malformed, not on the curve, or an unknown curve
+        return f"it cannot be read as an {public['kty']} key"

@@ -1,7 +1,7 @@
-"""Accept the events of a stream that break no rule about payloads, so that those rules need not be asked.
+"""Accept the events of a stream that violate no rule about payloads, so that these rules can be skipped.
 
-For each protocol version and binding, a type of msgspec is made from the tables in `shapes.py`. It allows less than
-they do: an event that it does not accept may still be valid, and is judged by the rules.
+For each protocol version and binding, a msgspec type is created from the tables in `shapes.py`. The type is stricter
+than the tables: an event that it does not accept may be valid, and is checked by the rules.
 """
 
 from __future__ import annotations
@@ -17,45 +17,46 @@ from msgspec import UNSET, Meta, UnsetType
 from inspector.findings.payload import content, objects
 from inspector.findings.payload.content import MEDIA_TYPE
 from inspector.findings.payload.shapes import shapes_of
-from inspector.findings.shape import Kind, Many, Named, Plain, Shape, Union, Words, is_timestamp
+from inspector.findings.shape import ArrayOf, EnumOf, JsonType, Kind, MapOf, Shape, Union, is_timestamp
 from inspector.findings.transport import http, jsonrpc
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload, names_are_unique
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.model import Json
 
-_SETS = (
+_RULE_SETS = (
     *(objects.RULE_SET, content.RULE_SET, REPEATED, UNREADABLE),
     *(jsonrpc.ENVELOPE, jsonrpc.MEDIA_TYPE, jsonrpc.RESULT, http.STATUS, http.MEDIA_TYPE, http.ENVELOPE),
 )
-_PROVED = frozenset(checked.rule.id for rules in _SETS for checked in rules.rules)
-"""The rules that no accepted event breaks, apart from those about the head of the response."""
+_COVERED_RULES = frozenset(checked.rule.id for rules in _RULE_SETS for checked in rules.rules)
+"""The rules that no accepted event violates, except rules about the head of the response."""
 
-_RULED = frozenset({"raw", "url", "file", "artifacts", "history", "tasks"})
-"""Members that a rule looks into; an object that has one is not accepted."""
+_CHECKED_BY_RULES = frozenset({"raw", "url", "file", "artifacts", "history", "tasks"})
+"""Members whose content rules check; objects with such a member are not accepted."""
 _NOT_EMPTY = frozenset({"id", "taskId", "contextId", "messageId", "artifactId", "parts", "content"})
-_AGENT = frozenset({"ROLE_AGENT", "agent"})
-_UNEXPLAINED = frozenset({"TASK_STATE_AUTH_REQUIRED"})
+_AGENT_ROLES = frozenset({"ROLE_AGENT", "agent"})
+_NEEDS_MESSAGE = frozenset({"TASK_STATE_AUTH_REQUIRED"})
 _MEDIA_TYPES = frozenset({"mediaType", "mimeType"})
-_PLAIN: Mapping[Plain, Any] = {
-    Plain.TEXT: str,
-    Plain.FLAG: bool,
-    Plain.WHOLE: int,
-    Plain.INT64: int | Annotated[str, Meta(pattern=r"\A-?[0-9]{1,19}\Z")],
-    Plain.STRUCT: dict[str, Any],
-    Plain.TIME: str,
-    Plain.ANY: Any,
+_PYTHON_TYPES: Mapping[JsonType, Any] = {
+    JsonType.STRING: str,
+    JsonType.BOOLEAN: bool,
+    JsonType.INTEGER: int,
+    JsonType.INT64: int | Annotated[str, Meta(pattern=r"\A-?[0-9]{1,19}\Z")],
+    JsonType.OBJECT: dict[str, Any],
+    JsonType.TIMESTAMP: str,
+    JsonType.ANY: Any,
 }
 
 
-def proves_all() -> bool:
-    """Return whether there is no further rule about payloads: one that was added later has to be asked."""
-    return all(checked.rule.id in _PROVED for rules in _SETS for checked in rules.rules)
+def covers_all_rules() -> bool:
+    """Return whether no rules about payloads were added later, which would have to be checked."""
+    return all(checked.rule.id in _COVERED_RULES for rules in _RULE_SETS for checked in rules.rules)
 
 
 def is_accepted(payload: Payload) -> bool:
-    """Return whether an event certainly breaks no rule about payloads, apart from those about the head of the response.
+    """Return whether an event violates no rule about payloads, except rules about the head of the response.
 
-    Two accepted events of one response break the same rules about its head.
+    False does not mean that the event violates a rule. Accepted events of one response violate the same rules about
+    its head.
     """
     event = payload.value
     if payload.binding == JSONRPC.name:
@@ -81,15 +82,17 @@ def _event_type(version: str, binding: str) -> Any:
 
 
 def _type_of(kind: Kind) -> Any:
-    """Return the type of the values that are accepted where a value of a kind is expected."""
+    """Return the msgspec type of accepted values with a shape."""
     match kind:
-        case Plain():
-            return _PLAIN[kind]
-        case Words():
-            return Literal[tuple(sorted(kind.words - _UNEXPLAINED if kind.of != "role" else kind.words & _AGENT))]
-        case Many():
+        case JsonType():
+            return _PYTHON_TYPES[kind]
+        case EnumOf():
+            return Literal[
+                tuple(sorted(kind.values - _NEEDS_MESSAGE if kind.of != "role" else kind.values & _AGENT_ROLES))
+            ]
+        case ArrayOf():
             return list[_type_of(kind.item)]  # type: ignore[misc]
-        case Named():
+        case MapOf():
             return dict[str, _type_of(kind.value)]  # type: ignore[misc]
         case Shape():
             return _struct_of(kind)
@@ -100,12 +103,12 @@ def _type_of(kind: Kind) -> Any:
 def _struct_of(shape: Shape, by: str | None = None, tag: str | None = None) -> Any:
     fields: list[tuple[str, Any] | tuple[str, Any, Any]] = []
     for name, kind in shape.members.items():
-        if name in _RULED or name == by:
+        if name in _CHECKED_BY_RULES or name == by:
             continue
         accepted = _member_type(name, kind, required=name in shape.required)
-        needed = name in shape.required or name in ("parts", "content")
-        fields.append((name, accepted) if needed else (name, accepted | UnsetType, UNSET))
-    check = _check_of(shape)
+        is_required = name in shape.required or name in ("parts", "content")
+        fields.append((name, accepted) if is_required else (name, accepted | UnsetType, UNSET))
+    check = _check_for(shape)
     return msgspec.defstruct(
         shape.of.title().replace(" ", ""),
         fields,
@@ -121,20 +124,20 @@ def _member_type(name: str, kind: Kind, *, required: bool) -> Any:
     accepted = _type_of(kind)
     if name in _MEDIA_TYPES:
         return Annotated[accepted, Meta(pattern=rf"\A(?:{MEDIA_TYPE.pattern})\Z")]
-    if kind is Plain.TEXT and required:
+    if kind is JsonType.STRING and required:
         return Annotated[accepted, Meta(pattern=r"\S")]  # not blank
-    if name in _NOT_EMPTY and (kind is Plain.TEXT or isinstance(kind, Many)):
+    if name in _NOT_EMPTY and (kind is JsonType.STRING or isinstance(kind, ArrayOf)):
         return Annotated[accepted, Meta(min_length=1)]
     return accepted
 
 
-def _check_of(shape: Shape) -> Callable[[Any], None] | None:
-    """Return what is checked of an object besides the types of its members; it raises ValueError."""
+def _check_for(shape: Shape) -> Callable[[Any], None] | None:
+    """Return the check of an object beyond the types of its members, which raises ValueError; None if there is none."""
     if "timestamp" in shape.members:
         return _check_timestamp
     if "status" in shape.members and not shape.one_of:
         return _check_ids
-    names = [name for name in shape.one_of if name not in _RULED]
+    names = [name for name in shape.one_of if name not in _CHECKED_BY_RULES]
     if not names:
         return None
 
@@ -152,13 +155,13 @@ def _check_timestamp(status: Any) -> None:
 
 
 def _check_ids(owner: Any) -> None:
-    """Compare the task and the context of a message inside a status with those of the object around it."""
+    """Compare the ids of a message in a status with those of the object that contains the status."""
     message = owner.status.message
     if message is UNSET:
         return
     task = getattr(owner, "taskId", UNSET)
     own = task if task is not UNSET else getattr(owner, "id", UNSET)
     context = getattr(message, "contextId", UNSET)
-    for said, known in ((getattr(message, "taskId", UNSET), own), (context, getattr(owner, "contextId", UNSET))):
-        if said is not UNSET and said != known:
+    for found, expected in ((getattr(message, "taskId", UNSET), own), (context, getattr(owner, "contextId", UNSET))):
+        if found is not UNSET and found != expected:
             raise ValueError("ids differ")

@@ -13,49 +13,49 @@ from inspector.protocol.model import Unreadable
 RULES: list[Rule] = []
 END = RuleSet[StreamEnd](RULES, passing=VALID_STREAM)
 
-_AT_ONCE = 2.0
-"""Within how many seconds a stream has to close."""
+_MAX_SECONDS_OPEN = 2.0
+"""The number of seconds within which a stream has to close."""
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
 
 
 @END.rule(
     "STREAM-001",
     ERROR,
-    "The stream ended before the task did",
+    "The stream ended before the task",
     section="1.0 §3.1.2",
     requirement="The stream MUST stay open until the task is in a terminal or interrupted state.",
-    remedy="Send the final status update before closing, or check what cut the connection.",
+    remedy="Send the final status update before closing the stream, or find what closed the connection.",
     failing=stream(_TASK, _WORKING),
 )
 def ended_early(end: StreamEnd) -> Iterator[Violation]:
     sent = end.stream
     if not end.whole or _stayed_open(end) or isinstance(end.last, Unreadable):
-        return  # an unreadable event may have been the end of the task
+        return  # the unreadable event may have ended the task
     # Another rule reports an unknown state.
     message_only = 0 < sent.message_count == sent.event_count
     if not message_only and (not end.state or end.state in RUNNING_STATES):
-        yield Violation("", f"closed after {_how_far(end)}")
+        yield Violation("", f"closed after {_progress(end)}")
 
 
 @END.rule(
     "STREAM-008",
     ERROR,
-    "The stream broke off",
+    "The stream was interrupted",
     section="1.0 §3.1.2, §3.5.2",
-    requirement="A stream ends by closing the response in order.",
-    remedy="Look at the agent's log at this time; SubscribeToTask may pick the task up again.",
+    requirement="A stream ends with the regular end of the response.",
+    remedy="Check the agent's log at this time; SubscribeToTask may resume the stream of the task.",
     failing=stream(_TASK, _WORKING, end="cut"),
 )
 def broken_off(end: StreamEnd) -> Iterator[Violation]:
     if not end.whole and not end.stopped:
-        seen = f"after {_how_far(end)}"
+        seen = f"after {_progress(end)}"
         yield Violation("", f"{seen}: {end.why}" if end.why and not end.events else seen)
 
 
 @END.rule(
     "STREAM-022",
     ERROR,
-    "The stream stayed open after the task had ended",
+    "The stream stayed open after the task ended",
     section="1.0 §3.1.2, §3.1.6; 0.3 §7.2.2",
     requirement="The stream MUST close when the task reaches a terminal state.",
     remedy="End the response after the last event: clients wait for its end.",
@@ -64,12 +64,14 @@ def broken_off(end: StreamEnd) -> Iterator[Violation]:
 )
 def stayed_open(end: StreamEnd) -> Iterator[Violation]:
     if (end.whole or end.stopped) and _stayed_open(end):
-        yield Violation("", f"{'still open' if end.stopped else 'closed only'} after {end.seconds_open:,.0f} s")
+        yield Violation(
+            "", f"{'still open' if end.stopped else 'closed'} {end.seconds_open:,.0f} s after the end of the task"
+        )
 
 
 def _stayed_open(end: StreamEnd) -> bool:
-    return end.seconds_open >= _AT_ONCE
+    return end.seconds_open >= _MAX_SECONDS_OPEN
 
 
-def _how_far(end: StreamEnd) -> str:
-    return f"{end.events:,} events, {short(end.state) or 'before any state'}"
+def _progress(end: StreamEnd) -> str:
+    return f"{end.events:,} events, {f'last state {short(end.state)}' if end.state else 'no task state'}"

@@ -1,4 +1,4 @@
-"""What the rules about streams see: an event, a frame, the end, and what the exchange has sent before."""
+"""The facts that rules about streams check: an event, a frame or the end, and the state of the exchange before it."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from inspector.protocol.sse import Frame
 
 VALID_STREAM = stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED"))
 RUNNING_STATES = frozenset({State.SUBMITTED, State.WORKING})
-"""The states in which the agent works on a task."""
+"""The states of a task that is neither terminal nor interrupted."""
 _MOST_MESSAGES = 10_000
 
 EventT = TypeVar("EventT", bound=Event)
 Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
-"""Reads SSE blocks as another client does: the name and the data of each event."""
+"""Reads SSE blocks like another client; returns the name and the data of each event."""
 
 
 def member_pointer(pointer: str, version: str) -> str:
-    """Return where a member of an event is in a protocol version."""
+    """Return the JSON pointer to a member of an event in a protocol version, from its pointer in 1.0."""
     return VERSIONS[version].pointers.get(pointer, pointer)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The request: its operation, how it is sent, and the task and the context that it names (`""` for none).
+class CallFacts:
+    """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
 
-    `request_id` is that of JSON-RPC. `request` is None if the body was written by hand.
+    `request_id` is the JSON-RPC id. `request` is None for a raw request.
     """
 
     operation: Operation
@@ -62,25 +62,30 @@ class Asked:
 
     @property
     def expected_task(self) -> str:
-        """Return the task that the answer should be about, `""` if the agent chooses its id."""
+        """Return the expected task id of the response, `""` if the agent chooses the id."""
         return self.task_id or (self.message_id if self.dialect.traits.names_tasks else "")
 
 
 @dataclass(slots=True)
 class StreamState:
-    """What an exchange has sent so far.
+    """The state of an exchange: what the agent has sent so far.
 
-    `order` is what later events of the task have to fit, None before a task is known; `ended_at` is when that had ended
-    (0 before). `begun` is true after the first event, readable or not; `failed` after an error, until the next event;
-    `blind` after an unreadable event; `unnamed` while the task has been sent, but no context; `elsewhere` once another
-    context than the requested one was named; `final` once an update before 1.0 ended the interaction. `last` is the
-    JSON of the last event, `time` the last timestamp of a status. `messages` has each message's content by its id,
-    `unfinished` the ids of the artifacts of each name that were begun since one of them was continued or completed.
-    `last_event_id` is that of SSE; `client_reported` says that STREAM-025 was found. `label_of` returns what a row
-    shows of an event; `read_as_client` reads SSE as the official Python client does.
+    - `order`: the state of the task that later events must fit, None before a task is known
+    - `ended_at`: the time when the task ended, 0 before that
+    - `started`: true after the first event, readable or not
+    - `failed`: true after an error, until the next event
+    - `blind`: true after an unreadable event
+    - `lacks_context`: true while the task was sent without a context
+    - `left_context`: true after an event named another context than the request
+    - `final`: true after an update before 1.0 ended the interaction
+    - `last`: the JSON of the last event; `time`: the last timestamp of a status
+    - `messages`: the content of each message by its id
+    - `unfinished`: by artifact name, the ids that were started since one of them was continued or completed
+    - `last_event_id`: the last id of SSE; `client_reported`: true after STREAM-025 was found
+    - `label_of`: returns the label of an event in a row; `read_as_client`: reads SSE like the official Python client
     """
 
-    asked: Asked
+    call: CallFacts
     label_of: Callable[[Event], str]
     read_as_client: Reader
     order: Order | None = None
@@ -88,11 +93,11 @@ class StreamState:
     streaming: bool = field(init=False)
     message_id: str = field(init=False)
     ended_at: float = 0.0
-    begun: bool = False
+    started: bool = False
     failed: bool = False
     blind: bool = False
-    unnamed: bool = False
-    elsewhere: bool = False
+    lacks_context: bool = False
+    left_context: bool = False
     final: bool = False
     last: Json = None
     time: str = ""
@@ -104,44 +109,44 @@ class StreamState:
     client_reported: bool = False
 
     def __post_init__(self) -> None:
-        self.version, self.message_id = self.asked.dialect.version, self.asked.message_id
-        self.streaming = self.asked.operation in STREAMING
+        self.version, self.message_id = self.call.dialect.version, self.call.message_id
+        self.streaming = self.call.operation in STREAMING
 
-    def is_elsewhere(self, event: Event) -> bool:
+    def names_other_context(self, event: Event) -> bool:
         """Whether an event names another context than the request."""
-        asked, context = self.asked.context_id, event.context_id
-        return bool(asked and context and context != asked) and self.asked.dialect.traits.keeps_context
+        requested, context = self.call.context_id, event.context_id
+        return bool(requested and context and context != requested) and self.call.dialect.traits.keeps_context
 
     def advance(self, event: Event, value: Mapping[str, Json], *, framed: bool) -> None:
-        """Add an event, after it was judged."""
+        """Add an event, after its rules were checked."""
         context = event.context_id
-        if not self.begun:
-            # A request that names a task or a context knows it.
-            known = context or self.asked.task_id or self.asked.context_id
-            self.unnamed = isinstance(event, Task) and not known
+        if not self.started:
+            # The client knows the context if the request names it or the task.
+            known = context or self.call.task_id or self.call.context_id
+            self.lacks_context = isinstance(event, Task) and not known
         elif context:
-            self.unnamed = False
-        self.elsewhere = self.elsewhere or self.is_elsewhere(event)
+            self.lacks_context = False
+        self.left_context = self.left_context or self.names_other_context(event)
         if isinstance(event, TaskArtifactUpdateEvent):
-            begun = self.unfinished.setdefault(event.artifact.name or "", set())
+            started = self.unfinished.setdefault(event.artifact.name or "", set())
             if event.append or event.last_chunk or not event.artifact.artifact_id:
-                begun.clear()
+                started.clear()
             else:
-                begun.add(event.artifact.artifact_id)
+                started.add(event.artifact.artifact_id)
         elif isinstance(event, TaskStatusUpdateEvent):
             state = event.status.state
-            # An update that contradicts itself is not believed; other rules report updates after a terminal state.
+            # A running or terminal state contradicts final here; other rules report updates after a terminal state.
             is_final = value.get("final") is True and state not in RUNNING_STATES and not is_terminal(state)
             self.final = self.final or is_final
             self.time = event.status.timestamp or self.time
-        self.begun, self.failed, self.last = True, False, value
+        self.started, self.failed, self.last = True, False, value
         if framed:
             self.event_count += 1
             self.message_count += type(event) is Message
 
     def add_message(self, message: MessageFacts) -> None:
-        """Add a message, after it was judged."""
-        if not message.is_ours:
+        """Add a message, after its rules were checked."""
+        if not message.repeats_request_id:
             self.messages.setdefault(message.id, message.content)
         if len(self.messages) > _MOST_MESSAGES:
             del self.messages[next(iter(self.messages))]
@@ -149,7 +154,7 @@ class StreamState:
 
 @dataclass(slots=True)
 class _Facts:
-    """Something that was sent, and what the exchange had sent before."""
+    """Base class of facts about an exchange: its state before the checked item."""
 
     stream: StreamState
 
@@ -161,10 +166,10 @@ class _Facts:
 
 @dataclass(slots=True)
 class EventFacts(_Facts, Generic[EventT]):
-    """An event: its JSON, which findings point into, and what does not fit the events before it.
+    """An event, its JSON (which findings point into), and its conflicts with earlier events (`misfits`).
 
-    `expected` is the task that the exchange is about, where the event names another.
-    `framed` is false for the answer to a call that does not stream.
+    `expected` is the task id of the exchange if the event names another task. `framed` is false for the response to a
+    call without streaming.
     """
 
     event: EventT
@@ -175,25 +180,25 @@ class EventFacts(_Facts, Generic[EventT]):
 
     @property
     def label(self) -> str:
-        """Return what a row shows of the event."""
+        """Return the label of the event in a row."""
         return self.stream.label_of(self.event)
 
     def place(self, pointer: str) -> str:
-        """Return where a member is in this protocol version."""
+        """Return the JSON pointer to a member in this protocol version."""
         return member_pointer(pointer, self.stream.version)
 
 
 @dataclass(slots=True)
 class MessageFacts(_Facts):
-    """A message within an event, with an id and its pointer; `content` are its parts in one text.
+    """A message with an id in an event, and the JSON pointer to it (`place`); `content` is the text of its parts.
 
-    `is_ours` says that it is the agent's and has the id of the message in the request.
+    `repeats_request_id` is true if the agent's message has the id of the message in the request.
     """
 
     id: str
     place: str
     content: str
-    is_ours: bool
+    repeats_request_id: bool
 
 
 def messages_in(event: Task | Message | TaskStatusUpdateEvent, stream: StreamState) -> Iterator[MessageFacts]:
@@ -208,8 +213,8 @@ def messages_in(event: Task | Message | TaskStatusUpdateEvent, stream: StreamSta
     for place, message in found:
         if message is not None and message.message_id:
             content = repr([part.to_json() for part in message.parts])
-            is_ours = message.message_id == stream.message_id and message.role == "ROLE_AGENT"
-            yield MessageFacts(stream, message.message_id, place, content, is_ours)
+            repeats_request_id = message.message_id == stream.message_id and message.role == "ROLE_AGENT"
+            yield MessageFacts(stream, message.message_id, place, content, repeats_request_id)
 
 
 @dataclass(slots=True)
@@ -223,8 +228,8 @@ class FrameFacts(_Facts):
 class StreamEnd(_Facts):
     """The end of a stream.
 
-    `whole` says that the response ended in order, `stopped` that we stopped reading it. `events` counts the events that
-    arrived, `why` is the cause of a failure, and `last` the last thing that the agent sent.
+    `whole` is true if the response ended regularly, `stopped` if the client closed it. `events` is the number of
+    events, `why` the cause of a failure, `last` the last event or error of the agent.
     """
 
     at: float
@@ -236,7 +241,7 @@ class StreamEnd(_Facts):
 
     @property
     def seconds_open(self) -> float:
-        """Return how long the stream was open after the task had ended."""
+        """Return the number of seconds that the stream stayed open after the task ended."""
         return self.at - self.stream.ended_at if self.stream.ended_at else 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""Rules about SSE frames: lines that readers ignore, and frames that the official Python client reads differently."""
+"""Rules about SSE frames: lines that clients ignore, and frames that the official Python client reads differently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.protocol.jsonvalue import brief
 
 _BOM = b"\xef\xbb\xbf"
 _LIMIT = 1_000_000
-"""Longer frames are not read a second time."""
+"""The maximum size of frames that are read again like the official Python client."""
 _FIELDS = frozenset({"data", "event", "id", "retry"})
 _JSON_BEGINS = ("{", "[")
 _TASK, _DONE = task(), status("COMPLETED")
@@ -28,22 +28,22 @@ FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)
 @FRAMES.rule(
     "STREAM-029",
     WARNING,
-    "A line of the stream is lost to every client",
+    "Clients ignore a line of the stream",
     section="1.0 §9.4.2, §11.7; 0.3 §3.3.1; HTML Living Standard §9.2.6",
-    requirement="An event stands in lines that begin with data: in just these letters; other fields are ignored.",
-    remedy="Write each line of the event as data: and what belongs to it.",
+    requirement="Each line of an event begins with data: in lower case; clients ignore other fields.",
+    remedy="Begin each line of the event with data: in lower case.",
     failing=stream(_TASK, _DONE, sse='Data: {"jsonrpc": "2.0"}\n\n'),
 )
 def ignored_line(facts: FrameFacts) -> Iterator[Violation]:
     frame = facts.frame
     if frame.data is None and frame.event.lstrip()[:1] in _JSON_BEGINS:
-        yield Violation("", f"the name of an event: {brief(frame.event)}")
-    elif lost := next((line for line in frame.ignored if _is_meant(line)), ""):
-        yield Violation("", brief(lost))
+        yield Violation("", f"the event name is JSON: {brief(frame.event)}")
+    elif ignored := next((line for line in frame.ignored if _looks_intended(line)), ""):
+        yield Violation("", brief(ignored))
 
 
-def _is_meant(line: str) -> bool:
-    """Whether an ignored line was meant to be a field, or JSON."""
+def _looks_intended(line: str) -> bool:
+    """Whether an ignored line looks like a field or JSON."""
     name, _, value = line.partition(":")
     return name.strip().lower() in _FIELDS or line.lstrip()[:1] in _JSON_BEGINS or value.lstrip()[:1] in _JSON_BEGINS
 
@@ -51,10 +51,10 @@ def _is_meant(line: str) -> bool:
 @FRAMES.rule(
     "STREAM-021",
     HINT,
-    "The official Python client reads this part of the stream otherwise",
+    "The official Python client reads these bytes differently",
     section="HTML Living Standard §9.2.6",
     requirement="A leading byte order mark is ignored.",
-    remedy="Send no byte order mark: httpx-sse loses the first event behind it.",
+    remedy="Remove the byte order mark: httpx-sse loses the first event after it.",
     passing=stream(sse=_WRITTEN),
     failing=stream(sse=f"\ufeff{_WRITTEN}"),
 )
@@ -64,17 +64,17 @@ def byte_order_mark(facts: FrameFacts) -> Iterator[Violation]:
         return
     read = facts.stream.read_as_client(frame.raw)
     if read != [(frame.event or "message", frame.data.decode("utf-8", "replace"))]:
-        yield Violation("", f"httpx-sse reads {'other data' if read else 'nothing'}")
+        yield Violation("", f"httpx-sse reads {'different data' if read else 'no event'}")
 
 
 @FRAMES.rule(
     "STREAM-025",
     HINT,
-    "The official Python client may take this for an event",
+    "The official Python client may read this as an event",
     section="HTML Living Standard §9.2.6",
-    requirement="A block without data is no event.",
-    remedy="Send an id only with data, and no keep-alive after one: httpx-sse hands both on as events, and a client "
-    "that parses their empty data breaks off (a2a-sdk 0.2 does).",
+    requirement="A block without data is not an event.",
+    remedy="Send an id only with data, and no keep-alive after an id. httpx-sse reports both as events, and a client "
+    "that parses their empty data fails (such as a2a-sdk 0.2).",
     failing=stream(_TASK, _DONE, sse="id: 7\n\n"),
 )
 def event_without_data(facts: FrameFacts) -> Iterator[Violation]:
@@ -85,5 +85,5 @@ def event_without_data(facts: FrameFacts) -> Iterator[Violation]:
     if (fields or facts.stream.last_event_id) and facts.stream.read_as_client(
         f"id: {facts.stream.last_event_id}\n".encode() + frame.raw
     ):
-        why = "" if fields else ", as of every block after an id"
-        yield Violation("", f"httpx-sse makes an event without data of this{why}")
+        why = "" if fields else ", like every block after an id"
+        yield Violation("", f"httpx-sse reads this as an event without data{why}")

@@ -15,10 +15,10 @@ TASK_IDS, CONTEXTS = (RuleSet[EventFacts[Event]](RULES, passing=VALID_STREAM) fo
 MESSAGE_IDS = RuleSet[MessageFacts](RULES, SINCE_0_2)
 
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
-_ASKED: dict[str, Json] = {"message": {"messageId": "m-0", "role": "ROLE_USER", "parts": [TEXT_PART]}}
+_REQUEST: dict[str, Json] = {"message": {"messageId": "m-0", "role": "ROLE_USER", "parts": [TEXT_PART]}}
 
 
-def _saying(text: str, message_id: str) -> Json:
+def _update_with_message(text: str, message_id: str) -> Json:
     """Return a valid status update with a message in it."""
     content = message({"text": text}, messageId=message_id)["message"]
     return update(status={"state": "TASK_STATE_WORKING", "message": content})
@@ -29,76 +29,76 @@ def _saying(text: str, message_id: str) -> Json:
     ERROR,
     "An event belongs to another task or context than the stream",
     section="1.0 §3.3.2, §3.4.2, §3.4.3, §4.2",
-    requirement="The taskId and contextId of an event name the task that it is about.",
-    remedy="Do not make new ids within one task.",
+    requirement="The taskId and contextId of an event identify its task and context.",
+    remedy="Use the same taskId and contextId in all events of a task.",
     failing=stream(_TASK, update(contextId="c-2"), _DONE),
 )
 def other_task(facts: EventFacts[Event]) -> Iterator[Violation]:
     event, order = facts.event, facts.stream.order
     if facts.expected:
-        got, pointer = (event.id, "/id") if isinstance(event, Task) else (event.task_id, facts.place("/taskId"))
-        yield Violation(pointer, f"task {got}, this is about {facts.expected}")
+        found, pointer = (event.id, "/id") if isinstance(event, Task) else (event.task_id, facts.place("/taskId"))
+        yield Violation(pointer, f"task is {found}, expected {facts.expected}")
     if Misfit.OTHER_CONTEXT in facts.misfits:
         known = order.context_id if order else ""
-        yield Violation(facts.place("/contextId"), f"context {event.context_id!r:.80}, the task is in {known!r:.80}")
+        yield Violation(facts.place("/contextId"), f"context is {event.context_id!r:.80}, expected {known!r:.80}")
 
 
 @CONTEXTS.rule(
     "STREAM-017",
     ERROR,
-    "The answer is in another context than the request",
+    "The response has another context than the request",
     section="1.0 §3.4.1, §3.4.3",
-    requirement="An agent that cannot accept the contextId MUST reject it, and MUST NOT generate a new one.",
-    remedy="Keep the context of the request, or answer with an error.",
+    requirement="An agent that cannot accept the contextId MUST reject it, and MUST NOT generate a new contextId.",
+    remedy="Keep the context of the request, or respond with an error.",
     passing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-1"}}),
     failing=stream(_TASK, _DONE, asked={"message": {"contextId": "c-9"}}),
 )
 def other_context(facts: EventFacts[Event]) -> Iterator[Violation]:
-    if not facts.stream.elsewhere and facts.stream.is_elsewhere(facts.event):
-        asked = facts.stream.asked.context_id
-        yield Violation("/contextId", f"{facts.event.context_id!r:.80}, asked for in {asked!r:.80}")
+    if not facts.stream.left_context and facts.stream.names_other_context(facts.event):
+        requested = facts.stream.call.context_id
+        yield Violation("/contextId", f"context is {facts.event.context_id!r:.80}, requested {requested!r:.80}")
 
 
 @CONTEXTS.rule(
     "STREAM-023",
     ERROR,
-    "The context of a task is named by its updates alone",
+    "The task has no contextId, but its updates have one",
     section="1.0 §3.4.1",
-    requirement="If an agent generates a new contextId, it MUST be included in the response.",
-    remedy="Set the contextId of the task: clients keep the conversation under it.",
+    requirement="A contextId that the agent generates MUST be included in the response.",
+    remedy="Set the contextId of the task: clients store the conversation under it.",
     versions=V1,
     failing=stream({"task": {"id": "t-1", "status": {"state": "TASK_STATE_WORKING"}}}, _WORKING, _DONE),
 )
 def late_context(facts: EventFacts[Event]) -> Iterator[Violation]:
-    if facts.stream.unnamed and facts.event.context_id:
-        yield Violation("/contextId", f"{facts.event.context_id!r:.80}, which the task did not name")
+    if facts.stream.lacks_context and facts.event.context_id:
+        yield Violation("/contextId", f"context is {facts.event.context_id!r:.80}, the task names none")
 
 
 @MESSAGE_IDS.rule(
     "STREAM-027",
     WARNING,
-    "Two messages have one id",
+    "Two messages have the same id",
     section="1.0 §4.1.4; 0.3 §6.4",
     requirement="messageId is the unique identifier of the message.",
-    remedy="Make an id for each message: clients take the second for the first one told again, and drop it.",
-    passing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-2"), _DONE),
-    failing=stream(_TASK, _saying("one", "m-1"), _saying("two", "m-1"), _DONE),
+    remedy="Generate an id for each message: clients drop the second message as a repetition.",
+    passing=stream(_TASK, _update_with_message("one", "m-1"), _update_with_message("two", "m-2"), _DONE),
+    failing=stream(_TASK, _update_with_message("one", "m-1"), _update_with_message("two", "m-1"), _DONE),
 )
 def repeated_message_id(sent: MessageFacts) -> Iterator[Violation]:
-    if not sent.is_ours and sent.stream.messages.get(sent.id, sent.content) != sent.content:
-        yield Violation(f"{sent.place}/messageId", f"{sent.id!r:.80}")
+    if not sent.repeats_request_id and sent.stream.messages.get(sent.id, sent.content) != sent.content:
+        yield Violation(f"{sent.place}/messageId", f"messageId is {sent.id!r:.80}")
 
 
 @MESSAGE_IDS.rule(
     "STREAM-028",
     WARNING,
-    "The agent's message has the id of ours",
+    "The agent's message has the id of the user's message",
     section="1.0 §4.1.4; 0.3 §6.4",
     requirement="messageId is the unique identifier of the message, made by its creator.",
-    remedy="Make an id for the answer.",
-    passing=stream(_TASK, _saying("one", "m-1"), _DONE, asked=_ASKED),
-    failing=stream(_TASK, _saying("one", "m-0"), _DONE, asked=_ASKED),
+    remedy="Generate an id for the agent's message.",
+    passing=stream(_TASK, _update_with_message("one", "m-1"), _DONE, asked=_REQUEST),
+    failing=stream(_TASK, _update_with_message("one", "m-0"), _DONE, asked=_REQUEST),
 )
-def our_message_id(sent: MessageFacts) -> Iterator[Violation]:
-    if sent.is_ours:
-        yield Violation(f"{sent.place}/messageId", f"{sent.id!r:.80}")
+def message_id_of_request(sent: MessageFacts) -> Iterator[Violation]:
+    if sent.repeats_request_id:
+        yield Violation(f"{sent.place}/messageId", f"messageId is {sent.id!r:.80}")

@@ -1,4 +1,4 @@
-"""The judge of an exchange: checks the rules for everything that the agent sends, and keeps the state they need."""
+"""The judge of an exchange: checks the rules for everything that the agent sends, and stores the state."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from inspector.findings.finding import Finding
-from inspector.findings.result import of_refusal, of_result
-from inspector.findings.stream.accept import is_accepted, proves_all
+from inspector.findings.result import judge_error, judge_result
+from inspector.findings.stream.accept import covers_all_rules, is_accepted
 from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
-    Asked,
+    CallFacts,
     EventFacts,
     FrameFacts,
     Reader,
@@ -22,7 +22,7 @@ from inspector.findings.stream.frames import FRAMES
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
 from inspector.findings.transport import http
-from inspector.findings.transport.judge import of_payload, of_status
+from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer
@@ -44,15 +44,16 @@ _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 
 
 class StreamJudge:
-    """Judges one exchange; `task_id` is the task that it is about, `""` before that is known.
+    """Checks the rules for one exchange; `task_id` is the id of its task, `""` before it is known.
 
-    `repeats` says that the last payload broke the same rules as the one before it. `known_order` returns what earlier
-    exchanges sent of a task, None if it is unknown; `label_of` and `read_as_client` are those of `StreamState`.
+    `repeats` is true if the last payload has the same findings as the payload before it. `known_order` returns the
+    state of a task from earlier exchanges, None if the task is unknown. See `StreamState` for `label_of` and
+    `read_as_client`.
     """
 
     def __init__(
         self,
-        asked: Asked,
+        call: CallFacts,
         known_order: Callable[[str], Order | None],
         label_of: Callable[[Event], str],
         read_as_client: Reader,
@@ -60,54 +61,54 @@ class StreamJudge:
         self.task_id = ""
         self.repeats = False
         self._last: tuple[Finding, ...] = ()
-        self._asked = asked
+        self._call = call
         self._known_order = known_order
-        # Read before anything is sent: what another stream sends meanwhile does not count for this one.
-        self._state = StreamState(asked, label_of, read_as_client, known_order(asked.task_id))
+        # Read before the request is sent, so that events of other streams have no effect on this stream.
+        self._state = StreamState(call, label_of, read_as_client, known_order(call.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
-        self._accepting = proves_all()
-        self._of_accepted: tuple[Finding, ...] | None = None
+        self._can_accept = covers_all_rules()
+        self._accepted_findings: tuple[Finding, ...] | None = None
 
     @property
     def open_state(self) -> str:
-        """Return the state of a task that has not ended, `""` for one that has or is not known."""
+        """Return the state of the task, `""` if it has ended or is unknown."""
         order = self._state.order
         return "" if order is None or order.ended else order.state
 
     def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
-        """Judge the head of the response: its status, Content-Type and WWW-Authenticate.
+        """Check the head of the response: its status, Content-Type and WWW-Authenticate.
 
-        `reached` is false if HTTP itself kept the request from the agent, so that the body is not judged.
+        `reached` is false if the response does not come from the agent, so that its body is not checked.
         """
         self._status, self._charset, self._reached = status, charset_of(content_type), reached
         self._media_type = content_type.partition(";")[0].strip().lower()
-        return tuple(http.HEAD.judge(http.Head(self._state.version, status, content_type, challenge)))
+        return tuple(http.HEAD.judge(http.ResponseHead(self._state.version, status, content_type, challenge)))
 
     def feed(
         self, answer: Answer, value: Json, raw: bytes, at: float, where: str, frame: Frame | None = None
     ) -> tuple[Finding, ...]:
-        """Judge the next payload: that of a frame, or the body of an answer that is not a stream.
+        """Check the next payload: the data of a frame, or the body of a response without a stream.
 
-        `value` is its JSON, and `where` the pointer to the event or the result in it.
+        `value` is its JSON value, and `where` the JSON pointer to the event or the result in it.
         """
         framed = frame is not None
         found = self._of_payload(answer, value, raw, framed=framed)
         if isinstance(answer, _EVENTS):
-            found += _within(where, self._of_event(answer, at_pointer(value, where), at, framed=framed))
+            found += _with_prefix(where, self._of_event(answer, at_pointer(value, where), at, framed=framed))
         elif isinstance(answer, Unreadable) and framed:
-            self._lose()
+            self._note_unreadable()
         elif isinstance(answer, ProtocolError):
-            self._state.begun = self._state.failed = True
+            self._state.started = self._state.failed = True
         if frame is None or isinstance(answer, ProtocolError):
-            found += self._as_asked(answer, where)
+            found += self._compare_with_request(answer, where)
         if frame is not None:
             found += self.frame(frame)
         self.repeats, self._last = found == self._last, found
         return found
 
     def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
-        """Judge updates that differ from the last payload in their texts alone: they break the same rules."""
+        """Return the findings of updates that only differ from the last payload in their texts."""
         for frame in frames:
             self._state.event_count += 1
             if frame.id is not None:
@@ -115,58 +116,58 @@ class StreamJudge:
         return self._last
 
     def frame(self, frame: Frame) -> tuple[Finding, ...]:
-        """Judge a frame as SSE, whether it has data or not."""
+        """Check a frame as SSE, with or without data."""
         state, found = self._state, tuple(FRAMES.judge(FrameFacts(self._state, frame)))
         if frame.id is not None:
             state.last_event_id = frame.id
         if found and not state.client_reported:
-            state.client_reported = any(one.rule == "STREAM-025" for one in found)
+            state.client_reported = any(finding.rule == "STREAM-025" for finding in found)
         return found
 
     def trailers(self, word: str, error: ProtocolError) -> tuple[Finding, ...]:
-        """Judge the status that ended a gRPC call in an error."""
-        return of_status(self._state.version, word, error)
+        """Check the status of a failed gRPC call."""
+        return judge_grpc_status(self._state.version, word, error)
 
     def close(
         self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None
     ) -> tuple[Finding, ...]:
-        """Judge how a stream ended; see `StreamEnd`."""
+        """Check the end of a stream; see `StreamEnd`."""
         if isinstance(last, ProtocolError):
             return ()
         return tuple(END.judge(StreamEnd(self._state, at, whole, stopped, events, why, last)))
 
     def close_body(self, *, broken: bool, why: str) -> tuple[Finding, ...]:
-        """Judge how a response ended that was not a stream; `broken` says that it broke off, and `why` the cause."""
-        return tuple(http.END.judge(http.End(self._state.version, broken, why)))
+        """Check the end of a response without a stream; `broken` is true if it was interrupted, `why` is the cause."""
+        return tuple(http.END.judge(http.ResponseEnd(self._state.version, broken, why)))
 
     def _of_payload(self, answer: Answer, value: Json, raw: bytes, *, framed: bool) -> tuple[Finding, ...]:
         if not self._reached:
             return ()
-        asked, charset, self._charset = self._asked, self._charset, ""
+        call, charset, self._charset = self._call, self._charset, ""
         payload = Payload(
-            asked.binding.name,
-            asked.operation,
-            asked.dialect.version,
-            asked.request_id,
+            call.binding.name,
+            call.operation,
+            call.dialect.version,
+            call.request_id,
             self._status,
             self._media_type,
             framed,
             value,
             answer,
-            raw if asked.binding.events else b"",
+            raw if call.binding.events else b"",
             charset,
         )
-        if not framed or charset or not self._accepting or not is_accepted(payload):
-            return of_payload(payload)
-        if self._of_accepted is None:
-            self._of_accepted = of_payload(payload)
-        return self._of_accepted
+        if not framed or charset or not self._can_accept or not is_accepted(payload):
+            return judge_payload(payload)
+        if self._accepted_findings is None:
+            self._accepted_findings = judge_payload(payload)
+        return self._accepted_findings
 
     def _of_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
-        """Judge an event by what the exchange has sent before; the findings point into the event."""
+        """Check an event against the state of the exchange; the findings point into the event."""
         state = self._state
         facts = EventFacts(state, event, value, framed=framed)
-        self._fit(facts)
+        self._check_order(facts)
         found: list[Finding] = []
         if facts.misfits or facts.expected:
             found += TASK_IDS.judge(facts)
@@ -187,14 +188,14 @@ class StreamJudge:
         state.advance(event, value, framed=framed)
         return found
 
-    def _fit(self, facts: EventFacts[Event]) -> None:
-        """Fit an event into its task, and note what does not fit."""
+    def _check_order(self, facts: EventFacts[Event]) -> None:
+        """Apply an event to the state of its task, and note conflicts in `facts`."""
         state, event = self._state, facts.event
         task = event.id if isinstance(event, Task) else event.task_id or ""
-        expected = self.task_id or self._asked.expected_task
+        expected = self.task_id or self._call.expected_task
         if task and not self.task_id:
             self.task_id = task
-            if task != self._asked.task_id or state.order is None:
+            if task != self._call.task_id or state.order is None:
                 state.order = self._known_order(task) or Order(blind=state.blind)
         facts.expected = expected if task and task != expected else ""
         if state.order is not None:
@@ -203,25 +204,25 @@ class StreamJudge:
             if task in ("", self.task_id):
                 facts.misfits = state.order.check(event)
 
-    def _lose(self) -> None:
-        """Take note of an unreadable event: what it may have contained is not reported as missing."""
-        self._state.blind = self._state.begun = True
+    def _note_unreadable(self) -> None:
+        """Note an unreadable event, so that its content is not reported as missing later."""
+        self._state.blind = self._state.started = True
         if self._state.order is not None:
             self._state.order.blind = True
 
-    def _as_asked(self, answer: Answer, where: str) -> tuple[Finding, ...]:
-        """Judge the only answer, or an error, by the request."""
-        asked, version = self._asked, self._state.version
-        if asked.request is None:
+    def _compare_with_request(self, answer: Answer, where: str) -> tuple[Finding, ...]:
+        """Check a response without a stream, or an error, against the request."""
+        call, version = self._call, self._state.version
+        if call.request is None:
             return ()
         if isinstance(answer, ProtocolError):
-            place = "/error/code" if asked.binding.name == "JSONRPC" else "/error"
-            return of_refusal(version, asked.operation, asked.request, answer, place)
-        return _within(where, of_result(version, asked.operation, asked.request, answer))
+            place = "/error/code" if call.binding.name == "JSONRPC" else "/error"
+            return judge_error(version, call.operation, call.request, answer, place)
+        return _with_prefix(where, judge_result(version, call.operation, call.request, answer))
 
 
-def _within(where: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple([replace(one, pointer=where + one.pointer) for one in found])
+def _with_prefix(where: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple([replace(finding, pointer=where + finding.pointer) for finding in found])
 
 
 def _lacks_artifacts(event: Event, value: Json) -> bool:

@@ -1,4 +1,4 @@
-"""Rules about the order of events: how a stream begins, what may follow what, and what repeats."""
+"""Rules about the order of events: the first event, the allowed sequences, and repetitions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from inspector.protocol.model import Event, Json, Message, Task, TaskArtifactUpd
 from inspector.protocol.operations import Operation
 
 _NEW_ARTIFACTS = 3
-"""So many artifacts of one name, each with an id of its own, are taken for the chunks of one artifact."""
-_OLDER = tuple(reversed(LEGACY))
+"""The number of artifacts with the same name and different ids that are reported as chunks of one artifact."""
+_OLD_VERSIONS = tuple(reversed(LEGACY))
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
 _TIMED = status("WORKING", "2026-01-31T12:00:00Z")
 _ERROR: dict[str, Json] = {"code": -32603, "message": "Internal error"}
@@ -38,10 +38,10 @@ _OLD_VALID = stream(_old("working"), _old("completed", final=True))
 @TASK_ORDER.rule(
     "STREAM-002",
     ERROR,
-    "The task moved to a state that cannot follow the one before",
+    "A task state cannot follow the previous state",
     section="1.0 §4.1.3, §3.5.2",
-    requirement="Task states follow the lifecycle of a task.",
-    remedy="Check the agent's state handling; submitted is only ever the first state.",
+    requirement="Task states follow the task lifecycle.",
+    remedy="Correct the order of states; submitted can only be the first state.",
     passing=stream(_TASK, status("INPUT_REQUIRED"), _WORKING, _DONE),
     failing=stream(_TASK, status("SUBMITTED"), _DONE),
 )
@@ -53,7 +53,7 @@ def illegal_move(facts: EventFacts[Event]) -> Iterator[Violation]:
 @TASK_ORDER.rule(
     "STREAM-003",
     ERROR,
-    "An update came after the task had ended",
+    "An update was sent after the task ended",
     section="1.0 §3.1.2, §3.1.6",
     requirement="The stream MUST close when the task reaches a terminal state.",
     remedy="Send every artifact before the terminal status.",
@@ -67,10 +67,10 @@ def after_terminal(facts: EventFacts[Event]) -> Iterator[Violation]:
 @TASK_ORDER.rule(
     "STREAM-004",
     ERROR,
-    "A chunk was appended to an artifact that was never begun",
+    "A chunk was appended to an artifact that was not started",
     section="1.0 §4.2.2",
     requirement="append: true adds to an artifact with the same id that was sent before.",
-    remedy="Send the first chunk without append.",
+    remedy="Send the first chunk of an artifact without append.",
     failing=stream(_TASK, chunk(append=True), _DONE),
 )
 def append_before_create(facts: EventFacts[Event]) -> Iterator[Violation]:
@@ -81,9 +81,9 @@ def append_before_create(facts: EventFacts[Event]) -> Iterator[Violation]:
 @TASK_ORDER.rule(
     "STREAM-005",
     ERROR,
-    "A chunk was appended after the last one",
+    "A chunk was appended after the last chunk",
     section="1.0 §4.2.2",
-    requirement="lastChunk: true says that this is the final chunk of the artifact.",
+    requirement="lastChunk: true marks the final chunk of the artifact.",
     remedy="Set lastChunk on the final chunk only.",
     failing=stream(_TASK, chunk(lastChunk=True), chunk(append=True), _DONE),
 )
@@ -95,35 +95,35 @@ def chunk_after_last(facts: EventFacts[Event]) -> Iterator[Violation]:
 @EVENTS.rule(
     "STREAM-024",
     WARNING,
-    "An event came after an error",
+    "An event was sent after an error",
     section="1.0 §3.1.2, §3.3.2; JSON-RPC 2.0 §5",
-    requirement="A call is answered with a result or with an error.",
-    remedy="Close the stream after an error; a task that failed says so in its status.",
+    requirement="The response to a call is a result or an error.",
+    remedy="Close the stream after an error. If the task failed, send a status update instead of an error.",
     passing=stream(_TASK, {"error": _ERROR}),
     failing=stream(_TASK, {"error": _ERROR}, _DONE),
 )
 def after_error(facts: EventFacts[Event]) -> Iterator[Violation]:
     if facts.stream.streaming and facts.stream.failed:
-        yield Violation("", "the stream went on after an error")
+        yield Violation("", "the stream continued after an error")
 
 
 def _missing_task(facts: EventFacts[Event], *, known: bool) -> Iterator[Violation]:
-    """Report a stream that begins with an update; `known` says whether the request named the task."""
+    """Report a stream that begins with an update; `known` selects requests that name the task."""
     sent = facts.stream
-    if not sent.streaming or sent.begun or isinstance(facts.event, Task | Message):
+    if not sent.streaming or sent.started or isinstance(facts.event, Task | Message):
         return
-    if known is (bool(sent.asked.task_id) or sent.asked.operation is Operation.SUBSCRIBE):
+    if known is (bool(sent.call.task_id) or sent.call.operation is Operation.SUBSCRIBE):
         what = "a status update" if isinstance(facts.event, TaskStatusUpdateEvent) else "an artifact update"
-        yield Violation("", f"it begins with {what}")
+        yield Violation("", f"the first event is {what}")
 
 
 @EVENTS.rule(
     "STREAM-011",
     ERROR,
-    "A stream does not begin with the task",
+    "The stream does not begin with the task",
     section="1.0 §3.1.2",
-    requirement="The stream MUST begin with the Task object, or be one Message.",
-    remedy="Send the task first, then its updates: clients learn its ids and history from it.",
+    requirement="The stream MUST begin with a Task, or consist of one Message.",
+    remedy="Send the task first, then its updates: clients read its ids and history from it.",
     versions=V1,
     failing=stream(_WORKING, _DONE),
 )
@@ -134,10 +134,10 @@ def begins_without_task(facts: EventFacts[Event]) -> Iterator[Violation]:
 @EVENTS.rule(
     "STREAM-013",
     WARNING,
-    "A stream about a known task does not begin with it",
+    "The stream of an existing task does not begin with the task",
     section="1.0 §3.1.2, §3.1.6",
-    requirement="The operation MUST return a Task object as the first event in the stream.",
-    remedy="Send the task as it is now first: it closes the gap between GetTask and the subscription.",
+    requirement="The operation MUST return a Task as the first event of the stream.",
+    remedy="Send the current task first: it closes the gap between GetTask and the subscription.",
     versions=V1,
     passing=stream(_TASK, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
     failing=stream(_WORKING, _DONE, operation="SubscribeToTask", asked={"id": "t-1"}),
@@ -149,58 +149,58 @@ def begins_without_known_task(facts: EventFacts[Event]) -> Iterator[Violation]:
 @EVENTS.rule(
     "STREAM-014",
     ERROR,
-    "An update came after the final one",
+    "An update was sent after the final update",
     section="0.3 §7.2.2",
-    requirement="final: true says that this is the final event of the interaction.",
-    remedy="Say final on the last update alone; clients stop reading there.",
-    versions=_OLDER,
+    requirement="final: true marks the final event of the interaction.",
+    remedy="Set final: true on the last update only; clients stop reading there.",
+    versions=_OLD_VERSIONS,
     passing=_OLD_VALID,
     failing=stream(_old("input-required", final=True), _old("completed", final=True)),
 )
 def after_final(facts: EventFacts[Event]) -> Iterator[Violation]:
     update = isinstance(facts.event, TaskStatusUpdateEvent | TaskArtifactUpdateEvent)
     if facts.stream.streaming and facts.stream.final and update:
-        yield Violation("", "an update after final")
+        yield Violation("", "an earlier update has final: true")
 
 
 @STATUSES.rule(
     "STREAM-015",
     ERROR,
-    "The task is over, and the update is not final",
+    "The last update of an ended task is not final",
     section="0.3 §7.2.2, 0.1 §7.2",
     requirement="The server sets final: true on the update that ends the stream.",
     remedy="Set final: true on the last update: clients wait for it.",
-    versions=_OLDER,
+    versions=_OLD_VERSIONS,
     passing=_OLD_VALID,
     failing=stream(_old("working"), _old("completed")),
 )
 def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
-    said, state = facts.value.get("final"), facts.event.status.state
-    # Before `kind` was there, final could be left out; DATA rules report it as missing since.
-    late = facts.stream.streaming and is_terminal(state)
-    if late and said is not True and (said is not None or "kind" not in facts.value):
-        yield Violation("/final", f"{short(state)}, and not final")
+    final, state = facts.value.get("final"), facts.event.status.state
+    # 0.1 (without `kind`) allows final to be missing; later versions require it, which DATA-001 reports.
+    ended = facts.stream.streaming and is_terminal(state)
+    if ended and final is not True and (final is not None or "kind" not in facts.value):
+        yield Violation("/final", f"state is {short(state)}, final is not true")
 
 
 @STATUSES.rule(
     "STREAM-016",
     WARNING,
-    "An update is final, and the task goes on",
+    "An update is final although the task is running",
     section="0.3 §7.2.2",
-    requirement="final: true says that this is the final event of the interaction.",
-    remedy="Say final when the task is over or waits for the user.",
-    versions=_OLDER,
+    requirement="final: true marks the final event of the interaction.",
+    remedy="Set final: true only when the task has ended or waits for the user.",
+    versions=_OLD_VERSIONS,
     passing=stream(_old("working"), _old("input-required", final=True)),
     failing=stream(_old("working", final=True), _old("completed", final=True)),
 )
 def final_too_early(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
     state = facts.event.status.state
     if facts.stream.streaming and facts.value.get("final") is True and state in RUNNING_STATES:
-        yield Violation("/final", f"final, and the task is {short(state)}")
+        yield Violation("/final", f"final is true, state is {short(state)}")
 
 
 def _counted(revisions: str) -> Json:
-    """Return a stream of 1.1 whose events have these revisions, from the task to its end."""
+    """Return a stream of 1.1 whose events have these revisions, one digit each."""
     events = (_TASK, *[_WORKING] * (len(revisions) - 2), _DONE)
     counted = [
         {name: {**event, "generation": revision} for name, event in wrapped.items()}
@@ -212,37 +212,37 @@ def _counted(revisions: str) -> Json:
 @EVENTS.rule(
     "STREAM-030",
     ERROR,
-    "The revision of the task did not grow by one",
+    "The revision of the task did not increase by one",
     section="1.1 (draft) §3.2.7",
     requirement="Each mutation adds exactly 1 to generation and maps to exactly one event.",
-    remedy="Count every event once. If an event was lost, fetch the task to see what it was about.",
+    remedy="Count every event once. If an event was lost, get the task to see its current state.",
     versions=("1.1",),
     passing=_counted("1234"),
     failing=_counted("124"),
 )
 def revision_gap(facts: EventFacts[Event]) -> Iterator[Violation]:
     if facts.stream.blind or isinstance(facts.event, Task | Message):
-        return  # what was unreadable may have counted, and a task may be sent again
+        return  # an unreadable event may have a revision, and a task may be sent again
     before, revision = revision_in(facts.stream.last), revision_in(facts.value)
     if before and revision and revision != before + 1:
         lost = f": {revision - before - 1:,} missing" if revision > before else ""
-        yield Violation("/generation", f"{revision} after {before}{lost}")
+        yield Violation("/generation", f"revision {revision} follows {before}{lost}")
 
 
 def _repetition(facts: EventFacts[TaskStatusUpdateEvent], *, timed: bool) -> Iterator[Violation]:
-    """Report a status update that equals the event before it; `timed` says whether it has a timestamp."""
+    """Report a status update that equals the event before it; `timed` selects updates with a timestamp."""
     status = facts.event.status
     if bool(status.timestamp) is timed and facts.value == facts.stream.last:
-        yield Violation("", f"{short(status.state)} again")
+        yield Violation("", f"{short(status.state)} is repeated")
 
 
 @STATUSES.rule(
     "STREAM-019",
     WARNING,
-    "A status update came twice",
+    "A status update was sent twice",
     section="1.0 §3.5.2",
     requirement="Each stream MUST receive the same events in the same order.",
-    remedy="Send each event once: clients act on every one.",
+    remedy="Send each event once: clients process every event.",
     passing=stream(_TASK, _TIMED, chunk(), _TIMED, _DONE),
     failing=stream(_TASK, _TIMED, _TIMED, _DONE),
 )
@@ -253,10 +253,10 @@ def repeated_status(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violat
 @STATUSES.rule(
     "STREAM-026",
     HINT,
-    "A status update that says nothing new",
+    "A status update contains no change",
     section="1.0 §3.1.2, §4.2.1",
-    requirement="An update tells a change in the task's status.",
-    remedy="Give the update a timestamp, or keep the connection awake with a comment line: clients act on every event.",
+    requirement="A status update reports a change of the task's status.",
+    remedy="Add a timestamp, or send a comment line to keep the connection open: clients process every event.",
     passing=stream(_TASK, _TIMED, _DONE),
     failing=stream(_TASK, _WORKING, _WORKING, _DONE),
 )
@@ -267,36 +267,38 @@ def status_without_news(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Vi
 @STATUSES.rule(
     "STREAM-018",
     WARNING,
-    "Timestamps run backwards",
+    "The timestamps are not in order",
     section="1.0 §3.5.2",
     requirement="Events MUST be delivered in the order in which they were generated.",
-    remedy="Send the events in order, and take the times of one clock.",
+    remedy="Send the events in order, and take all timestamps from one clock.",
     passing=stream(_TASK, status("WORKING", "2026-01-31T12:00:00Z"), status("COMPLETED", "2026-01-31T12:00:00.500Z")),
     failing=stream(_TASK, status("WORKING", "2026-01-31T12:00:01Z"), status("COMPLETED", "2026-01-31T12:00:00Z")),
 )
 def backwards(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterator[Violation]:
     time, before = facts.event.status.timestamp, facts.stream.time
     if time and before and _is_before(time, before):
-        yield Violation("/status/timestamp", f"{time[:40]} after {before[:40]}")
+        yield Violation("/status/timestamp", f"{time[:40]} follows {before[:40]}")
 
 
-def _is_before(one: str, other: str) -> bool:
+def _is_before(first: str, second: str) -> bool:
     try:
-        earlier, later = (datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (one, other))
+        earlier, later = (datetime.fromisoformat(text.replace("Z", "+00:00")) for text in (first, second))
         return earlier < later
-    except (ValueError, TypeError):  # not a time, or one with a zone and one without
+    except (ValueError, TypeError):  # not a timestamp, or only one of them has a time zone
         return False
 
 
 @ARTIFACTS.rule(
     "STREAM-020",
     WARNING,
-    "Every chunk has an artifactId of its own",
+    "Every chunk has a different artifactId",
     section="1.0 §4.2.2",
     requirement="append: true adds to the artifact with the same id.",
-    remedy="Keep the artifactId of the first chunk, and set append on the others.",
-    passing=stream(_TASK, *(chunk(artifact={"artifactId": one, "name": one}, lastChunk=True) for one in "abc"), _DONE),
-    failing=stream(_TASK, *(chunk(artifact={"artifactId": one, "name": "report"}) for one in "abc"), _DONE),
+    remedy="Keep the artifactId of the first chunk, and set append on the other chunks.",
+    passing=stream(
+        _TASK, *(chunk(artifact={"artifactId": name, "name": name}, lastChunk=True) for name in "abc"), _DONE
+    ),
+    failing=stream(_TASK, *(chunk(artifact={"artifactId": name, "name": "report"}) for name in "abc"), _DONE),
 )
 def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterator[Violation]:
     event = facts.event
@@ -304,23 +306,23 @@ def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterator[Vi
         return
     name, own = event.artifact.name, event.artifact.artifact_id
     if name and own and len(facts.stream.unfinished.get(name, set()) | {own}) == _NEW_ARTIFACTS:
-        seen = f"{_NEW_ARTIFACTS} artifacts called {name[:80]!r}, none of them ended"
+        seen = f"{_NEW_ARTIFACTS} artifacts named {name[:80]!r}, none has a lastChunk"
         yield Violation("/artifact/artifactId", seen)
 
 
 @MIXTURE.rule(
     "STREAM-010",
     ERROR,
-    "A message came in one stream with other events",
+    "A message is mixed with other events",
     section="1.0 §3.1.2",
-    requirement="A stream is one message and nothing else, or a task and its updates.",
-    remedy="Say it in the message of a status update, or answer with the message alone.",
+    requirement="A stream contains either one message only, or a task and its updates.",
+    remedy="Send the text in the message of a status update, or send the message as the only event.",
     passing=stream(message(TEXT_PART)),
     failing=stream(_TASK, message(TEXT_PART), _DONE),
 )
 def message_among_events(facts: EventFacts[Event]) -> Iterator[Violation]:
     sent = facts.stream
     if not facts.framed or not sent.event_count or (sent.message_count and sent.event_count > 1):
-        return  # the only event so far, or reported before
+        return  # the first event, or already reported
     if sent.message_count or isinstance(facts.event, Message):
         yield Violation("", f"a message in a stream of {sent.event_count + 1:,} events")

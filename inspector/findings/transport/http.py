@@ -18,10 +18,10 @@ _SUCCESS_TYPES = frozenset({jsonrpc.JSON, rest.A2A_JSON})
 _ERROR_TYPES = _SUCCESS_TYPES | {_PROBLEM}
 _UNAUTHORIZED = 401
 _WITHOUT_DETAILS = frozenset({429})
-"""Statuses that are complete in themselves and belong to no error of A2A."""
+"""Statuses that need no details and belong to no A2A error."""
 
 
-class Head(NamedTuple):
+class ResponseHead(NamedTuple):
     """The head of a response: `content_type` and `challenge` (WWW-Authenticate) are the header fields."""
 
     version: str
@@ -30,8 +30,8 @@ class Head(NamedTuple):
     challenge: str
 
 
-class End(NamedTuple):
-    """The end of a response that was not a stream: whether it broke off, and why if that is known."""
+class ResponseEnd(NamedTuple):
+    """The end of a response without a stream: whether it was interrupted, and the cause if it is known."""
 
     version: str
     broken: bool
@@ -39,9 +39,9 @@ class End(NamedTuple):
 
 
 class HttpError(NamedTuple):
-    """An error over HTTP+JSON, the payload that it came in, and the A2A error that it is.
+    """An error over HTTP+JSON, its payload, and its A2A error (`kind`, None if it is unknown).
 
-    `inner` is the member error of the body, which should be an object.
+    `inner` is the member `error` of the body, which should be an object.
     """
 
     version: str
@@ -52,12 +52,12 @@ class HttpError(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Return where the error is in the body."""
+        """Return the JSON pointer to the error in the body."""
         return "/error" if isinstance(self.payload.value, dict) and "error" in self.payload.value else ""
 
 
 class GrpcStatus(NamedTuple):
-    """The status with which gRPC ended a call in an error of A2A; `word` is its name."""
+    """The status of a gRPC call that failed with an A2A error; `word` is the name of the status."""
 
     version: str
     word: str
@@ -66,44 +66,44 @@ class GrpcStatus(NamedTuple):
 
 
 _HTTP = rest.BINDING.name
-_PLAIN = answer(message(TEXT_PART), binding=_HTTP)
+_VALID_RESULT = answer(message(TEXT_PART), binding=_HTTP)
 _NOT_FOUND = BY_NAME["TaskNotFoundError"]
 
 
-def _refused(**changes: Json) -> Json:
-    """Return the example of a valid error over HTTP, with some of its members changed."""
+def _error_example(**changes: Json) -> Json:
+    """Return a valid error over HTTP with some members changed."""
     whole = {"code": 404, "status": "NOT_FOUND", "message": "There is no such task.", "details": [_NOT_FOUND.info()]}
     return response(
         {"error": {**whole, **changes}}, binding=_HTTP, status=404, operation="GetTask", asked={"id": "t-1"}
     )
 
 
-_REFUSED = _refused()
+_VALID_ERROR = _error_example()
 _STATUS: dict[str, Json] = response(
     {"code": _NOT_FOUND.code, "message": "TaskNotFoundError: no such task", "data": [_NOT_FOUND.info()]},
     binding="GRPC",
     status="NOT_FOUND",
 )
-"""The example of a valid error over gRPC: the name of its status, and the error in the form of JSON-RPC."""
+"""A valid error over gRPC: the name of its status, and the error in the format of JSON-RPC."""
 
 RULES: list[Rule] = []
-STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_PLAIN) for _ in range(4))
-# Before 1.0 an error has no form of its own: only the first of these sets is checked.
+STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_VALID_RESULT) for _ in range(4))
+# Only the first of these sets applies before 1.0, which defines no error format for HTTP.
 ERROR_AS_RESULT, ERROR_BODY, ERROR_STATUS, ERROR_DETAILS = (
-    RuleSet[HttpError](RULES, passing=_REFUSED) for _ in range(4)
+    RuleSet[HttpError](RULES, passing=_VALID_ERROR) for _ in range(4)
 )
-HEAD, END = RuleSet[Head](RULES, passing=_PLAIN), RuleSet[End](RULES, passing=_PLAIN)
+HEAD, END = RuleSet[ResponseHead](RULES, passing=_VALID_RESULT), RuleSet[ResponseEnd](RULES, passing=_VALID_RESULT)
 GRPC = RuleSet[GrpcStatus](RULES, V1, _STATUS)
 
 
 @MEDIA_TYPE.rule(
     "HTTP-001",
     WARNING,
-    "The answer has the wrong media type",
+    "The response has the wrong media type",
     section="1.0 §11.1",
-    requirement="HTTP+JSON answers are application/a2a+json or application/json, and streams text/event-stream.",
-    remedy="Set Content-Type: application/a2a+json, until 0.3 application/json, for a stream text/event-stream, and no "
-    "charset but UTF-8.",
+    requirement="HTTP+JSON responses are application/a2a+json or application/json, and streams are text/event-stream.",
+    remedy="Set Content-Type to application/a2a+json (up to 0.3: application/json), or to text/event-stream for a "
+    "stream. Use no charset but UTF-8.",
     failing=answer(message(TEXT_PART), binding=_HTTP, type="text/plain"),
 )
 def wrong_type(payload: Payload) -> Iterator[Violation]:
@@ -115,69 +115,69 @@ def wrong_type(payload: Payload) -> Iterator[Violation]:
 @ERROR_DETAILS.rule(
     "HTTP-002",
     WARNING,
-    "An error does not say which one it is",
+    "An error has no ErrorInfo",
     section="1.0 §11.6",
-    requirement="The details of an error hold an ErrorInfo whose reason names it.",
-    remedy="Add the ErrorInfo; clients can tell errors of one status apart by its reason alone.",
-    failing=_refused(details=[]),
+    requirement="The details of an error contain an ErrorInfo whose reason identifies the error.",
+    remedy="Add the ErrorInfo; clients distinguish errors of the same status only by its reason.",
+    failing=_error_example(details=[]),
 )
 def unnamed_error(facts: HttpError) -> Iterator[Violation]:
     error = facts.error
     if _lacks_wrapper(facts):
         return
-    if error.status not in _WITHOUT_DETAILS and error.status < 500 and not _is_explained(facts.payload.value):
-        inside = "/details" if isinstance(facts.inner, dict) else ""
-        yield Violation(facts.place + inside, f"{error.name}: {error.message}")
+    if error.status not in _WITHOUT_DETAILS and error.status < 500 and not _identifies_itself(facts.payload.value):
+        member = "/details" if isinstance(facts.inner, dict) else ""
+        yield Violation(facts.place + member, f"{error.name}: {error.message}")
 
 
 @ERROR_STATUS.rule(
     "HTTP-003",
     WARNING,
-    "The status is not that of the error",
+    "The status does not match the error",
     section="1.0 §3.3.2, §5.4, §11.6",
-    requirement="Each error has an HTTP status and a gRPC status of its own, and the body repeats them.",
-    remedy="Compare with the table; two releases of 1.0 differ, and either one is taken here.",
-    failing=_refused(status="INTERNAL"),
+    requirement="Each error has a specific HTTP status and gRPC status, and the body repeats them.",
+    remedy="Use the status in the table of errors; two releases of 1.0 differ, and the status of either is accepted.",
+    failing=_error_example(status="INTERNAL"),
 )
 def other_status(facts: HttpError) -> Iterator[Violation]:
     payload, error, inner, kind = facts.payload, facts.error, facts.inner, facts.kind
     if not isinstance(inner, dict):
         return
-    said, word = inner.get("code"), inner.get("status")
-    if not payload.framed and payload.status >= 300 and said != payload.status:
-        yield Violation("/error/code", f"{_quote(said)} in the body of a {payload.status}")
-    if payload.framed and said is not None and type(said) is not int:
-        yield Violation("/error/code", f"code is {_quote(said)}")
+    code, word = inner.get("code"), inner.get("status")
+    if not payload.framed and payload.status >= 300 and code != payload.status:
+        yield Violation("/error/code", f"code is {_quote(code)}, the HTTP status is {payload.status}")
+    if payload.framed and code is not None and type(code) is not int:
+        yield Violation("/error/code", f"code is {_quote(code)}, expected an integer")
     if kind is None:
         return
-    status = error.status or (said if type(said) is int else 0)
+    status = error.status or (code if type(code) is int else 0)
     if status >= 300 and status not in kind.http_statuses:
-        yield Violation("", f"{error.name} as {status} instead of {kind.http}")
+        yield Violation("", f"status is {status}, expected {kind.http} for {error.name}")
     if word not in kind.grpc_statuses:
-        yield Violation("/error/status", f"{error.name} as {_quote(word)} instead of {kind.grpc}")
+        yield Violation("/error/status", f"status is {_quote(word)}, expected {kind.grpc} for {error.name}")
 
 
 @ERROR_AS_RESULT.rule(
     "HTTP-004",
     ERROR,
-    "An error came with a status of success",
+    "An error has a success status",
     section="1.0 §3.3.2, §11.6",
-    requirement="Errors are answered with a status of 400 and above.",
-    remedy="Answer with the status of the error; caches and clients take this one for a result.",
-    failing={**_REFUSED, "status": 200},
+    requirement="Errors have a status of 400 or above.",
+    remedy="Send the status of the error; caches and clients read a success status as a result.",
+    failing={**_VALID_ERROR, "status": 200},
 )
 def error_as_success(facts: HttpError) -> Iterator[Violation]:
     if not facts.payload.framed and facts.payload.status < 300:
-        yield Violation(facts.place, f"{facts.payload.status} with {facts.error.name}")
+        yield Violation(facts.place, f"status is {facts.payload.status}, the error is {facts.error.name}")
 
 
 @BODY.rule(
     "HTTP-005",
     ERROR,
-    "The answer cannot be read",
+    "The response cannot be read",
     section="1.0 §3.1.1, §3.3.2, §11.3, §11.6",
-    requirement="The body is the object that the operation names, or an error of AIP-193.",
-    remedy="Is this the url of the HTTP+JSON interface? The reason stands beside the answer.",
+    requirement="The body is the object that the operation defines, or an error according to AIP-193.",
+    remedy="Check that this is the URL of the HTTP+JSON interface. The reason is shown with the response.",
     failing={"operation": "SendMessage", "binding": _HTTP, "text": "<html>"},
 )
 def unreadable_body(payload: Payload) -> Iterator[Violation]:
@@ -185,50 +185,50 @@ def unreadable_body(payload: Payload) -> Iterator[Violation]:
         yield Violation("", payload.answer.why)
 
 
-@ERROR_BODY.also("HTTP-005")
+@ERROR_BODY.add_check("HTTP-005")
 def unreadable_error(facts: HttpError) -> Iterator[Violation]:
     if facts.inner is not None and not isinstance(facts.inner, dict):
-        yield Violation("/error", f"error: an object is due, this is {brief(facts.inner)}")
+        yield Violation("/error", f"expected an object, found {brief(facts.inner)}")
 
 
 @STATUS.rule(
     "HTTP-007",
     ERROR,
-    "A result came with a status of failure",
+    "A result has an error status",
     section="1.0 §3.3.2, §9.1, §11.1; RFC 9110 §15",
-    requirement="A successful answer has a status of success.",
-    remedy="Answer results with 200: clients and proxies take this one for an error.",
+    requirement="A successful response has a success status.",
+    remedy="Send results with status 200: clients and proxies read an error status as an error.",
     failing=answer(message(TEXT_PART), status=503),
 )
 def result_as_failure(payload: Payload) -> Iterator[Violation]:
     if payload.status >= FAILED and not isinstance(payload.answer, ProtocolError | Unreadable):
-        yield Violation("", f"{payload.status} with a result")
+        yield Violation("", f"status is {payload.status}, the body is a result")
 
 
 @HEAD.rule(
     "HTTP-008",
     WARNING,
-    "A 401 does not say how to authenticate",
+    "A 401 response has no WWW-Authenticate",
     section="RFC 9110 §15.5.2; 1.0 §3.3.2; 0.3 §4.4",
-    requirement="A 401 MUST have a WWW-Authenticate header field with at least one challenge.",
+    requirement="A 401 response MUST include a WWW-Authenticate header with at least one challenge.",
     remedy="Send WWW-Authenticate with the scheme, such as Bearer.",
     failing=response({}, binding=_HTTP, status=401),
 )
-def no_challenge(head: Head) -> Iterator[Violation]:
+def no_challenge(head: ResponseHead) -> Iterator[Violation]:
     if head.status == _UNAUTHORIZED and not head.challenge:
-        yield Violation("", "no WWW-Authenticate came")
+        yield Violation("", "WWW-Authenticate is missing")
 
 
 @END.rule(
     "HTTP-009",
     ERROR,
-    "The answer broke off",
+    "The response is incomplete",
     section="RFC 9112 §8; 1.0 §11.1",
-    requirement="An answer is as long as its head says.",
-    remedy="Send all of the body that the head announces, in the coding that it names.",
+    requirement="The body has the length and the content coding that the header declares.",
+    remedy="Send the complete body, in the content coding that the header declares.",
     failing=answer(message(TEXT_PART), binding=_HTTP, end="cut"),
 )
-def broken_off(end: End) -> Iterator[Violation]:
+def broken_off(end: ResponseEnd) -> Iterator[Violation]:
     if end.broken:
         yield Violation("", end.why)
 
@@ -236,12 +236,12 @@ def broken_off(end: End) -> Iterator[Violation]:
 @ERROR_DETAILS.rule(
     "HTTP-010",
     WARNING,
-    "An error without its wrapper",
+    "An error is not in the member error",
     section="1.0 §11.6",
-    requirement='The body of an error is {"error": {...}}, by AIP-193.',
-    remedy="Put the error into the member error; clients look for it there.",
+    requirement='The body of an error is {"error": {...}}, according to AIP-193.',
+    remedy="Move the error into the member error; clients look for it there.",
     versions=V1,
-    failing={**_REFUSED, "payload": _REFUSED["payload"]["error"]},
+    failing={**_VALID_ERROR, "payload": _VALID_ERROR["payload"]["error"]},
 )
 def unwrapped_error(facts: HttpError) -> Iterator[Violation]:
     if _lacks_wrapper(facts):
@@ -251,10 +251,10 @@ def unwrapped_error(facts: HttpError) -> Iterator[Violation]:
 @ENVELOPE.rule(
     "HTTP-011",
     ERROR,
-    "A response of JSON-RPC, where HTTP+JSON is spoken",
+    "An HTTP+JSON response has a JSON-RPC envelope",
     section="1.0 §11.3, §11.6; 0.3 §3.2.3",
-    requirement="The body is the object that the operation names, or an error, without an envelope.",
-    remedy="Send the result itself; or declare the url as an interface of JSON-RPC.",
+    requirement="The body is the object that the operation defines, or an error, without an envelope.",
+    remedy="Send the result without the envelope, or declare the URL as a JSON-RPC interface.",
     versions=SINCE_0_2,
     failing=response(
         {"jsonrpc": "2.0", "id": "the-id", "error": {"code": -32603, "message": "x"}}, binding=_HTTP, status=500
@@ -262,56 +262,56 @@ def unwrapped_error(facts: HttpError) -> Iterator[Violation]:
 )
 def enveloped(payload: Payload) -> Iterator[Violation]:
     if payload.enveloped:
-        yield Violation("/jsonrpc", "the envelope of JSON-RPC, where the object itself is due")
+        yield Violation("/jsonrpc", "the body has the member jsonrpc")
 
 
 BODY.rule(
     "HTTP-006",
     WARNING,
-    "A streaming call was answered without a stream",
+    "The response to a streaming call is not a stream",
     section="1.0 §3.1.2, §11.7",
     requirement="The response to a streaming call is text/event-stream.",
-    remedy="Answer with text/event-stream, or declare streaming: false.",
+    remedy="Respond with text/event-stream, or set streaming to false on the card.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage", binding=_HTTP),
 )(no_stream)
 
 
-@BODY.also("HTTP-001")
+@BODY.add_check("HTTP-001")
 def wrong_type_of_json(payload: Payload) -> Iterator[Violation]:
     if payload.framed or isinstance(payload.answer, Unreadable) or payload.lacks_stream:
         return
     allowed = _ERROR_TYPES if isinstance(payload.answer, ProtocolError) else _SUCCESS_TYPES
     if payload.value is not None and payload.content_type not in allowed:
-        yield Violation("", payload.content_type or "none")
+        yield Violation("", f"Content-Type is {payload.content_type or 'missing'}")
 
 
 @GRPC.rule(
     "GRPC-001",
     WARNING,
-    "The status is not that of the error",
+    "The gRPC status does not match the error",
     section="1.0 §3.3.2, §5.4, §10.6",
-    requirement="Each error of A2A has a gRPC status of its own.",
-    remedy="Compare with the table; two releases of 1.0 differ, and either one is taken here.",
+    requirement="Each A2A error has a specific gRPC status.",
+    remedy="Use the status in the table of errors; two releases of 1.0 differ, and the status of either is accepted.",
     failing={**_STATUS, "status": "INTERNAL"},
 )
 def other_grpc_status(status: GrpcStatus) -> Iterator[Violation]:
     if status.word not in status.kind.grpc_statuses:
-        yield Violation("", f"{status.error.name} as {status.word} instead of {status.kind.grpc}")
+        yield Violation("", f"status is {status.word}, expected {status.kind.grpc} for {status.error.name}")
 
 
 @GRPC.rule(
     "GRPC-002",
     WARNING,
-    "An error of A2A does not name itself",
+    "An A2A error has no ErrorInfo",
     section="1.0 §10.6",
-    requirement="Implementations MUST include a google.rpc.ErrorInfo message in the status details.",
-    remedy="Send grpc-status-details-bin with an ErrorInfo whose reason is the error's name.",
+    requirement="The status details MUST include a google.rpc.ErrorInfo message.",
+    remedy="Send grpc-status-details-bin with an ErrorInfo whose reason is the name of the error.",
     failing={**_STATUS, "payload": {**_STATUS["payload"], "data": []}},
 )
 def no_error_info(status: GrpcStatus) -> Iterator[Violation]:
     details = status.error.data or ()
-    if not any(isinstance(one, dict) and one.get("reason") == status.kind.reason for one in details):
-        yield Violation("", status.error.name)
+    if not any(isinstance(detail, dict) and detail.get("reason") == status.kind.reason for detail in details):
+        yield Violation("", f"{status.error.name} has no ErrorInfo")
 
 
 def _lacks_wrapper(facts: HttpError) -> bool:
@@ -320,19 +320,19 @@ def _lacks_wrapper(facts: HttpError) -> bool:
     return facts.inner is None and not problem
 
 
-def _is_explained(value: dict[str, Json]) -> bool:
-    """Whether an error names itself: by the reason of an ErrorInfo, or by the type of a problem.
+def _identifies_itself(value: dict[str, Json]) -> bool:
+    """Whether an error identifies itself by the reason of an ErrorInfo or by the type of a problem.
 
-    Only an A2A error has an ErrorInfo; an error with details of another type is not in the table of A2A.
+    Only A2A errors have an ErrorInfo; details of other types belong to other errors.
     """
     inner = value.get("error")
     if not isinstance(inner, dict):
         return "error" not in value and isinstance(value.get("type"), str)
     details = inner.get("details")
     return isinstance(details, list) and any(
-        isinstance(one, dict) and ("reason" in one or isinstance(one.get("@type"), str)) for one in details
+        isinstance(detail, dict) and ("reason" in detail or isinstance(detail.get("@type"), str)) for detail in details
     )
 
 
 def _quote(value: Json) -> str:
-    return "nothing" if value is None else str(value) if type(value) is int else brief(value)
+    return "missing" if value is None else str(value) if type(value) is int else brief(value)

@@ -1,4 +1,4 @@
-"""Rules about JSON-RPC: the envelope, and the media type of what it arrives in."""
+"""Rules about JSON-RPC: the envelope and the media type of the response."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _ANSWER = answer(message(TEXT_PART))
 RULES: list[Rule] = []
 ENVELOPE, MEDIA_TYPE, BODY, RESPONSE, RESULT = (RuleSet[Payload](RULES, passing=_ANSWER) for _ in range(5))
 _BEFORE_THE_ID = (-32700, -32600)
-"""Parse error and invalid request: the agent may not have read the id of the request."""
+"""Parse error and invalid request, after which the agent may not know the id of the request."""
 
 
 def is_valid_result(payload: Payload) -> bool:
-    """Whether the envelope is that of a result; if so, the rules about envelopes need not be checked."""
+    """Whether the envelope contains a valid result, so that the rules about envelopes can be skipped."""
     value = payload.value
     return (
         isinstance(value, dict)
@@ -32,40 +32,40 @@ def is_valid_result(payload: Payload) -> bool:
 
 
 def _is_response(value: Json) -> bool:
-    """Whether there is a result or an error; RPC-002 reports anything else as a whole."""
+    """Whether the value has a result or an error; RPC-002 reports any other value."""
     return isinstance(value, dict) and not value.keys().isdisjoint(("result", "error"))
 
 
 @ENVELOPE.rule(
     "RPC-001",
     ERROR,
-    "The response's id is not that of the request",
+    "The id of the response is not that of the request",
     section="JSON-RPC 2.0 §5; 1.0 §9.1",
-    requirement="id MUST be the same as the value of the id member in the request.",
-    remedy="Copy the id of the request; clients drop an answer that they cannot match.",
+    requirement="The id of the response MUST be the id of the request.",
+    remedy="Copy the id of the request; clients drop a response that they cannot match.",
     failing=response({**_ENVELOPE, "id": "another", "result": message(TEXT_PART)}),
 )
 def other_id(payload: Payload) -> Iterator[Violation]:
     value = payload.value
     if not _is_response(value):
         return
-    got, error = value.get("id"), value.get("error")
-    if got is None and error is not None:
-        # An error without an id is valid if the request was refused before its id was read.
+    found, error = value.get("id"), value.get("error")
+    if found is None and error is not None:
+        # An error without an id is valid if the request was rejected before its id was read.
         code = error.get("code") if isinstance(error, dict) else None
         if payload.status >= FAILED or code in _BEFORE_THE_ID or type(code) is not int:
             return
-    if got != payload.request_id:
-        yield Violation("/id", f"{_quote(got)} instead of {payload.request_id!r}")
+    if found != payload.request_id:
+        yield Violation("/id", f"id is {_quote(found)}, expected {payload.request_id!r}")
 
 
 @ENVELOPE.rule(
     "RPC-002",
     ERROR,
-    "The answer is not a JSON-RPC response",
+    "The response is not a JSON-RPC response",
     section="1.0 §3.3.2, §9.1",
     requirement="Responses follow JSON-RPC 2.0.",
-    remedy="Compare it with JSON-RPC 2.0 §5; is this the url of the JSON-RPC interface?",
+    remedy="Compare the response with JSON-RPC 2.0 §5. Check that this is the URL of the JSON-RPC interface.",
     failing=response({**_ENVELOPE}),
 )
 def no_response(payload: Payload) -> Iterator[Violation]:
@@ -73,36 +73,36 @@ def no_response(payload: Payload) -> Iterator[Violation]:
     if not _is_response(value):
         return
     if value.get("jsonrpc") != "2.0":
-        yield Violation("/jsonrpc", f"jsonrpc is {_quote(value.get('jsonrpc'))}, not '2.0'")
+        yield Violation("/jsonrpc", f"jsonrpc is {_quote(value.get('jsonrpc'))}, expected '2.0'")
     if value.get("error") is not None and value.get("result") is not None:
-        yield Violation("/error", "both result and error")
+        yield Violation("/error", "the response has both result and error")
 
 
 @ENVELOPE.rule(
     "RPC-006",
     HINT,
-    "A response has both result and error, one of them null",
+    "A response has both result and error, and one is null",
     section="JSON-RPC 2.0 §5; 0.3 §6.11",
     requirement="result MUST NOT exist if there was an error, and error MUST NOT exist if there was none.",
-    remedy="Leave out the one that does not hold: some clients look whether the member is there.",
+    remedy="Remove the member that is null: some clients only check whether the member exists.",
     versions=SINCE_0_2,
     failing=response({**_ENVELOPE, "result": message(TEXT_PART), "error": None}),
 )
-def null_beside(payload: Payload) -> Iterator[Violation]:
+def null_member(payload: Payload) -> Iterator[Violation]:
     value = payload.value
     if isinstance(value, dict) and "result" in value and "error" in value and None in (value["result"], value["error"]):
-        odd, other = ("error", "a result") if value["error"] is None else ("result", "an error")
-        yield Violation(f"/{odd}", f"{odd} is null beside {other}")
+        null_name, other = ("error", "a result") if value["error"] is None else ("result", "an error")
+        yield Violation(f"/{null_name}", f"{null_name} is null, the response also has {other}")
 
 
-@ENVELOPE.also("RPC-002")
+@ENVELOPE.add_check("RPC-002")
 def no_error_code(payload: Payload) -> Iterator[Violation]:
     error = payload.value.get("error") if isinstance(payload.value, dict) else None
     if isinstance(error, dict) and type(error.get("code")) is not int:
-        yield Violation("/error/code", f"the error's code is {_quote(error.get('code'))}")
+        yield Violation("/error/code", f"code is {_quote(error.get('code'))}, expected an integer")
 
 
-@RESPONSE.also("RPC-002")
+@RESPONSE.add_check("RPC-002")
 def unreadable_response(payload: Payload) -> Iterator[Violation]:
     if isinstance(payload.answer, Unreadable) and (payload.has_error or not (payload.framed or _has_result(payload))):
         yield Violation("/error" if payload.has_error else "", payload.answer.why)
@@ -113,8 +113,8 @@ def unreadable_response(payload: Payload) -> Iterator[Violation]:
     ERROR,
     "The result cannot be read",
     section="1.0 §3.1",
-    requirement="The result has the type that the operation names.",
-    remedy="Compare the raw bytes with the section; the reason stands beside the result.",
+    requirement="The result has the type that the operation defines.",
+    remedy="Compare the raw bytes with the section; the reason is shown with the result.",
     failing=response({**_ENVELOPE, "result": None}),
 )
 def unreadable_result(payload: Payload) -> Iterator[Violation]:
@@ -128,10 +128,10 @@ def unreadable_result(payload: Payload) -> Iterator[Violation]:
 BODY.rule(
     "RPC-004",
     WARNING,
-    "A streaming call was answered without a stream",
+    "The response to a streaming call is not a stream",
     section="1.0 §3.1.2, §9.4.2",
     requirement="The response to a streaming call is text/event-stream.",
-    remedy="Answer with text/event-stream, or declare streaming: false.",
+    remedy="Respond with text/event-stream, or set streaming to false on the card.",
     failing=answer(message(TEXT_PART), "SendStreamingMessage"),
 )(no_stream)
 
@@ -139,23 +139,23 @@ BODY.rule(
 MEDIA_TYPE.rule(
     "RPC-005",
     WARNING,
-    "The answer has the wrong content type",
+    "The response has the wrong content type",
     section="1.0 §9.1",
-    requirement="JSON-RPC answers are application/json, and streams text/event-stream.",
-    remedy="Set Content-Type: application/json, for a stream text/event-stream, and no charset but UTF-8.",
+    requirement="JSON-RPC responses are application/json, and streams are text/event-stream.",
+    remedy="Set Content-Type to application/json, or to text/event-stream for a stream. Use no charset but UTF-8.",
     failing=answer(message(TEXT_PART), type="text/plain"),
 )(wrong_media_type)
 
 
-@BODY.also("RPC-005")
+@BODY.add_check("RPC-005")
 def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
     if payload.framed or isinstance(payload.value, Unreadable) or payload.lacks_stream:
         return
     if "json" not in payload.content_type or payload.content_type == rest.A2A_JSON:
-        yield Violation("", payload.content_type or "none")
+        yield Violation("", f"Content-Type is {payload.content_type or 'missing'}")
 
 
-@BODY.also("RPC-005")
+@BODY.add_check("RPC-005")
 def events_without_a_stream(payload: Payload) -> Iterator[Violation]:
     if unframed := payload.unframed:
         yield Violation("", unframed)

@@ -1,4 +1,4 @@
-"""Judge a payload: how its binding carries it, then what it contains."""
+"""Check a payload: first its transport, then its content."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
-from inspector.findings.payload.judge import of_error, of_object
+from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.findings.transport import http, jsonrpc
 from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
@@ -20,33 +20,33 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.pointer import pointer
 
 _UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
-"""The rules that only report that something cannot be read."""
+"""The rules that only report that a payload cannot be read."""
 
 
-def of_payload(payload: Payload) -> tuple[Finding, ...]:
-    """Judge a payload of any binding.
+def judge_payload(payload: Payload) -> tuple[Finding, ...]:
+    """Check a payload of any binding.
 
-    What cannot be read is reported once: by the members that have the wrong shape, or else by the reader's reason.
+    An unreadable payload is reported once: by the members with a wrong shape, or otherwise by the reason of the reader.
     """
     content = _of_content(payload)
-    carried = _TRANSPORTS.get(payload.binding, _of_other)(payload)
-    if any(one.severity is Severity.ERROR for one in content):
-        carried = (one for one in carried if one.rule not in _UNREAD)
-    return (*carried, *content, *REPEATED.judge(payload))
+    of_transport = _TRANSPORTS.get(payload.binding, _of_other)(payload)
+    if any(finding.severity is Severity.ERROR for finding in content):
+        of_transport = (finding for finding in of_transport if finding.rule not in _UNREAD)
+    return (*of_transport, *content, *REPEATED.judge(payload))
 
 
-def of_status(version: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
-    """Judge the status with which gRPC ended a call in an error; `word` is its name."""
+def judge_grpc_status(version: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
+    """Check the status of a gRPC call that failed; `word` is the name of the status."""
     kind = _kind_of(error)
     return () if kind is None else tuple(GRPC.judge(GrpcStatus(version, word, error, kind)))
 
 
 def _of_content(payload: Payload) -> tuple[Finding, ...]:
-    """Judge the object or the error inside of a payload."""
+    """Check the object or the error in a payload."""
     value, binding = payload.value, payload.binding
     error = value.get("error") if isinstance(value, dict) else None
     if isinstance(error, dict):
-        return of_error(error, payload.version, binding, ("error",), payload.status)
+        return judge_error_object(error, payload.version, binding, ("error",), payload.status)
     if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
         return ()
     if binding != JSONRPC.name:
@@ -58,9 +58,9 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
 def _of_object(payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[Finding, ...]:
     if payload.operation is Operation.EXTENDED_CARD and isinstance(value, dict):
         found = check(value, payload.version)
-        return tuple(replace(one, pointer=pointer(*steps) + one.pointer) for one in found)
+        return tuple(replace(finding, pointer=pointer(*steps) + finding.pointer) for finding in found)
     operation = None if payload.framed else payload.operation
-    return of_object(value, operation, payload.version, payload.binding, steps)
+    return judge_object(value, operation, payload.version, payload.binding, steps)
 
 
 def _of_jsonrpc(payload: Payload) -> Iterator[Finding]:

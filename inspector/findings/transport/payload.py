@@ -1,4 +1,4 @@
-"""A payload of a response as its binding carries it, and the rules that hold for every binding."""
+"""A payload of a response in its transport, and the rules that apply to every binding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
 from inspector.findings.examples import answer as example
-from inspector.findings.lenient_json import Lenient, Oddity, oddities
+from inspector.findings.lenient_json import JsonProblemKind, LenientReader, json_problems
 from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
@@ -18,20 +18,21 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 FAILED = 400
-"""The lowest status with which HTTP reports a failure."""
+"""The lowest HTTP status of an error."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _SPACED = re.compile(rb'"[ \t\r\n]')
-"""Between a name and its colon there may be spaces, which makes names hard to count."""
-_LONGEST_READ_TWICE = 1_000_000
-"""Longer payloads are not searched for repeated members."""
+"""White space after a quote: names with it before their colon cannot be counted."""
+_MAX_SEARCHED = 1_000_000
+"""The maximum size in bytes of payloads that are searched for repeated members."""
 
 
 class Payload(NamedTuple):
-    """One payload of an answer: `value` is its JSON (`Unreadable` if it is not JSON), `answer` what was read from it.
+    """One payload of a response.
 
-    `status` and `content_type` (the media type) are those of the response; `charset` is set for its first payload only,
-    so that it is reported once. `framed` is true for an event of a stream. `raw` has the bytes, if they are JSON.
+    `value` is its JSON value (`Unreadable` if it is not JSON), `answer` the decoded object. `status` and `content_type`
+    (the media type) are those of the response. `charset` is only set for the first payload, so that it is reported
+    once. `framed` is true for an event of a stream. `raw` contains the bytes if they are JSON.
     """
 
     binding: str
@@ -52,9 +53,9 @@ class Payload(NamedTuple):
         return self.operation in STREAMING
 
     @property
-    def media_type(self) -> str:
+    def content_type_text(self) -> str:
         """Return the media type for use in a finding."""
-        return self.content_type or "no content type"
+        return f"Content-Type is {self.content_type or 'missing'}"
 
     @property
     def lacks_stream(self) -> bool:
@@ -73,15 +74,15 @@ class Payload(NamedTuple):
 
     @property
     def unframed(self) -> str:
-        """Describe events in a body that is not a stream according to its head, `""` if there are none."""
+        """Describe events in a body whose media type is not that of a stream, `""` if there are none."""
         if self.framed or not isinstance(self.value, Unreadable):
             return ""
         raw = self.raw.lstrip()
         if raw.startswith(_STREAM_STARTS):
-            return f"{self.media_type}, and what came is a stream of events"
+            return f"{self.content_type_text}, but the body is a stream of events"
         first, _, others = raw.partition(b"\n")
         lines = isinstance(parse(first), dict) and others.lstrip().startswith(b"{")
-        return f"{self.media_type}, and what came are lines of JSON, not Server-Sent Events" if lines else ""
+        return f"{self.content_type_text}, but the body is lines of JSON" if lines else ""
 
 
 def charset_of(content_type: str) -> str:
@@ -94,17 +95,17 @@ def charset_of(content_type: str) -> str:
 
 
 def wrong_media_type(payload: Payload) -> Iterator[Violation]:
-    """Report a charset that is not allowed for JSON and SSE, and events in answer to a call that does not stream."""
+    """Report a charset that is not allowed for JSON and SSE, and events in the response to a call without streaming."""
     if payload.charset not in _CHARSETS:
-        yield Violation("", f"charset={payload.charset[:80]}")
+        yield Violation("", f"charset is {payload.charset[:80]}, expected UTF-8")
     if payload.framed and not payload.streaming:
-        yield Violation("", payload.content_type or "a stream of events")
+        yield Violation("", "the response to a call without streaming is a stream of events")
 
 
 def no_stream(payload: Payload) -> Iterator[Violation]:
     """Report a response to a streaming call that is not a stream."""
     if payload.lacks_stream:
-        yield Violation("", f"answered with {payload.media_type}")
+        yield Violation("", payload.content_type_text)
 
 
 STREAM_RULES: list[Rule] = []
@@ -117,8 +118,8 @@ UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES), RuleSet[Payload](RULES)
     ERROR,
     "An event cannot be read",
     section="1.0 §3.2.3",
-    requirement="Each event holds exactly one of task, message, statusUpdate and artifactUpdate.",
-    remedy="Compare the raw bytes with the section; the reason stands beside the event.",
+    requirement="Each event contains exactly one of task, message, statusUpdate and artifactUpdate.",
+    remedy="Compare the raw bytes with the section; the reason is shown with the event.",
     passing=stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED")),
     failing=stream(task(), sse="data: <p>Oops</p>\n\n"),
 )
@@ -134,10 +135,10 @@ def unreadable_event(payload: Payload) -> Iterator[Violation]:
 @REPEATED.rule(
     "DATA-023",
     ERROR,
-    "A member is there twice",
+    "A member name is repeated",
     section="RFC 8259 §4",
-    requirement="The names within an object SHOULD be unique.",
-    remedy="Take one away: readers differ in which of them they see.",
+    requirement="Member names in an object SHOULD be unique.",
+    remedy="Remove one of the members: readers differ in which of them they use.",
     passing=example(message(TEXT_PART)),
     failing={
         "operation": "SendMessage",
@@ -146,20 +147,20 @@ def unreadable_event(payload: Payload) -> Iterator[Violation]:
     },
 )
 def repeated_member(payload: Payload) -> Iterator[Violation]:
-    if not 0 < len(payload.raw) <= _LONGEST_READ_TWICE or names_are_unique(payload.raw, payload.value):
+    if not 0 < len(payload.raw) <= _MAX_SEARCHED or names_are_unique(payload.raw, payload.value):
         return
-    lenient = Lenient()
+    reader = LenientReader()
     try:
-        value = lenient.read(payload.raw.decode("utf-8"))
+        value = reader.read(payload.raw.decode("utf-8"))
     except (ValueError, RecursionError):
         return  # other rules report what is not JSON
-    for odd in oddities(value) if lenient.odd else ():
-        if odd.oddity is Oddity.REPEATED:
-            yield Violation(odd.pointer, odd.seen)
+    for problem in json_problems(value) if reader.has_problems else ():
+        if problem.kind is JsonProblemKind.REPEATED:
+            yield Violation(problem.pointer, problem.seen)
 
 
 def names_are_unique(raw: bytes, value: Json) -> bool:
-    """Return whether certainly no object has a name twice: the text has as many names as its value."""
+    """Return whether no object repeats a name: the text has as many names as its value. False may be wrong."""
     if _SPACED.search(raw):
         return False
     count, waiting = 0, [value]

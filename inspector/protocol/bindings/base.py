@@ -1,4 +1,4 @@
-"""A binding: how the operations of a dialect are sent over a transport."""
+"""The binding of A2A to a transport: how operations become requests, and how responses are read."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from inspector.protocol.operations import Operation
 
 
 @dataclass(frozen=True, slots=True)
-class Inset:
-    """A file whose content, in base64, is part of a body, before the byte `at`; `size` is that of the file."""
+class FileSplice:
+    """A file whose content is inserted into a body, in base64, before the byte `at`; `size` is the size of the file."""
 
     at: int
     path: PurePath
@@ -24,29 +24,29 @@ class Inset:
 
     @property
     def length(self) -> int:
-        """Return how many bytes it adds to the body."""
+        """Return the number of bytes that the file adds to the body."""
         return (self.size + 2) // 3 * 4
 
     @property
     def mark(self) -> str:
         """Return the placeholder in requests that are shown or recorded, escaped for a JSON string."""
-        # The name of a file need not be UTF-8, and may have quotes in it.
+        # A file name may contain quotes and bytes that are not UTF-8.
         name = self.path.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         return f"{{{{file:{dump(name).decode()[1:-1]}}}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """An HTTP request: exactly this body, and these headers besides those of the transport.
+    """An HTTP request: the exact body, and the headers in addition to those of the transport.
 
-    `insets` are files, in order, whose content is put into the body while it is sent.
+    `splices` are the files whose content is inserted into the body while it is sent, in order.
     """
 
     method: str
     url: str
     headers: Mapping[str, str]
     body: bytes = b""
-    insets: tuple[Inset, ...] = ()
+    splices: tuple[FileSplice, ...] = ()
 
     @property
     def shown(self) -> bytes:
@@ -56,24 +56,26 @@ class HttpRequest:
     @property
     def length(self) -> int:
         """Return the length of the body on the wire, in bytes."""
-        return len(self.body) + sum(inset.length for inset in self.insets)
+        return len(self.body) + sum(splice.length for splice in self.splices)
 
-    def pieces(self) -> Iterator[bytes | Inset]:
-        """Yield the pieces of the body in order: bytes, and the files between them."""
+    def pieces(self) -> Iterator[bytes | FileSplice]:
+        """Yield the parts of the body in order: bytes and files."""
         done = 0
-        for inset in self.insets:
-            yield self.body[done : inset.at]
-            yield inset
-            done = inset.at
+        for splice in self.splices:
+            yield self.body[done : splice.at]
+            yield splice
+            done = splice.at
         yield self.body[done:]
 
 
 @dataclass(frozen=True, slots=True)
 class GrpcRequest:
-    """A gRPC call: exactly this message, and this metadata besides that of the transport.
+    """A gRPC call: the exact message, and the metadata in addition to that of the transport.
 
-    `target` is `host:port`, `path` is `/package.Service/Method`, the names in `metadata` are in lower case;
-    `streaming` says that the answer is a stream of messages, `tls` that the connection is encrypted.
+    - `target`: `host:port`; `tls`: whether to use TLS.
+    - `path`: `/package.Service/Method`.
+    - `metadata`: with names in lower case.
+    - `streaming`: whether the response is a stream of messages.
     """
 
     target: str
@@ -85,37 +87,37 @@ class GrpcRequest:
 
     @property
     def url(self) -> str:
-        """Return the URL of the HTTP/2 request; credentials are stored by its origin."""
+        """Return the URL of the HTTP/2 request, whose origin selects the credentials."""
         return f"{'https' if self.tls else 'http'}://{self.target}{self.path}"
 
 
 WireRequest: TypeAlias = HttpRequest | GrpcRequest
-"""A request for either client."""
+"""A request for the HTTP client or the gRPC client."""
 
 Answer: TypeAlias = Result | ProtocolError | Unreadable
-"""The response to a unary operation."""
+"""What a response to a unary operation contains."""
 
 Item: TypeAlias = Event | ProtocolError | Unreadable
-"""The content of one frame of a stream."""
+"""What a frame of a stream contains."""
 
 Hide: TypeAlias = Callable[[bytes], bytes]
-"""Masks the secrets in a JSON text."""
+"""A function that masks the secrets in a JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A transport: `encode` makes a request; `read`, `decode_answer` and `decode_item` read responses and never raise.
+    """A binding: `encode` creates requests; `read`, `decode_answer` and `decode_item` read responses and never raise.
 
     - `name`: the name on cards.
-    - `offers`: whether the dialect has the operation over this transport.
-    - `encode`: makes the request from the URL of the interface, the parameters, and an id that is unique in the
-      session; raises `FaultError` if the transport cannot carry the parameters.
+    - `offers`: returns whether the dialect has the operation over this binding.
+    - `encode`: creates the request from the URL of the interface, the parameters and an id that is unique in the
+      session; raises `FaultError` if the binding cannot represent the parameters.
     - `read`: converts the bytes of a payload to JSON, which `decode_answer` reads with the status of the response.
-    - `events`: streams are Server-Sent Events, not bare payloads.
-    - `whole`: a request is made in memory, so that no file can be read while it is sent.
-    - `in_full`: completes the URL of an interface, given the URL of the card.
-    - `show`, `mask`: return a payload as JSON text if it can be read, or with its secrets masked; the boolean argument
-      is True for the payload of a request.
+    - `events`: whether streams are Server-Sent Events; otherwise they consist of bare payloads.
+    - `whole`: whether the request is built in memory, so that no file can be read while it is sent.
+    - `complete_url`: completes the URL of an interface, given the URL of the card.
+    - `show`: returns a payload as JSON text if it can be read; `mask`: returns it with its secrets masked. The boolean
+      argument is True for the payload of a request.
     """
 
     name: str
@@ -126,8 +128,8 @@ class Binding:
     decode_item: Callable[[Dialect, Json], Item]
     events: bool = True
     whole: bool = False
-    in_full: Callable[[str, str], str] = lambda url, _card_url: url
-    show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda _dialect, _operation, raw, _asked: raw
-    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = lambda _dialect, _operation, raw, _asked, hide: (
-        hide(raw)
+    complete_url: Callable[[str, str], str] = lambda url, _card_url: url
+    show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda _dialect, _operation, raw, _is_request: raw
+    mask: Callable[[Dialect, Operation, bytes, bool, Hide], bytes] = (
+        lambda _dialect, _operation, raw, _is_request, hide: hide(raw)
     )

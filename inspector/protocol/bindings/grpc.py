@@ -1,4 +1,4 @@
-"""gRPC: an operation is a method of a service, and its JSON is sent as protobuf messages (1.0 section 10)."""
+"""gRPC: operations are methods of a service, and their JSON is sent as protobuf messages (1.0 section 10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 DETAILS = "grpc-status-details-bin"
-"""The metadata with the details of an error."""
+"""The name of the metadata with the details of an error."""
 
 OK = 0
 """The status code of success."""
@@ -47,14 +47,14 @@ _SCHEMES = {"grpc": "http", "grpcs": "https"}
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 
 
-# ── where ──
+# ── the URL ──
 
 
-def in_full(url: str, beside: str = "") -> str:
+def complete_url(url: str, card_url: str = "") -> str:
     """Return the URL of an interface with the scheme `https` for TLS, `http` without.
 
     `grpcs://` and `https://` use TLS, `grpc://` and `http://` do not. Many cards have `host:port` only. Then TLS is
-    used for port 443, and on other machines also if the URL of the card (`beside`) is `https`, because the calls carry
+    used for port 443. On other machines it is also used if the URL of the card is `https`, because calls contain
     credentials.
     """
     if "://" in url:
@@ -65,11 +65,11 @@ def in_full(url: str, beside: str = "") -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return f"http://{url}"
-    tls = port == 443 or (beside.lower().startswith("https:") and not _is_here(host))
+    tls = port == 443 or (card_url.lower().startswith("https:") and not _is_local(host))
     return f"{'https' if tls else 'http'}://{url}"
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -79,10 +79,10 @@ def _is_here(host: str) -> bool:
 def _target(url: str) -> tuple[str, bool]:
     """Return `host:port` of a URL, and whether to use TLS.
 
-    Host and port are always written, so that a card cannot name other targets of the gRPC library (`unix:`).
+    The result always has a host and a port, so that a card cannot use other targets of the gRPC library (`unix:`).
     """
     try:
-        parts = urlsplit(in_full(url))
+        parts = urlsplit(complete_url(url))
         host, port = parts.hostname, parts.port
     except ValueError:
         host = None
@@ -91,8 +91,8 @@ def _target(url: str) -> tuple[str, bool]:
             Fault(
                 Whose.AGENT,
                 FaultCode.UNREACHABLE,
-                f"{url!r} is not a url that can be called with gRPC.",
-                "The card of a gRPC interface says host:port, http:// or https://.",
+                f"{url!r} is not a valid URL for gRPC.",
+                "The URL of a gRPC interface has to be host:port, or start with http:// or https://.",
             )
         )
     tls = parts.scheme == "https"
@@ -104,12 +104,12 @@ def _target(url: str) -> tuple[str, bool]:
 
 def _method(dialect: Dialect, operation: Operation) -> tuple[GrpcService, GrpcMethod]:
     if dialect.service is None:
-        raise ValueError(f"{dialect.version} does not travel over gRPC as this JSON")
+        raise ValueError(f"{dialect.version} does not support gRPC with this JSON")
     return dialect.service, dialect.service.methods[operation]
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> GrpcRequest:
-    """Write a call as a gRPC request; raises `FaultError` if its message does not have a parameter."""
+    """Return the gRPC request for an operation; raises `FaultError` if the message type does not have a parameter."""
     service, method = _method(dialect, operation)
     target, tls = _target(url)
     try:
@@ -120,8 +120,8 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
             Fault(
                 Whose.YOURS,
                 FaultCode.USAGE,
-                f"{operation.value} cannot be written as a {method.request} of {dialect.version}: {why}.",
-                "Another transport of the agent may carry it; gRPC has a fixed set of members.",
+                f"{operation.value} cannot be encoded as {method.request} of A2A {dialect.version}: {why}.",
+                "gRPC supports only the members of its messages. Remove the member, or use another binding.",
             )
         ) from error
     metadata = {name.lower(): text for name, text in dialect.headers.items()}
@@ -129,7 +129,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def write_request(dialect: Dialect, operation: Operation, value: Json) -> bytes:
-    """Write the message of a request; raises `ValueError` for unknown members."""
+    """Return the message of a request; raises `ValueError` for unknown members."""
     service, method = _method(dialect, operation)
     return protobuf.write(service.descriptors, method.request, {} if value is None else value)
 
@@ -137,14 +137,14 @@ def write_request(dialect: Dialect, operation: Operation, value: Json) -> bytes:
 # ── the response ──
 
 
-def read(dialect: Dialect, operation: Operation, raw: bytes, asked: bool = False) -> Json | Unreadable:
-    """Read a message of a response as JSON, or, if `asked`, that of a request."""
+def read(dialect: Dialect, operation: Operation, raw: bytes, is_request: bool = False) -> Json | Unreadable:
+    """Read the message of a response as JSON, or of a request if `is_request`."""
     service, method = _method(dialect, operation)
-    return protobuf.read(service.descriptors, method.request if asked else method.response, raw)
+    return protobuf.read(service.descriptors, method.request if is_request else method.response, raw)
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read the response of a unary call; errors are not messages."""
+    """Read the response of a unary call, which is not an error."""
     return dialect.decode_result(operation, value)
 
 
@@ -154,14 +154,14 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def decode_error(code: int, message: str, details: bytes) -> ProtocolError:
-    """Read the status that ended a call as an error of A2A, or under the name of the status if it is not one.
+    """Convert the status of a call to an A2A error, or to an error with the name of the status.
 
-    `details` is the value of `grpc-status-details-bin`, binary or in base64, `b""` if there was none; they become the
-    data of the error. The reason of an ErrorInfo names the error, or the start of the message before 1.0.
+    `details` is the value of `grpc-status-details-bin`, binary or in base64, `b""` for none; it becomes the data of the
+    error. The reason of an ErrorInfo identifies the error; before 1.0, the start of the message does.
     """
     word = STATUSES[code] if 0 <= code < len(STATUSES) else str(code)
     data = _details(details)
-    reasons = [one["reason"] for one in data if isinstance(one.get("reason"), str)]
+    reasons = [detail["reason"] for detail in data if isinstance(detail.get("reason"), str)]
     kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or named_in(message)
     if kind is not None:
         return ProtocolError(kind.code, message, data or None)
@@ -169,20 +169,20 @@ def decode_error(code: int, message: str, details: bytes) -> ProtocolError:
 
 
 def _details(raw: bytes) -> list[dict[str, Json]]:
-    """Read the details of a status, in either encoding; a detail of an unknown type keeps its bytes, as base64."""
+    """Read the details of a status, binary or in base64; the value of an unknown type is returned in base64."""
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - most sessions need no protobuf
 
     status = protobuf.message_class("status", "Status")
     for candidate in _decoded(raw):
         try:
-            return [_detail(one.type_url, one.value) for one in status.FromString(candidate).details]
+            return [_detail(detail.type_url, detail.value) for detail in status.FromString(candidate).details]
         except DecodeError:
             continue
     return []
 
 
 def _decoded(raw: bytes) -> list[bytes]:
-    """Return what a binary value may contain, the likeliest first; a leading zero marks a value without base64."""
+    """Return the possible decodings of a binary value, the likeliest first; a leading zero marks raw bytes."""
     if raw.startswith(b"\0"):
         return [raw[1:]]
     if _BASE64.fullmatch(raw):
@@ -205,13 +205,13 @@ def _detail(type_url: str, raw: bytes) -> dict[str, Json]:
 
 
 def write_answer(dialect: Dialect, operation: Operation, value: Json) -> bytes:
-    """Write a message of a response without unknown members; raises `ValueError` for a wrong type."""
+    """Return the message of a response without unknown members; raises `ValueError` for a wrong type."""
     service, method = _method(dialect, operation)
     return protobuf.write(service.descriptors, method.response, {} if value is None else value, whole=False)
 
 
 def encode_error(error: ErrorKind, message: str, word: str) -> tuple[int, bytes]:
-    """Return the code of a status, and the `grpc-status-details-bin` that names the error."""
+    """Return the status code and the value of `grpc-status-details-bin` for an error."""
     code = STATUSES.index(word)
     status = {"code": code, "message": message, "details": [error.info()]}
     return code, protobuf.write("status", "Status", status)
@@ -220,20 +220,20 @@ def encode_error(error: ErrorKind, message: str, word: str) -> tuple[int, bytes]
 # ── the records ──
 
 
-def show(dialect: Dialect, operation: Operation, raw: bytes, asked: bool) -> bytes:
-    """Write a message as JSON text, or return it unchanged if it cannot be read."""
-    value = read(dialect, operation, raw, asked)
+def show(dialect: Dialect, operation: Operation, raw: bytes, is_request: bool) -> bytes:
+    """Return a message as JSON text, or unchanged if it cannot be read."""
+    value = read(dialect, operation, raw, is_request)
     return raw if isinstance(value, Unreadable) else dump(value)
 
 
-def mask(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: Hide) -> bytes:
-    """Return a message with its secrets masked, the same bytes if it has none.
+def mask(dialect: Dialect, operation: Operation, raw: bytes, is_request: bool, hide: Hide) -> bytes:
+    """Return a message with its secrets masked, unchanged if it has none.
 
-    Secrets are masked in the JSON of the message, because a mask of another length would break the message. A message
-    with a secret loses unknown fields. If the type does not allow the mask (in a date), the result is the JSON.
+    Secrets are masked in the JSON of the message, because a mask of another length would damage the message. A message
+    with a secret loses unknown fields. If the mask is not valid in the message (in a date), the result is JSON.
     """
     service, method = _method(dialect, operation)
-    value = read(dialect, operation, raw, asked)
+    value = read(dialect, operation, raw, is_request)
     if isinstance(value, Unreadable):
         return hide(raw)
     text = dump(value)
@@ -241,7 +241,7 @@ def mask(dialect: Dialect, operation: Operation, raw: bytes, asked: bool, hide: 
     if hidden == text:
         return raw
     try:
-        return protobuf.write(service.descriptors, method.request if asked else method.response, parse(hidden))
+        return protobuf.write(service.descriptors, method.request if is_request else method.response, parse(hidden))
     except ValueError:
         return hidden
 
@@ -255,7 +255,7 @@ BINDING = Binding(
     decode_item=decode_item,
     events=False,
     whole=True,
-    in_full=in_full,
+    complete_url=complete_url,
     show=show,
     mask=mask,
 )

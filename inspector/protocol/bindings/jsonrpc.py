@@ -16,7 +16,7 @@ JSON = "application/json"
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
-    """Write a call as an HTTP request."""
+    """Return the HTTP request for an operation."""
     if operation not in dialect.methods:
         return HttpRequest("GET", _extended_card_url(url, dialect), {"Accept": JSON, **dialect.headers})
     params = dialect.encode_request(operation, request)
@@ -34,7 +34,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def _extended_card_url(url: str, dialect: Dialect) -> str:
-    """Return the URL of the extended card of 0.2, which is below the parent of the URL of the interface."""
+    """Return the URL of the extended card in A2A 0.2, which is relative to the parent of the URL of the interface."""
     base = url.partition("#")[0].partition("?")[0].rstrip("/")
     parent = base.rpartition("/")[0]
     return f"{base if parent.endswith('/') else parent}/{dialect.extended_card_path}"
@@ -42,22 +42,22 @@ def _extended_card_url(url: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The result in an envelope."""
+    """The result in a JSON-RPC response."""
 
     result: Json
 
 
 def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
-    """Return the result or the error in a JSON-RPC response; the error, if it has both."""
+    """Return the result or the error in a JSON-RPC response; if it has both, the error."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"a JSON-RPC response is an object, this is {type_name(value)}")
+        return Unreadable(value, f"expected a JSON-RPC response (an object), found {type_name(value)}")
     error = value.get("error")
     if error is None:
         if "result" in value:
             return Opened(value["result"])
-        return Unreadable(value, "neither result nor error: not a JSON-RPC response")
+        return Unreadable(value, "not a JSON-RPC response: neither result nor error")
     if not isinstance(error, dict):
-        return Unreadable(value, f"a JSON-RPC error is an object, this is {type_name(error)}")
+        return Unreadable(value, f"expected a JSON-RPC error (an object), found {type_name(error)}")
     code, message = error.get("code"), error.get("message")
     return ProtocolError(
         code=code if type(code) is int else None,
@@ -67,13 +67,17 @@ def open_envelope(value: Json) -> Opened | ProtocolError | Unreadable:
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read the response of a unary call, whatever its HTTP status; an empty result may be missing."""
+    """Read the response of a unary call with any HTTP status; an empty result may be missing."""
     if operation is Operation.DELETE_PUSH and isinstance(value, dict) and "jsonrpc" in value:
-        value = {"result": None} | value  # the official 0.3 SDK drops members that are null
+        value = {"result": None} | value  # the official SDK 0.3 omits members that are null
     if operation in STREAMING:
         return decode_item(dialect, value)
     if operation not in dialect.methods:
-        return dialect.decode_result(operation, value) if status < 300 else Unreadable(value, "no card")
+        return (
+            dialect.decode_result(operation, value)
+            if status < 300
+            else Unreadable(value, f"expected a card, received status {status}")
+        )
     match open_envelope(value):
         case Opened(result):
             return dialect.decode_result(operation, result)
@@ -91,7 +95,7 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
-    """Name an error by its code in this version: 0.1 uses other codes than later versions."""
+    """Set the name of an error by its code in this version; 0.1 uses other codes than later versions."""
     if isinstance(failure, Unreadable) or failure.code is None:
         return failure
     unknown = "Error" if -32099 <= failure.code < dialect.traits.last_error else failure.name
@@ -101,7 +105,7 @@ def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolErr
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as a server receives it; `id` is None for a request without one."""
+    """A JSON-RPC request as a server reads it; `id` is None if the request has no id."""
 
     method: str
     params: Json
@@ -109,7 +113,7 @@ class Call:
 
 
 def decode_call(value: Json) -> Call | ProtocolError:
-    """Read a request as a server does (JSON-RPC 2.0 section 4)."""
+    """Read a request in a server (JSON-RPC 2.0 section 4)."""
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
         return ProtocolError(-32600, "Request payload validation error")
     identity = value.get("id")
@@ -119,7 +123,7 @@ def decode_call(value: Json) -> Call | ProtocolError:
 
 
 def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolError) -> Json:
-    """Write a response as a server does."""
+    """Return the response of a server."""
     if isinstance(outcome, ProtocolError):
         error = {"code": outcome.code, "message": outcome.message}
         data = {} if outcome.data is None else {"data": outcome.data}
@@ -128,7 +132,7 @@ def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolEr
 
 
 def offers(dialect: Dialect, operation: Operation) -> bool:
-    """Return whether the dialect has a method for the operation, or another way to get the extended card."""
+    """Return whether the dialect has a method for the operation, or a URL for the extended card."""
     return operation in dialect.methods or (operation is Operation.EXTENDED_CARD and dialect.extended_card_path != "")
 
 

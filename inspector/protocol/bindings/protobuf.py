@@ -1,7 +1,7 @@
-"""Protobuf messages as JSON and back, from descriptor sets in private pools; protobuf is loaded at the first message.
+"""Convert between protobuf messages and JSON, with descriptor sets in separate pools.
 
-The pools are private, because a program has one default pool, and another A2A library may have filled it with types of
-the same names and other fields.
+The default pool of the process is not used, because another A2A library may have registered types of the same names
+with other fields. The protobuf library is loaded with the first message.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from inspector.protocol.model import Json, Unreadable
 
 _SETS = Path(__file__).with_name("proto")
 _QUOTED = 500
-"""How many bytes of a message that cannot be read are quoted."""
+"""How many bytes of an unreadable message are quoted."""
 
 _LEAST_OF_FIELD = 2
-"""The fewest bytes that a field takes: a message with less of them for each container has not got too many."""
+"""The smallest size of a field; a message with fewer bytes per allowed container cannot have too many fields."""
 
 
 class AddedField(NamedTuple):
-    """A field of 64 bits that a version adds to a message of the version before it."""
+    """A 64-bit integer field that a version adds to a message of its base version."""
 
     message: str
     name: str
@@ -34,19 +34,19 @@ class AddedField(NamedTuple):
 
 
 class ExtendedSet(NamedTuple):
-    """A descriptor set with fields added to its messages."""
+    """A descriptor set with additional fields in its messages."""
 
     base: str
     added: tuple[AddedField, ...]
 
 
 Descriptors: TypeAlias = str | ExtendedSet
-"""The name of a descriptor set, or one with added fields."""
+"""The name of a descriptor set, or a descriptor set with additional fields."""
 
 
 @cache
 def _pool(descriptors: Descriptors) -> tuple[Any, str]:
-    """Return the types of a descriptor set, and the package that it is about."""
+    """Return the pool with the types of a descriptor set, and the package of its last file."""
     from google.protobuf.descriptor_pb2 import FileDescriptorSet  # noqa: PLC0415 - most sessions need no protobuf
     from google.protobuf.descriptor_pool import DescriptorPool  # noqa: PLC0415 - likewise
 
@@ -77,7 +77,7 @@ def _add(message: Any, field: AddedField) -> None:
 
 @cache
 def message_class(descriptors: Descriptors, name: str) -> Any:
-    """Return the class of a message type, named in full or within the package of the descriptor set."""
+    """Return the class of a message type; a name without dots is in the package of the descriptor set."""
     from google.protobuf.message_factory import GetMessageClass  # noqa: PLC0415 - likewise
 
     pool, package = _pool(descriptors)
@@ -85,11 +85,11 @@ def message_class(descriptors: Descriptors, name: str) -> Any:
 
 
 def read(descriptors: Descriptors, name: str, raw: bytes) -> Json | Unreadable:
-    """Read a message as JSON under protobuf's own rules: camelCase names, and nothing that has its default value.
+    """Read a message as ProtoJSON: with camelCase names, and without members that have their default value.
 
-    Numbers in a `Struct` or a `Value` are floats. Refused beyond bad encoding: text that is not UTF-8, more than 100
-    levels of messages, NaN and Infinity in data, dates outside of the years 1 to 9999, and messages so rich in fields
-    that they would take hundreds of times their size.
+    Numbers in a `Struct` or a `Value` are floats. These are rejected besides an invalid encoding: text that is not
+    UTF-8, more than 100 levels of messages, NaN and Infinity in data, dates outside of the years 1 to 9999, and more
+    than `MOST_CONTAINERS` fields.
     """
     from google.protobuf import json_format  # noqa: PLC0415 - likewise
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - likewise
@@ -102,17 +102,17 @@ def read(descriptors: Descriptors, name: str, raw: bytes) -> Json | Unreadable:
         message = kind.FromString(raw)
     except DecodeError as error:
         why = str(error).rpartition(": ")[2]
-        return Unreadable(quoted, f"no {kind.DESCRIPTOR.full_name} in protobuf: {why[:1].lower()}{why[1:]}")
+        return Unreadable(quoted, f"not a valid {kind.DESCRIPTOR.full_name} message: {why[:1].lower()}{why[1:]}")
     try:
         return json_format.MessageToDict(message, descriptor_pool=_pool(descriptors)[0])
     except (json_format.Error, ValueError, OverflowError) as error:
-        return Unreadable(quoted, f"{kind.DESCRIPTOR.full_name} with what JSON cannot hold: {error}")
+        return Unreadable(quoted, f"{kind.DESCRIPTOR.full_name} cannot be represented in JSON: {error}")
 
 
 def write(descriptors: Descriptors, name: str, value: Json, *, whole: bool = True) -> bytes:
-    """Write JSON as a message; raises `ValueError` that names the member where the type has no place for it.
+    """Write JSON as a message; raises `ValueError` with the name of a member that is unknown or has a wrong type.
 
-    Where it need not be `whole`, members that the type does not know are left out.
+    Without `whole`, unknown members are left out.
     """
     from google.protobuf import json_format  # noqa: PLC0415 - likewise
 
@@ -125,9 +125,9 @@ def write(descriptors: Descriptors, name: str, value: Json, *, whole: bool = Tru
 
 
 def _is_too_rich(descriptor: Any, raw: bytes) -> bool:
-    """Say whether a message has more length-delimited fields, at any depth, than are read.
+    """Return whether a message has more length-delimited fields, at all levels, than are allowed.
 
-    They are counted on the wire, because the library takes memory for each of them before it can be asked.
+    They are counted in the bytes, because the library would allocate memory for each of them.
     """
     fields = 0
     todo = [(descriptor, 0, len(raw))]
@@ -144,7 +144,7 @@ def _is_too_rich(descriptor: Any, raw: bytes) -> bool:
 
 
 def _delimited(raw: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield number, start and end of the length-delimited fields, as far as the bytes are those of a message."""
+    """Yield number, start and end of each length-delimited field, up to the first invalid byte."""
     while at < end:
         tag, at = _varint(raw, at, end)
         match tag & 7:
@@ -165,7 +165,7 @@ def _delimited(raw: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _varint(raw: bytes, at: int, end: int) -> tuple[int, int]:
-    """Read a number of at most ten bytes and return it with the place behind it, which is the end for a bad one."""
+    """Read a varint of at most ten bytes; return it and the position after it (the end for an invalid varint)."""
     value = 0
     for shift in range(0, 70, 7):
         if at >= end:

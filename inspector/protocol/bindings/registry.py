@@ -1,4 +1,4 @@
-"""The bindings that we speak, by the name that a card gives them."""
+"""The supported bindings."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from inspector.protocol.bindings import grpc, jsonrpc, rest
 from inspector.protocol.bindings.base import Binding
 
 BINDINGS: dict[str, Binding] = {binding.name: binding for binding in (jsonrpc.BINDING, rest.BINDING, grpc.BINDING)}
-"""Every binding by its name on the card."""
+"""The supported bindings by their name on cards."""

@@ -1,4 +1,4 @@
-"""HTTP+JSON: an operation is a verb and a path, a response the bare object, an error a status (1.0 section 11)."""
+"""HTTP+JSON: operations are HTTP methods and paths, responses are objects without an envelope (1.0 section 11)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 A2A_JSON = "application/a2a+json"
 
 _MEMBER = re.compile(r"\{(\+?)(\w+)(?:=([^}]*))?\}")
-"""A member in the path of a route: `+` if it keeps its slashes, its name, and its form."""
+"""A member in the path of a route: `+` if it keeps its slashes, its name, and its pattern."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _FLAT = frozenset({"code", "message", "data", "details", "status", "error"})
@@ -36,14 +36,14 @@ _BY_STATUS: dict[int, tuple[tuple[str, str], ...]] = {
     501: (("push", "PushNotificationNotSupportedError"), ("", "UnsupportedOperationError")),
     502: (("agent response", "InvalidAgentResponseError"),),
 }
-"""What an error is that has a status and a text alone, by a word of that text: 0.3 defines no body."""
+"""The errors that a status and a word in the text identify; 0.3 does not define the body of an error."""
 
 
 # ── the request ──
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
-    """Write a call as an HTTP request; a tenant becomes the first segment behind the interface's url."""
+    """Return the HTTP request for an operation; a tenant is the first segment after the URL of the interface."""
     route = dialect.routes[operation]
     encoded = dialect.encode_request(operation, request)
     members: dict[str, Json] = dict(encoded) if isinstance(encoded, dict) else {}
@@ -54,7 +54,7 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
     headers = {"Accept": EVENT_STREAM if operation in STREAMING else f"{A2A_JSON}, {JSON}", **dialect.headers}
     body = b""
     if route.verb == "POST":
-        headers = {"Content-Type": JSON} | headers  # a2a+json is answered with 500 by the official 0.3 SDK for JS
+        headers = {"Content-Type": JSON} | headers  # the official JS SDK 0.3 responds to a2a+json with 500
         body = dump(members if route.whole_body else rest)
     else:
         query = "&".join(filter(None, (query, _query(rest))))
@@ -62,20 +62,20 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
 
 
 def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
-    """Put members into their places in a path, and return those that have none."""
+    """Insert members into a path; return the path and the members that are not part of it."""
     used: set[str] = set()
 
-    def place(found: re.Match[str]) -> str:
+    def insert(found: re.Match[str]) -> str:
         used.add(found[2])
         value = str(members.get(found[2], ""))
         return "/".join(map(_segment, value.split("/"))) if found[1] or found[3] else _segment(value)
 
-    filled = _MEMBER.sub(place, path)
+    filled = _MEMBER.sub(insert, path)
     return filled, {name: member for name, member in members.items() if name not in used}
 
 
 def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
-    """Return the operation of a verb and a URL, whatever the URL of the interface is; None if there is none."""
+    """Return the operation for an HTTP method and a URL, without knowing the URL of the interface; None if unknown."""
     path = url.partition("#")[0].partition("?")[0]
     fitting = (
         (len(route.path), operation)
@@ -87,7 +87,7 @@ def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
 
 @cache
 def _pattern(route: Route) -> str:
-    """Return the regular expression of the path of a route, with a group for each member."""
+    """Return the regular expression for the path of a route, with a group for each member."""
     pattern, done = "", 0
     for found in _MEMBER.finditer(route.path):
         keeps_slashes, name, form = found.groups()
@@ -98,7 +98,7 @@ def _pattern(route: Route) -> str:
 
 
 def _segment(text: str) -> str:
-    """Write a text as one segment of a path; one that would lead elsewhere (`..`) is kept from it."""
+    """Return a text percent-encoded as a path segment; `.` and `..` are encoded, too."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="", errors="surrogatepass")
 
 
@@ -111,25 +111,25 @@ def _query(members: dict[str, Json]) -> str:
     return urlencode(pairs, quote_via=quote, errors="surrogatepass")
 
 
-# ── the answer ──
+# ── the response ──
 
 
 def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
-    """Read a payload as JSON; a deletion is answered with no body at all."""
+    """Read a payload as JSON; the response to a deletion has no body."""
     if not raw.strip():
-        return None if operation is Operation.DELETE_PUSH else Unreadable("", "there is no body")
+        return None if operation is Operation.DELETE_PUSH else Unreadable("", "the body is empty")
     value = parse(raw)
     if not isinstance(value, Unreadable):
         return value
     if value.why.startswith("HTML"):
-        return replace(value, why=f"{value.why}: a web server or a proxy answers here, not the agent")
+        return replace(value, why=f"{value.why}: the response is from a web server or a proxy, not from the agent")
     if value.why.startswith("not JSON") and raw.lstrip()[:1] not in (b"{", b"[", b'"'):
         return replace(value, why=f"text, not JSON: {brief(str(value.value).strip())}")
     return value
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read an answer by its status; an error that comes with a status of success is an error all the same."""
+    """Read a response by its status; an error with a status of success is also an error."""
     if status >= 300 or _is_error(value):
         return _error(status, value)
     if operation in STREAMING:
@@ -138,7 +138,7 @@ def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Js
 
 
 def decode_item(dialect: Dialect, value: Json) -> Item:
-    """Read one event of a stream: a StreamResponse, or the error that ends it."""
+    """Read an event of a stream: a StreamResponse, or the error that ends the stream."""
     if _is_error(value):
         return _error(0, value)
     return _misplaced(value) or dialect.decode_event(value)
@@ -146,12 +146,12 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 def _misplaced(value: Json) -> Unreadable | None:
     if isinstance(value, dict) and "jsonrpc" in value:
-        return Unreadable(value, "a JSON-RPC response: HTTP+JSON answers with the object itself")
+        return Unreadable(value, "received a JSON-RPC response, expected the object without an envelope (HTTP+JSON)")
     return None
 
 
 def _is_error(value: Json) -> bool:
-    """Tell an error by its shape: nothing that is due here has an `error`, a textual `message` or a numeric status."""
+    """Return whether a value is an error; no result has an `error`, a `message` that is text, or a numeric `status`."""
     match value:
         case {"error": dict()}:
             return len(value) == 1 or "jsonrpc" in value
@@ -164,65 +164,65 @@ def _is_error(value: Json) -> bool:
 
 
 def _error(status: int, value: Json) -> ProtocolError | Unreadable:
-    """Read the body of an error in any of the shapes that versions and libraries give it."""
+    """Read the body of an error in each of the formats that versions and libraries use."""
     match value:
-        case {"error": dict() as inner}:  # AIP-193, and a JSON-RPC error
+        case {"error": dict() as inner}:  # AIP-193, or a JSON-RPC error
             return _from_members(status, inner)
         case {"title": str()} | {"type": str()}:
             return _from_problem(status, value)
-        case {"message": str()}:  # 0.3: the official SDKs for Python, and with a code for JS
+        case {"message": str()}:  # 0.3: the official SDKs for Python, and (with a code) for JS
             return _from_members(status, value)
-        case {"error": str(words)}:
-            return _made(status, _of_words(status, words), words)
+        case {"error": str(message)}:
+            return _protocol_error(status, _kind_of_message(status, message), message)
         case {"detail": detail}:
-            return Unreadable(value, f"no error of A2A's, but {brief(detail)} from a web framework")
+            return Unreadable(value, f"not an A2A error: {brief(detail)} from a web framework")
         case None:
-            return Unreadable(value, f"{status} without a body")
+            return Unreadable(value, f"status {status} without a body")
         case _:
-            return Unreadable(value, f"no error of A2A's: this is {type_name(value)}")
+            return Unreadable(value, f"not an A2A error: {type_name(value)}")
 
 
 def _from_members(status: int, error: dict[str, Json]) -> ProtocolError:
-    """Read an error whose members are `code`, `status`, `message` and `details`, as far as it has them."""
-    said, message = error.get("code"), error.get("message")
-    words = message if isinstance(message, str) else ""
-    number = said if type(said) is int else 0
+    """Read an error with any of the members `code`, `status`, `message` and `details`."""
+    code, text = error.get("code"), error.get("message")
+    message = text if isinstance(text, str) else ""
+    number = code if type(code) is int else 0
     status = status or max(number, 0)
     details = error.get("details", error.get("data"))
     reasons = [info["reason"] for info in _objects(details) if isinstance(info.get("reason"), str)]
     kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or BY_CODE.get(number)
     if kind is None and not reasons and "status" not in error:
-        kind = _of_words(status, words)
+        kind = _kind_of_message(status, message)
     called = next(filter(_is_word, (*reasons, error.get("status"))), "")
-    return _made(status, kind or named_in(words), words, details, code=min(number, 0), called=called)
+    return _protocol_error(status, kind or named_in(message), message, details, code=min(number, 0), called=called)
 
 
 def _from_problem(status: int, problem: dict[str, Json]) -> ProtocolError:
-    """Read a problem (RFC 9457), whose type ends in the error's name: `.../errors/task-not-found`."""
+    """Read a problem (RFC 9457), whose type ends with the name of the error: `.../errors/task-not-found`."""
     kind_of = str(problem.get("type") or "").rstrip("/").rpartition("/")[2]
-    title, detail, said = problem.get("title"), problem.get("detail"), problem.get("status")
-    words = next((text for text in (detail, title) if isinstance(text, str) and text), "")
+    title, detail, number = problem.get("title"), problem.get("detail"), problem.get("status")
+    message = next((text for text in (detail, title) if isinstance(text, str) and text), "")
     known = {"type", "title", "status", "detail"}
     rest = {name: member for name, member in problem.items() if name not in known}
-    kind = BY_REASON.get(kind_of.upper().replace("-", "_")) or named_in(words)
+    kind = BY_REASON.get(kind_of.upper().replace("-", "_")) or named_in(message)
     called = title if isinstance(title, str) and _is_word(title.replace(" ", "")) else ""
-    return _made(status or (said if type(said) is int else 0), kind, words, rest or None, called=called)
+    return _protocol_error(status or (number if type(number) is int else 0), kind, message, rest or None, called=called)
 
 
-def _of_words(status: int, words: str) -> ErrorKind | None:
-    """Tell an error by the name that its text begins with, or by its status and a word of its text."""
-    lower = words.lower()
+def _kind_of_message(status: int, message: str) -> ErrorKind | None:
+    """Return the error whose name the message starts with, or that its status and a word of it identify."""
+    lower = message.lower()
     names = (name for word, name in _BY_STATUS.get(status, ()) if word in lower)
-    return named_in(words) or BY_NAME.get(next(names, ""))
+    return named_in(message) or BY_NAME.get(next(names, ""))
 
 
-def _made(
-    status: int, kind: ErrorKind | None, words: str, data: Json = None, *, code: int = 0, called: str = ""
+def _protocol_error(
+    status: int, kind: ErrorKind | None, message: str, data: Json = None, *, code: int = 0, called: str = ""
 ) -> ProtocolError:
-    """Make the error; one of no known kind goes by its own word, or by that of the HTTP status."""
+    """Return the error; an unknown error has the name in the response, or the phrase of the HTTP status."""
     if kind is not None:
-        return ProtocolError(kind.code, words, data, status)
-    return ProtocolError(code or None, words, data, status, called or _PHRASES.get(status, ""))
+        return ProtocolError(kind.code, message, data, status)
+    return ProtocolError(code or None, message, data, status, called or _PHRASES.get(status, ""))
 
 
 def _is_word(text: Any) -> bool:
@@ -241,24 +241,24 @@ _TRUTH = {"true": True, "false": False}
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The operation that a request asks for, and the members of its parameters that are in the path."""
+    """The operation of a request, and the members of its parameters that are in the path."""
 
     operation: Operation
     members: dict[str, Json]
 
 
 def find(dialect: Dialect, verb: str, path: str) -> Found | frozenset[str]:
-    """Return the operation of a verb and a percent-encoded path; if there is none, the verbs that the path allows.
+    """Return the operation for an HTTP method and a percent-encoded path, or the methods that the path allows.
 
-    A tenant may precede the path, as the first segment.
+    A tenant may be the first segment of the path.
     """
     verbs: frozenset[str] = frozenset()
-    # A path that ends with a member would include the `:cancel` of another path in that member.
+    # A route that ends with a member is tried last, because the member would match the `:cancel` of another route.
     for operation, route in sorted(dialect.routes.items(), key=lambda item: item[1].path.endswith("}")):
         match = re.fullmatch(_TENANT + _pattern(route), path)
         if match is None:
             continue
-        # The specification and its proto name different verbs for SubscribeToTask.
+        # The specification and its proto define different methods for SubscribeToTask.
         allowed = frozenset({"GET", "POST"} if operation is Operation.SUBSCRIBE else {route.verb})
         if verb in allowed:
             return Found(operation, {name: unquote(text) for name, text in match.groupdict().items() if text})
@@ -267,9 +267,9 @@ def find(dialect: Dialect, verb: str, path: str) -> Found | frozenset[str]:
 
 
 def read_query(operation: Operation, members: Mapping[str, str]) -> dict[str, Json]:
-    """Convert the members of a query to numbers and booleans where the parameters of the operation are such.
+    """Convert the members of a query to the types of the parameters: numbers and booleans.
 
-    A text that is not a number or a boolean stays as it is, and reading the parameters refuses it.
+    An invalid text is not converted, so that reading the parameters rejects it.
     """
     kinds = {field.alias: get_args(field.annotation) for field in REQUESTS[operation].model_fields.values()}
     return {name: _value(text, kinds.get(name, ())) for name, text in members.items()}
@@ -284,7 +284,7 @@ def _value(text: str, kinds: tuple[object, ...]) -> Json:
 
 
 def encode_error(error: ErrorKind, message: str, status: int, word: str) -> Json:
-    """Write the body of an error as in 1.0: `status` is that of HTTP, `word` that of gRPC (section 11.6)."""
+    """Return the body of an error in 1.0; `status` is the HTTP status, `word` the gRPC status (section 11.6)."""
     return {"error": {"code": status, "status": word, "message": message, "details": [error.info()]}}
 
 

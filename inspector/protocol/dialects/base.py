@@ -1,4 +1,4 @@
-"""A dialect: the JSON of one protocol version, as a value made of small functions."""
+"""The dialect of a protocol version: functions that convert between its JSON and the canonical objects."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ Result: TypeAlias = Event | TaskList | PushConfig | PushConfigList | Deleted | A
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The verb and the path of an operation; `{member}` in the path is a member of the parameters.
+    """The HTTP method (`verb`) and the path of an operation over HTTP+JSON.
 
-    `{+member}` keeps its slashes, and so does `{member=tasks/*}`, which has that form, with `*` for one segment. The
-    other members go into the body of a POST, or into the query. With `whole_body`, the body has those of the path, too.
+    - `{member}` in the path is replaced by a member of the parameters, percent-encoded.
+    - `{+member}` and `{member=tasks/*}` keep their slashes; `*` stands for one segment.
+    - The other members are sent in the body of a POST, or in the query. With `whole_body`, the body has all members.
     """
 
     verb: str
@@ -48,7 +49,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class GrpcMethod:
-    """The method of an operation, and its message types: names in the package, or full names with dots."""
+    """The gRPC method of an operation and its message types: names in the package, or full names with dots."""
 
     name: str
     request: str
@@ -57,7 +58,7 @@ class GrpcMethod:
 
 @dataclass(frozen=True, slots=True)
 class GrpcService:
-    """A gRPC service by its full name, its methods, and the descriptor set that has its types."""
+    """A gRPC service: its full name, its methods, and the descriptor set with its message types."""
 
     name: str
     descriptors: Descriptors
@@ -67,9 +68,10 @@ class GrpcService:
 def grpc_methods(
     responses: Mapping[Operation, str], requests: Mapping[Operation, str], names: Mapping[Operation, str] | None = None
 ) -> Mapping[Operation, GrpcMethod]:
-    """Return the methods of a service from the types of its responses.
+    """Return the methods of a service, given the types of its responses.
 
-    Unless `names` or `requests` has another name, a method is named after its operation and its request after itself.
+    By default a method is named like its operation, and its request type is the name of the method with `Request`.
+    `names` and `requests` override these names.
     """
     named = {operation: (names or {}).get(operation, operation.value) for operation in responses}
     return {
@@ -79,20 +81,24 @@ def grpc_methods(
 
 
 _LATER = range(-32099, V1_0.last_error)
-"""The codes that come after those of 1.0."""
+"""The codes that were added after 1.0."""
 ERRORS: Mapping[int, str] = {code: kind.name for code, kind in BY_CODE.items() if code not in _LATER}
-"""A2A's names for the error codes of JSON-RPC from 0.2 to 1.0, which only ever added to them."""
+"""The names of the JSON-RPC error codes of A2A 0.2 to 1.0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The JSON of one protocol version, both ways: `encode_*` writes it, `decode_*` reads it and never raises.
+    """The JSON of a protocol version: `encode_*` writes it, `decode_*` reads it and never raises.
 
-    `traits` are the facts in which versions differ besides their JSON. `methods` (JSON-RPC), `routes` (HTTP+JSON) and
-    `service` (gRPC) name the operations that the version has over each transport, and are empty for a transport that
-    does not carry this JSON; `headers` are sent with every request. A client uses `encode_request` and `decode_result`,
-    a server the others. `extended_card_path` is where the extended card is fetched with HTTP GET, below the parent of
-    the interface's URL, if the version has no method for it. `errors` maps its JSON-RPC codes to their names.
+    A client uses `encode_request` and `decode_result`, a server `decode_request` and `encode_result`.
+
+    - `traits`: the differences between versions besides their JSON.
+    - `methods` (JSON-RPC), `routes` (HTTP+JSON), `service` (gRPC): the operations over each transport. They are empty
+      for a transport that does not use this JSON.
+    - `headers`: the headers that are sent with every request.
+    - `extended_card_path`: the path of the extended card, relative to the parent of the URL of the interface, if the
+      version has no method for it.
+    - `errors`: the names of the JSON-RPC error codes.
     """
 
     traits: Traits
@@ -120,31 +126,32 @@ class Dialect:
         return self.traits.version
 
     def has(self, operation: Operation) -> bool:
-        """Return whether the version has the operation over any transport of this JSON."""
+        """Return whether the version has the operation over a transport that uses this JSON."""
         if operation is Operation.EXTENDED_CARD and self.extended_card_path:
             return True
-        there = operation in self.methods or operation in self.routes
-        return there or (self.service is not None and operation in self.service.methods)
+        over_http = operation in self.methods or operation in self.routes
+        return over_http or (self.service is not None and operation in self.service.methods)
 
-    def spell(self, value: Wire) -> Json:
-        """Write any canonical event, request, list or card."""
-        return self._both_ways(value)[0](value)
+    def encode(self, value: Wire) -> Json:
+        """Return the JSON of this version for a canonical event, request, list or card."""
+        return self._codec(value)[0](value)
 
-    def cannot_carry(self, value: Wire) -> tuple[str, ...]:
-        """Return JSON pointers to what of a canonical object does not survive being written and read again.
+    def unsupported_members(self, value: Wire) -> tuple[str, ...]:
+        """Return JSON pointers to the members of a canonical object that this version cannot represent.
 
-        The pointers are into the canonical JSON; `""`, the whole of it, where the version has no such operation.
+        These members differ after the object was written and read again. The pointers refer to the canonical JSON. The
+        result is `""` (the whole object) if the version does not have the operation.
         """
-        write, read, offered = self._both_ways(value)
-        if not offered:
+        write, read, supported = self._codec(value)
+        if not supported:
             return ("",)
-        back = read(write(value))
-        if isinstance(back, Unreadable):
+        result = read(write(value))
+        if isinstance(result, Unreadable):
             return ("",)
-        return tuple(_changed(value.to_json(), back.to_json(), ""))
+        return tuple(_differences(value.to_json(), result.to_json(), ""))
 
-    def _both_ways(self, value: Wire) -> tuple[Callable[[Any], Json], Callable[[Json], Wire | Unreadable], bool]:
-        """Return what writes an object, what reads it, and whether the version has it at all."""
+    def _codec(self, value: Wire) -> tuple[Callable[[Any], Json], Callable[[Json], Wire | Unreadable], bool]:
+        """Return the functions that write and read an object, and whether the version supports it."""
         match value:
             case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
                 return self.encode_event, self.decode_event, True
@@ -154,9 +161,15 @@ class Dialect:
                 result = _RESULTS[type(value)]
                 return partial(self.encode_result, result), partial(self.decode_result, result), self.has(result)
             case _:
-                offered = [one for one, model in REQUESTS.items() if model is type(value) and self.has(one)]
-                asked = next(iter(offered), _ASKED[type(value)])
-                return partial(self.encode_request, asked), partial(self.decode_request, asked), bool(offered)
+                supported = [
+                    operation for operation, model in REQUESTS.items() if model is type(value) and self.has(operation)
+                ]
+                operation = next(iter(supported), _FIRST_OPERATION[type(value)])
+                return (
+                    partial(self.encode_request, operation),
+                    partial(self.decode_request, operation),
+                    bool(supported),
+                )
 
 
 _RESULTS: Mapping[type[Wire], Operation] = {
@@ -164,21 +177,21 @@ _RESULTS: Mapping[type[Wire], Operation] = {
     PushConfigList: Operation.LIST_PUSH,
     Deleted: Operation.DELETE_PUSH,
 }
-_ASKED: Mapping[type[Wire], Operation] = {model: operation for operation, model in reversed(REQUESTS.items())}
+_FIRST_OPERATION: Mapping[type[Wire], Operation] = {model: operation for operation, model in reversed(REQUESTS.items())}
 
 
-def _changed(before: Json, after: Json, where: str) -> Iterator[str]:
-    """Point to the members of `before` that are missing from `after`, or have another value there."""
+def _differences(before: Json, after: Json, where: str) -> Iterator[str]:
+    """Yield pointers to the members of `before` that are missing from `after` or have another value there."""
     match before, after:
         case dict(), dict():
             for name, member in before.items():
                 step = where + pointer(name)
                 if name in after:
-                    yield from _changed(member, after[name], step)
+                    yield from _differences(member, after[name], step)
                 elif member is not None:
                     yield step
         case list(), list() if len(before) == len(after):
             for place, (item, other) in enumerate(zip(before, after, strict=True)):
-                yield from _changed(item, other, f"{where}/{place}")
+                yield from _differences(item, other, f"{where}/{place}")
         case _ if before != after:
             yield where

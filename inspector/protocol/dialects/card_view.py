@@ -1,8 +1,7 @@
-"""One way to read the card of any version as it was served, before it is read into canonical objects.
+"""Read the JSON of a card of any protocol version without converting it to canonical objects.
 
-A `CardView` is the adapter between the JSON of a card and what readers ask for: interfaces, security schemes,
-requirements, and so on, each with its place. What differs between versions is in their `CardLayout`. Nothing here
-trusts the card: what has the wrong type is left out.
+A `CardView` returns interfaces, security schemes, requirements and so on, each with its position in the card. The
+differences between versions are in `CardLayout`. Members of the wrong type are left out.
 """
 
 from __future__ import annotations
@@ -23,15 +22,15 @@ SCHEME_TYPES: Mapping[str, str] = {
     "openIdConnectSecurityScheme": "openIdConnect",
     "mtlsSecurityScheme": "mutualTLS",
 }
-"""The wrappers that name the kind of a security scheme in 1.0, each with the `type` that names it in 0.3."""
+"""The kinds of security schemes: the wrapper member of 1.0, and the value of `type` in 0.3."""
 
 Steps = tuple[str | int, ...]
 
 
 class Interface(NamedTuple):
-    """A declared interface; members that are not strings are empty, and listed in `lacks`.
+    """A declared interface; a member that is missing or not a string is "", and listed in `lacks`.
 
-    `binding_at` points to the member that names its binding.
+    `steps` is the path to the interface, `binding_at` the JSON pointer to the member with its binding.
     """
 
     steps: Steps
@@ -46,9 +45,9 @@ class Interface(NamedTuple):
 class Scheme(NamedTuple):
     """A declared security scheme.
 
-    `kind` is the `type` that 0.3 has for it, `wrappers` those of 1.0 that it has. `known` says whether it is of a kind
-    that the version has, `foreign` whether only another version can read it. `steps` lead to the scheme, `inside` to
-    its `members`.
+    - `kind`: its `type` in 0.3; `wrappers`: its wrapper members of 1.0.
+    - `known`: whether the version has this kind; `foreign`: whether it has the format of another version.
+    - `steps`: the path to the scheme; `inside`: the path to its `members`.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Flow(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """A scheme that a security requirement names, with its scopes."""
+    """A security scheme in a security requirement: its name, its scopes and its JSON pointer."""
 
     name: str
     scopes: tuple[str, ...]
@@ -80,25 +79,25 @@ class Requirement(NamedTuple):
 
 @dataclass(frozen=True)
 class CardView:
-    """A card as an object of JSON, and the version that it is read as."""
+    """The JSON object of a card, and the protocol version to read it as."""
 
     value: Mapping[str, Json]
     version: str
 
     @cached_property
     def layout(self) -> CardLayout:
-        """Return where the card has its members."""
+        """Return the positions of the members in this version."""
         return VERSIONS[self.version].card
 
     @cached_property
     def hybrid(self) -> bool:
-        """Return whether the card also has the shape of an older version, complete enough to be used."""
+        """Return whether the card also contains a complete card of an older version."""
         complete = isinstance(self.value.get("url"), str) and "protocolVersion" in self.value
         return bool(self.layout.older) and complete and bool(self.interfaces)
 
     @cached_property
     def interfaces(self) -> tuple[Interface, ...]:
-        """Return the declared interfaces, in the card's order; the main URL, if the version has one, comes first."""
+        """Return the declared interfaces in the order of the card; the main URL (until 0.3) comes first."""
         return (*(self._main() if self.layout.main_url else ()), *self._listed_interfaces())
 
     def _main(self) -> Iterator[Interface]:
@@ -110,25 +109,25 @@ class CardView:
     def _listed_interfaces(self) -> Iterator[Interface]:
         layout = self.layout
         names = ("url", layout.binding, "protocolVersion", "tenant")
-        for number, one in _objects(self.value.get(layout.interfaces)):
+        for number, interface in _objects(self.value.get(layout.interfaces)):
             steps = (layout.interfaces, number)
-            lacks = frozenset(name for name in names if not isinstance(one.get(name), str))
-            url, binding, version, tenant = (_text(one, name) for name in names)
-            # The version of a card with a main URL is that of the card.
+            lacks = frozenset(name for name in names if not isinstance(interface.get(name), str))
+            url, binding, version, tenant = (_text(interface, name) for name in names)
+            # A card with a main URL has one version for all interfaces.
             version = "" if layout.main_url else version
             yield Interface(steps, url, binding, version, tenant, pointer(*steps, layout.binding), lacks)
 
     @property
     def interfaces_at(self) -> str:
-        """Point to what says where the agent is: a list, or the whole card."""
+        """Return the JSON pointer to the list of interfaces; `""` (the card) for versions with a main URL."""
         return "" if self.layout.main_url else pointer(self.layout.interfaces)
 
     def versions(self) -> Iterator[tuple[str, str]]:
-        """Return each protocol version that the card declares, with its pointer."""
+        """Yield the JSON pointer and the value of each protocol version that the card declares."""
         if not self.layout.main_url:
-            for one in self.interfaces:
-                if "protocolVersion" not in one.lacks:
-                    yield pointer(*one.steps, "protocolVersion"), one.version
+            for interface in self.interfaces:
+                if "protocolVersion" not in interface.lacks:
+                    yield pointer(*interface.steps, "protocolVersion"), interface.version
         elif isinstance(version := self.value.get("protocolVersion"), str):
             yield "/protocolVersion", version
 
@@ -170,9 +169,9 @@ class CardView:
         )
 
     def login_urls(self) -> Iterator[tuple[str, str]]:
-        """Return every URL at which credentials are obtained, with its pointer."""
-        owners: list[tuple[Steps, Mapping[str, Json]]] = [(one.inside, one.members) for one in self.schemes]
-        owners += [(one.steps, one.members) for one in self.flows]
+        """Yield the JSON pointer and the value of each URL that is used to obtain credentials."""
+        owners: list[tuple[Steps, Mapping[str, Json]]] = [(scheme.inside, scheme.members) for scheme in self.schemes]
+        owners += [(flow.steps, flow.members) for flow in self.flows]
         for steps, members in owners:
             for name, url in members.items():
                 if name.endswith("Url") and isinstance(url, str):
@@ -180,21 +179,21 @@ class CardView:
 
     @cached_property
     def requirement_objects(self) -> tuple[tuple[Steps, Mapping[str, Json]], ...]:
-        """Return the security requirements of the card and of its skills that are objects, each with its place."""
+        """Return the security requirements of the card and its skills that are objects, each with its path."""
         owners: list[tuple[Steps, Mapping[str, Json]]] = [((), self.value)]
         owners += [(("skills", number), skill) for number, skill in self.skills]
         name = self.layout.requirements
         return tuple(
-            ((*steps, name, number), one) for steps, owner in owners for number, one in _objects(owner.get(name))
+            ((*steps, name, number), item) for steps, owner in owners for number, item in _objects(owner.get(name))
         )
 
     @cached_property
     def requirements(self) -> tuple[Requirement, ...]:
-        """Return the schemes that the security requirements name."""
+        """Return the security schemes that the requirements refer to."""
         found: list[Requirement] = []
-        for steps, one in self.requirement_objects:
+        for steps, requirement in self.requirement_objects:
             nested = self.layout.nested_requirements
-            named, where = (one.get("schemes"), (*steps, "schemes")) if nested else (one, steps)
+            named, where = (requirement.get("schemes"), (*steps, "schemes")) if nested else (requirement, steps)
             for name, scopes in named.items() if isinstance(named, dict) else ():
                 listed = scopes.get("list") if isinstance(scopes, dict) else scopes
                 texts = tuple(scope for scope in listed if isinstance(scope, str)) if isinstance(listed, list) else ()
@@ -203,7 +202,7 @@ class CardView:
 
     @property
     def extended_card_at(self) -> str:
-        """Point to the flag that declares an extended card, "" if it is not set."""
+        """Return the JSON pointer to the flag for an extended card, "" if it is not true."""
         value: Json = self.value
         for step in self.layout.extended:
             value = value.get(step) if isinstance(value, dict) else None
@@ -211,13 +210,13 @@ class CardView:
 
     @cached_property
     def extensions(self) -> tuple[tuple[str, Mapping[str, Json]], ...]:
-        """Return the declared extensions that are objects, each with its pointer."""
+        """Return the declared extensions that are objects, each with its JSON pointer."""
         capabilities = self.value.get("capabilities")
         listed = capabilities.get("extensions") if isinstance(capabilities, dict) else None
-        return tuple((pointer("capabilities", "extensions", number), one) for number, one in _objects(listed))
+        return tuple((pointer("capabilities", "extensions", number), item) for number, item in _objects(listed))
 
     def modes(self) -> Iterator[tuple[str, str]]:
-        """Return every media type that the card or a skill declares, with its pointer."""
+        """Yield the JSON pointer and the value of each media type that the card or a skill declares."""
         for name in ("defaultInputModes", "defaultOutputModes"):
             yield from _texts(self.value.get(name), name)
         for number, skill in self.skills:
@@ -228,7 +227,7 @@ class CardView:
 def _objects(value: Json) -> Iterator[tuple[int, Mapping[str, Json]]]:
     """Return the items of a list that are objects, each with its index."""
     return (
-        (number, one) for number, one in enumerate(value if isinstance(value, list) else ()) if isinstance(one, dict)
+        (number, item) for number, item in enumerate(value if isinstance(value, list) else ()) if isinstance(item, dict)
     )
 
 
@@ -238,6 +237,6 @@ def _text(value: Mapping[str, Json], name: str) -> str:
 
 
 def _texts(value: Json, *steps: str | int) -> Iterator[tuple[str, str]]:
-    for number, one in enumerate(value if isinstance(value, list) else ()):
-        if isinstance(one, str):
-            yield pointer(*steps, number), one
+    for number, item in enumerate(value if isinstance(value, list) else ()):
+        if isinstance(item, str):
+            yield pointer(*steps, number), item

@@ -10,7 +10,7 @@ _PARTS = ("text", "file", "data")
 _KINDS = frozenset({"task", "message", "status-update", "artifact-update", *_PARTS})
 _WRAPPERS = ("task", "message", "statusUpdate", "artifactUpdate")
 _INNER = (*_WRAPPERS, "msg", "update", "status", "artifact", "parts", "content", "artifacts", "history", "params")
-"""The members that contain other objects of the protocol; those in data or metadata are the user's own."""
+"""The members that contain other objects of the protocol, unlike data and metadata."""
 _LEGACY_CARD = ("preferredTransport", "additionalInterfaces", "supportsAuthenticatedExtendedCard")
 _MAIN_INTERFACE = ("url", "preferredTransport", "additionalInterfaces", "protocolVersion")
 """Members at the top of a card until 0.3, which 1.0 has in each interface."""
@@ -18,20 +18,20 @@ _CARD_SINCE_0_2 = ("securitySchemes", "security", "preferredTransport", "additio
 _MODES = ("defaultInputModes", "defaultOutputModes")
 _MODE_WORDS = frozenset({"text", "file", "data"})
 _MOST = 1000
-"""How many objects are examined, so that a huge value does not take long."""
+"""The limit of examined objects, so that a huge value is examined quickly."""
 
 
 def looks_like(value: Json) -> str:
-    """Return the version whose shape a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`, or `""` if unknown.
+    """Return the protocol version whose format a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`; `""` if unknown.
 
-    Apart from cards, 0.2 and the ProtoJSON of 0.3 count as 0.3.
+    Except for cards, 0.2 and the ProtoJSON of 0.3 are reported as 0.3.
     """
     newest = ""
-    for looked, one in enumerate(_objects(value)):
-        if sign := _sign_of_old(one):
-            return sign
-        newest = newest or _sign_of_1_0(one)
-        if looked >= _MOST:
+    for examined, item in enumerate(_objects(value)):
+        if older := _version_before_1_0(item):
+            return older
+        newest = newest or _version_1_0(item)
+        if examined >= _MOST:
             break
     return newest
 
@@ -40,19 +40,19 @@ def _objects(value: Json) -> Iterator[dict[str, Json]]:
     """Yield an object and the objects in it, outer objects first."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, list):
-            waiting += one[:_MOST][::-1]
-        elif isinstance(one, dict):
-            yield one
-            waiting += [one[name] for name in reversed(_INNER) if isinstance(one.get(name), dict | list)]
+        item = waiting.pop()
+        if isinstance(item, list):
+            waiting += item[:_MOST][::-1]
+        elif isinstance(item, dict):
+            yield item
+            waiting += [item[name] for name in reversed(_INNER) if isinstance(item.get(name), dict | list)]
 
 
-def _sign_of_old(value: dict[str, Json]) -> str:
+def _version_before_1_0(value: dict[str, Json]) -> str:
     if "supportedInterfaces" in value:
         return ""
     if "skills" in value or "protocolVersion" in value or any(name in value for name in _LEGACY_CARD):
-        return _sign_of_card(value)
+        return _version_of_old_card(value)
     kind, mark, file = value.get("kind"), value.get("type"), value.get("file")
     if isinstance(kind, str) and kind in _KINDS:
         return "0.3"
@@ -69,7 +69,7 @@ def _sign_of_old(value: dict[str, Json]) -> str:
     return "0.3" if value.get("role") in ("user", "agent") and "messageId" in value else ""
 
 
-def _sign_of_card(value: dict[str, Json]) -> str:
+def _version_of_old_card(value: dict[str, Json]) -> str:
     version = value.get("protocolVersion")
     if isinstance(version, str):
         return "0.2" if version.startswith("0.2") else "0.1" if version.startswith("0.1") else "0.3"
@@ -78,7 +78,7 @@ def _sign_of_card(value: dict[str, Json]) -> str:
     return "0.1" if "authentication" in value and "securitySchemes" not in value else ""
 
 
-def _sign_of_1_0(value: dict[str, Json]) -> str:
+def _version_1_0(value: dict[str, Json]) -> str:
     state, role = value.get("state"), value.get("role")
     named = any(isinstance(word, str) and word.startswith(("TASK_STATE_", "ROLE_")) for word in (state, role))
     wrapped = len(value) == 1 and any(isinstance(value.get(name), dict) for name in _WRAPPERS)
@@ -87,10 +87,11 @@ def _sign_of_1_0(value: dict[str, Json]) -> str:
 
 
 def card_shape(card: Mapping[str, Json]) -> str:
-    """Return the version to read a card as: 1.0 if it has `supportedInterfaces`, or nothing of an older version.
+    """Return the protocol version to read a card as.
 
-    Older cards declare their version from 0.2.5 on. Before that, `authentication`, modes that are words ("text"), and
-    the absence of what 0.2 requires show that a card is of 0.1.
+    It is 1.0 if the card has `supportedInterfaces`, or no members of an older version. Older cards declare their
+    version from 0.2.5 on. A card without a version is read as 0.1 if it has `authentication` or modes that are words
+    ("text"), or lacks members that 0.2 requires.
     """
     if card.get("supportedInterfaces") or not any(name in card for name in _MAIN_INTERFACE):
         return "1.0"
@@ -110,11 +111,12 @@ def _is_of_0_1(card: Mapping[str, Json]) -> bool:
 
 
 def version_of_card(card: Mapping[str, Json]) -> str:
-    """Return the version to check a card as, also if one of its members is missing or wrong.
+    """Return the protocol version to check a card as, also if members are missing or wrong.
 
-    A card with the members of two versions is checked as 1.0. Members that came with 0.3 make a card one of 0.3, even
-    if it declares 0.2, like the sample in the specification of 0.3. A card that declares no version and has nothing
-    that came with 0.2 is checked as 0.1.
+    - A card with the members of two versions is checked as 1.0.
+    - A card with members that were added in 0.3 is checked as 0.3, even if it declares 0.2 (like the sample in the
+      specification of 0.3).
+    - A card without a version and without members that were added in 0.2 is checked as 0.1.
     """
     if "supportedInterfaces" not in card and "url" not in card and _is_old(card):
         card = {**card, "url": ""}
@@ -122,8 +124,8 @@ def version_of_card(card: Mapping[str, Json]) -> str:
     if shape not in ("0.1", "0.2"):
         return shape
     skills = card.get("skills")
-    signed = isinstance(skills, list) and any(isinstance(one, dict) and "security" in one for one in skills)
-    if signed or "signatures" in card or any(one.get("type") == "mutualTLS" for one in _schemes(card)):
+    signed = isinstance(skills, list) and any(isinstance(skill, dict) and "security" in skill for skill in skills)
+    if signed or "signatures" in card or any(scheme.get("type") == "mutualTLS" for scheme in _schemes(card)):
         return "0.3"
     if "protocolVersion" in card:
         return shape
@@ -144,7 +146,7 @@ def _is_old(card: Mapping[str, Json]) -> bool:
 
 def _schemes(card: Mapping[str, Json]) -> list[dict[str, Json]]:
     schemes = card.get("securitySchemes")
-    return [one for one in schemes.values() if isinstance(one, dict)] if isinstance(schemes, dict) else []
+    return [scheme for scheme in schemes.values() if isinstance(scheme, dict)] if isinstance(schemes, dict) else []
 
 
 def _capabilities(card: Mapping[str, Json]) -> dict[str, Json]:

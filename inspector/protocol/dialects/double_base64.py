@@ -1,4 +1,4 @@
-"""Finds files that were encoded in base64 twice, as the official 0.3 SDK for Python sends them over REST and gRPC."""
+"""Detect files that were encoded in base64 twice, as the official Python SDK 0.3 does over HTTP+JSON and gRPC."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import binascii
 import codecs
 
 _LOOKED_AT = 4096
-"""How many characters at the start tell; a multiple of 16, so that both cuts fall between groups of four."""
+"""How many characters are examined; a multiple of 16, so that both decodings end at a group of four characters."""
 
 _MAGIC = (
     b"\x89PNG\r\n",
@@ -26,9 +26,9 @@ _MAGIC = (
 
 
 def looks_double_encoded(raw: str) -> bool:
-    """Say whether base64 holds base64 again, which in turn holds text or starts as a known kind of file does.
+    """Return whether base64 contains base64 of a text or of a file with a known signature.
 
-    Text that happens to be base64 of text is taken for it too: the two cannot be told apart.
+    The result is also True for a file whose own content is base64 of a text.
     """
     once = _decoded(raw[:_LOOKED_AT])
     if once is None or len(once) < 4:
@@ -43,7 +43,7 @@ def looks_double_encoded(raw: str) -> bool:
 def _decoded(text: str) -> bytes | None:
     try:
         return binascii.a2b_base64(text, strict_mode=True)
-    except ValueError:  # also what is not ASCII
+    except ValueError:  # also for text that is not ASCII
         return None
 
 
@@ -52,4 +52,4 @@ def _is_text(data: bytes, *, whole: bool) -> bool:
         text = codecs.getincrementaldecoder("utf-8")().decode(data, final=whole)
     except UnicodeDecodeError:
         return False
-    return all(one.isprintable() or one in "\r\n\t" for one in text)
+    return all(character.isprintable() or character in "\r\n\t" for character in text)

@@ -1,4 +1,7 @@
-"""What the versions before 1.0 have in common: roles, states, parts with a discriminator, push configurations."""
+"""Conversions for the versions before 1.0: roles, states, parts with a discriminator, push configurations.
+
+`import_*` converts the JSON of a version to the canonical JSON, `export_*` the canonical JSON to that of a version.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ _FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaTyp
 
 
 def kind_of(part: dict[str, Json]) -> str:
-    """Return the kind of a canonical part: `text`, `file` or `data`."""
+    """Return the kind of a canonical part before 1.0: `text`, `file` or `data`."""
     if part.get("raw") is not None or part.get("url") is not None:
         return "file"
     return "data" if "data" in part and part.get("text") is None else "text"
 
 
-def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Move the members of a part's file that are in `names` into the part; unknown members stay in the file."""
+def flatten_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    """Move the members of `file` that are in `names` into the part; unknown members stay in `file`."""
     file = part.get("file")
     if not isinstance(file, dict):
         return part
@@ -42,8 +45,8 @@ def lift_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
     return lifted | {"file": unknown} if unknown else lifted
 
 
-def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
-    """Move the members of a canonical part that are about its file into a file."""
+def nest_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json]:
+    """Move the members of a canonical part that describe its file into `file`."""
     unknown = part.get("file", {})
     if not isinstance(unknown, dict):
         return part
@@ -51,30 +54,30 @@ def sink_file(part: dict[str, Json], names: Mapping[str, str]) -> dict[str, Json
     return without(part, *names.values()) | {"file": file | unknown}
 
 
-def up_part(mark: str) -> Change:
-    """Return the change that reads a part whose kind is the member `mark`."""
+def import_part(mark: str) -> Change:
+    """Return the conversion of a part from a version whose discriminator is the member `mark`."""
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if not isinstance(value, dict):
             return value
-        part = lift_file(value, _FILE)
+        part = flatten_file(value, _FILE)
         return without(part, mark) if part.get(mark) == kind_of(part) else part
 
-    return lift
+    return convert
 
 
-def down_part(mark: str) -> Change:
-    """Return the change that writes a part with its kind as the member `mark`."""
+def export_part(mark: str) -> Change:
+    """Return the conversion of a part to a version whose discriminator is the member `mark`."""
 
-    def sink(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         part = {mark: kind_of(value)} | value
-        return sink_file(part, _FILE) if "file" in (part[mark], kind_of(value)) else part
+        return nest_file(part, _FILE) if "file" in (part[mark], kind_of(value)) else part
 
-    return sink
+    return convert
 
 
-def up_push(value: Json) -> Json:
-    """Rewrite `{taskId, pushNotificationConfig: {...}}`, or the inner object alone, to the flat form of 1.0."""
+def import_push(value: Json) -> Json:
+    """Convert `{taskId, pushNotificationConfig: {...}}`, or the inner object, to the flat push configuration of 1.0."""
     if not isinstance(value, dict):
         return value
     flat = value
@@ -84,13 +87,13 @@ def up_push(value: Json) -> Json:
     authentication = flat.get("authentication")
     if isinstance(authentication, dict) and isinstance(authentication.get("schemes"), list):
         first, *others = authentication["schemes"] or [""]
-        kept = authentication if others else without(authentication, "schemes")
-        flat = flat | {"authentication": kept | {"scheme": first}}
+        rest = authentication if others else without(authentication, "schemes")
+        flat = flat | {"authentication": rest | {"scheme": first}}
     return flat
 
 
-def down_push(value: Json) -> Json:
-    """Rewrite a push configuration to the inner object: its scheme in a list, and no tenant."""
+def export_push(value: Json) -> Json:
+    """Convert a push configuration to the inner object: with its scheme in a list, and without a tenant."""
     if not isinstance(value, dict):
         return value
     config = without(value, "tenant")
@@ -103,10 +106,10 @@ def down_push(value: Json) -> Json:
     return config
 
 
-def up_configuration(push_member: str) -> Change:
-    """Return the change that reads the configuration of a send, with its push configuration in `push_member`."""
+def import_configuration(push_member: str) -> Change:
+    """Return the conversion of a send configuration whose push configuration is the member `push_member`."""
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if not isinstance(value, dict):
             return value
         configuration = without(value, "blocking", push_member)
@@ -114,10 +117,10 @@ def up_configuration(push_member: str) -> Change:
         if blocking is not None:
             configuration["returnImmediately"] = not blocking if isinstance(blocking, bool) else blocking
         if push is not None:
-            configuration["taskPushNotificationConfig"] = up_push(push)
+            configuration["taskPushNotificationConfig"] = import_push(push)
         return configuration
 
-    return lift
+    return convert
 
 
 def is_final(update: TaskStatusUpdateEvent) -> bool:

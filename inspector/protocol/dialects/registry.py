@@ -1,4 +1,4 @@
-"""The supported dialects, and which of them an interface or a card needs."""
+"""The supported dialects, and functions to find the dialect of a version, an interface or a card."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ ALL: tuple[Dialect, ...] = (
     v0_1.DIALECT,
     opvs.DIALECT,
 )
-"""Every dialect, the newest version first; within a version that of JSON-RPC first; other names last."""
+"""Every released dialect: newest version first, JSON-RPC before ProtoJSON, OPVS last."""
 
 EXPERIMENTAL: tuple[Dialect, ...] = (v1_1.DIALECT,)
-"""The dialects of drafts, which are used only if the user asks for their version."""
+"""The dialects of draft versions, which are used only if the user requests their version."""
 
 DIALECTS: dict[str, Dialect] = {}
-"""The first dialect of every version, the newest version first."""
+"""The first dialect of each version, newest version first."""
 
 for _dialect in ALL:
     DIALECTS.setdefault(_dialect.version, _dialect)
 
 
 def version_of(declared: str) -> str:
-    """Return the supported version that a declared one (`1.0`, `0.3.0`, `opvs`) means, `""` if there is none.
+    """Return the supported version for a declared version (`1.0`, `0.3.0`, `opvs`), `""` if it is not supported.
 
-    Patch versions have the same JSON, and so have the minor versions of 1.x (1.0 section 3.6).
+    Patch versions are ignored, and so are the minor versions of 1.x (1.0 section 3.6).
     """
     numbers = declared.strip().lower().split(".")
     version = "1.0" if numbers[0] == "1" else ".".join(numbers[:2])
@@ -50,38 +50,39 @@ def for_version(declared: str) -> Dialect | None:
 def for_interface(declared: str, binding: str) -> Dialect | None:
     """Return the dialect of an interface with this version and binding, or None if they are not supported."""
     version = version_of(declared)
-    return next((one for one in ALL if one.version == version and travels_over(one, binding)), None)
+    return next((dialect for dialect in ALL if dialect.version == version and supports_binding(dialect, binding)), None)
 
 
 def for_request(version: str, binding: str) -> Dialect | None:
-    """Return the dialect of a version that the user asks for, or None if the binding does not support it."""
-    drafts = (one for one in EXPERIMENTAL if one.version == version and travels_over(one, binding))
+    """Return the dialect of a version that the user requests (drafts included), or None if it is not supported."""
+    drafts = (dialect for dialect in EXPERIMENTAL if dialect.version == version and supports_binding(dialect, binding))
     return next(drafts, None) or for_interface(version, binding)
 
 
 @cache
 def traits_of(version: str, binding: str = "JSONRPC") -> Traits:
-    """Return the traits of a version over a binding; those of the version if it does not travel over it."""
-    dialects = (one for one in (*ALL, *EXPERIMENTAL) if one.traits.version == version and travels_over(one, binding))
-    dialect = next(dialects, None)
+    """Return the traits of a version over a binding, or the general traits if it does not support the binding."""
+    known = (*ALL, *EXPERIMENTAL)
+    fitting = (item for item in known if item.traits.version == version and supports_binding(item, binding))
+    dialect = next(fitting, None)
     return VERSIONS[version] if dialect is None else dialect.traits
 
 
 def readers(version: str) -> tuple[Dialect, ...]:
-    """Return the dialects to read a push notification with, in order, if its webhook was registered in a version."""
-    return (*(one for one in EXPERIMENTAL if one.traits.version == version), *ALL)
+    """Return the dialects that can read the pushes of a webhook registered in a version, in the order to try them."""
+    return (*(dialect for dialect in EXPERIMENTAL if dialect.traits.version == version), *ALL)
 
 
-def travels_over(dialect: Dialect, binding: str) -> bool:
-    """Return whether a binding carries the JSON of a dialect."""
-    ways = {"JSONRPC": dialect.methods, "HTTP+JSON": dialect.routes, "GRPC": dialect.service}
-    return bool(ways.get(binding.upper()))
+def supports_binding(dialect: Dialect, binding: str) -> bool:
+    """Return whether a dialect supports a binding."""
+    operations = {"JSONRPC": dialect.methods, "HTTP+JSON": dialect.routes, "GRPC": dialect.service}
+    return bool(operations.get(binding.upper()))
 
 
 def read_card(value: Json) -> tuple[AgentCard | Unreadable, Dialect]:
-    """Read a card in the version whose shape it has, and return it with the dialect of that version.
+    """Read a card in the version whose format it has, and return it with the dialect of this version.
 
-    A card with the members of two versions is read as 1.0, and so is a card with those of neither version.
+    A card with the members of two versions, or of none, is read as 1.0.
     """
     dialect = DIALECTS[card_shape(value)] if isinstance(value, dict) else v1_0.DIALECT
     return dialect.decode_card(value), dialect

@@ -1,4 +1,4 @@
-"""Functions that rewrite JSON, from which dialects build the conversion to and from the canonical JSON."""
+"""Functions that convert JSON; the dialects combine them to convert to and from the canonical JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeAlias
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.jsonvalue import brief, read, type_name
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import Deleted, Event, Json, Request, Unreadable, Wire
 from inspector.protocol.operations import REQUESTS, Operation
 
 Change: TypeAlias = Callable[[Json], Json]
-"""Rewrites a value; a value of the wrong type is returned unchanged, for the model to refuse."""
+"""A conversion of a JSON value. A value of the wrong type is returned unchanged, and the model rejects it."""
 
 
 def inverse(names: Mapping[str, str]) -> dict[str, str]:
@@ -21,20 +21,20 @@ def inverse(names: Mapping[str, str]) -> dict[str, str]:
     return {str(canonical): spelled for spelled, canonical in names.items()}
 
 
-def word(names: Mapping[str, str]) -> Change:
-    """Replace a string that is among the names."""
+def map_string(names: Mapping[str, str]) -> Change:
+    """Return a conversion that replaces a string by its entry in `names`."""
     return lambda value: names.get(value, value) if isinstance(value, str) else value
 
 
 def each(change: Change) -> Change:
-    """Rewrite every object in a list; other items stay unchanged."""
+    """Return a conversion that applies `change` to every object in a list."""
     return lambda value: (
         [change(item) if isinstance(item, dict) else item for item in value] if isinstance(value, list) else value
     )
 
 
 def renamed(names: Mapping[str, str], /, **changes: Change) -> Change:
-    """Rename members of an object, then rewrite those of these new names."""
+    """Return a conversion that renames members of an object, then converts the members in `changes` (new names)."""
     rewrite = members(**changes)
     return lambda value: (
         rewrite({names.get(name, name): member for name, member in value.items()}) if isinstance(value, dict) else value
@@ -42,7 +42,7 @@ def renamed(names: Mapping[str, str], /, **changes: Change) -> Change:
 
 
 def members(**changes: Change) -> Change:
-    """Rewrite the named members of an object, if it has them."""
+    """Return a conversion that converts the members in `changes` of an object."""
 
     def rewrite(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -52,56 +52,56 @@ def members(**changes: Change) -> Change:
     return rewrite
 
 
-def unmarked(mark: str, kind: str, /, **changes: Change) -> Change:
-    """Rewrite an object, and remove its discriminator `mark` if that is the expected `kind`."""
+def drop_discriminator(mark: str, kind: str, /, **changes: Change) -> Change:
+    """Return a conversion like `members` that also removes the discriminator `mark` if its value is `kind`."""
     rewrite = members(**changes)
 
-    def lift(value: Json) -> Json:
+    def convert(value: Json) -> Json:
         if isinstance(value, dict) and value.get(mark) == kind:
             value = without(value, mark)
         return rewrite(value)
 
-    return lift
+    return convert
 
 
-def marked(mark: str, kind: str, /, **changes: Change) -> Change:
-    """Rewrite an object, and write its kind as the member `mark` unless it already has one."""
+def add_discriminator(mark: str, kind: str, /, **changes: Change) -> Change:
+    """Return a conversion like `members` that also adds the discriminator `mark` with the value `kind`."""
     rewrite = members(**changes)
     return lambda value: {mark: kind} | rewrite(value) if isinstance(value, dict) else value
 
 
 def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
-    """Leave members out of an object."""
+    """Return an object without these members."""
     return {name: member for name, member in value.items() if name not in names}
 
 
 def unknown_event(value: Json, why: str) -> Unreadable:
-    """Return an event as unreadable, with the reason and the version whose shape it has instead."""
+    """Return an unreadable event with the reason, and with the protocol version whose format it has."""
     if not isinstance(value, dict):
-        return Unreadable(value, f"an event is an object, this is {type_name(value)}")
+        return Unreadable(value, f"expected an event (an object), found {type_name(value)}")
     shape = looks_like(value)
-    return Unreadable(value, f"{why}; it has the shape of {shape}" if shape else why)
+    return Unreadable(value, f"{why}; this is the format of A2A {shape}" if shape else why)
 
 
-def read_one_of(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
-    """Read an object with one known member, whose name is the kind of the event in it."""
+def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
+    """Read an event in a wrapper: an object with exactly one of the `known` members, named after the kind of event."""
     if not isinstance(value, dict):
         return unknown_event(value, "")
     present = [name for name in known if value.get(name) is not None]
     match present:
         case [name]:
             model, change = known[name]
-            event = read_forgiving(model, value[name], change)
+            event = read_lenient(model, value[name], change)
             return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
         case []:
-            said = f", but the member kind: {brief(value['kind'])}" if "kind" in value else ""
-            return unknown_event(value, f"none of {', '.join(sorted(known))}{said}")
+            kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
+            return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
         case _:
-            return Unreadable(value, f"more than one member of a one-of: {', '.join(sorted(present))}")
+            return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:
-    """Return the function that reads the parameters of an operation, rewritten by the change for their model."""
+    """Return a function that reads the parameters of an operation, converted by the change for their model."""
 
     def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
         model = REQUESTS[operation]
@@ -111,7 +111,7 @@ def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation,
 
 
 def read_deleted(value: Json) -> Deleted | Unreadable:
-    """Read the result of deleting a push configuration, which may be nothing."""
+    """Read the result of deleting a push configuration, which may be null."""
     return Deleted() if value is None else read(Deleted, value)
 
 
@@ -119,5 +119,5 @@ def result_reader(
     readers: Mapping[Operation, Callable[[Json], Result | Unreadable]],
     other: Callable[[Json], Result | Unreadable],
 ) -> Callable[[Operation, Json], Result | Unreadable]:
-    """Return the function that reads the result of an operation; `other` reads the results without a reader."""
+    """Return a function that reads the result of an operation; `other` reads the results that have no reader."""
     return lambda operation, value: readers.get(operation, other)(value)

@@ -1,7 +1,7 @@
-"""The protocol versions, and what differs between them besides their JSON, as named facts.
+"""The protocol versions, and the differences between them besides their JSON.
 
-Code outside of `dialects/` asks for a fact, never for a version. `VERSIONS` is the only list of versions. This module
-imports nothing heavy, so that the command line can list the versions without loading pydantic.
+Code outside of `dialects/` checks a trait, never a version. `VERSIONS` is the only list of versions. This module does
+not import pydantic, so that the command line can list the versions quickly.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ ItemT = TypeVar("ItemT")
 
 @dataclass(frozen=True, slots=True)
 class CardLayout:
-    """Where the card of a version has its members. The defaults are those of 1.0.
+    """The positions of the members in the card of a version. The defaults are for 1.0.
 
-    - `interfaces`, `binding`: the list of interfaces, and the member of an interface that names its binding.
-    - `main_url`: the card itself has an interface (`url`, `preferredTransport`, `protocolVersion`) before the list.
-    - `open_bindings`: any word may name a binding; otherwise a custom binding is named by a URI.
-    - `scheme_types`: the values of `type` that name the kind of a security scheme; empty if a wrapper names it.
+    - `interfaces`, `binding`: the list of interfaces, and the member with the binding of an interface.
+    - `main_url`: the card has a main interface (`url`, `preferredTransport`, `protocolVersion`) besides the list.
+    - `open_bindings`: any string may be a binding; otherwise a custom binding is a URI.
+    - `scheme_types`: the values of `type` for security schemes; empty if the kind is the name of a wrapper member.
     - `requirements`: the list of security requirements; `nested_requirements`: its items are
       `{"schemes": {name: {"list": scopes}}}` instead of `{name: scopes}`.
-    - `key_place`: the member of an API key scheme that says where the key goes.
-    - `flows`: the OAuth 2.0 flows.
+    - `key_place`: the member of an API key scheme with the location of the key.
+    - `flows`: the defined OAuth 2.0 flows.
     - `extended`: the path to the flag of the extended card.
-    - `mode_words`: words that are modes without being media types.
-    - `modes_required`: an empty list of modes breaks a requirement.
-    - `older`: the version whose members the card may have as well, for older clients; "" for none.
+    - `mode_words`: modes that are not media types.
+    - `modes_required`: whether an empty list of modes violates a requirement.
+    - `older`: the older version whose members the card may also contain, "" for none.
     """
 
     interfaces: str = "supportedInterfaces"
@@ -48,32 +48,32 @@ class CardLayout:
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What differs between protocol versions besides their JSON. The defaults are those of 1.0.
+    """The differences between protocol versions besides their JSON. The defaults are for 1.0.
 
-    About the version:
+    The version:
 
-    - `extends`: the version that this one is compatible with. An interface that declares that version may speak this
-      one, and its rules and shapes hold where this version has none of its own.
-    - `declared`: the version that its interfaces declare, if that is not its name.
-    - `experimental`: a draft, used only if the user asks for it.
-    - `outdated`: users are warned when an agent speaks it (1.0 section 13.2).
+    - `extends`: the base version. An interface that declares the base version may use this version. The rules and
+      tables of the base version apply if this version does not define others.
+    - `declared`: the version that its interfaces declare, if it differs from the name.
+    - `experimental`: a draft, which is used only if the user requests it.
+    - `outdated`: users are warned if an agent uses it (1.0 section 13.2).
 
-    About operations:
+    Operations:
 
     - `waits`: SendMessage waits for the task by default.
-    - `names_tasks`: the client chooses the id of a task, by that of its first message.
-    - `keeps_context`: a task stays in the context that the client named.
-    - `sole_push_config`: a push configuration may be asked for without its id, if it is the only one.
-    - `pushes_events`: the body of a push notification is an event instead of a whole task.
-    - `authorizes_pushes`: a push notification carries the credentials of its configuration.
+    - `names_tasks`: the client chooses the id of a task: it is the id of the first message.
+    - `keeps_context`: a task stays in the context that the client has set.
+    - `sole_push_config`: a push configuration can be requested without its id if the task has only one.
+    - `pushes_events`: the body of a push notification is an event, not a task.
+    - `authorizes_pushes`: a push notification contains the credentials of its configuration.
 
-    About the JSON:
+    The JSON:
 
-    - `looks_like`: the name under which `detect.looks_like` knows its events; "" if they cannot be told apart.
-    - `omits_empty`: empty lists are left out.
-    - `pointers`: where members stand that later versions have elsewhere, by the JSON pointer of 1.0.
+    - `looks_like`: the result of `detect.looks_like` for its events; "" if they cannot be detected.
+    - `omits_empty`: empty lists are omitted.
+    - `pointers`: the JSON pointers of members that have another position in 1.0, by their pointer in 1.0.
     - `details_errors`: errors have the structure of AIP-193, with an `ErrorInfo`.
-    - `last_error`: the last code in the table of A2A's errors.
+    - `last_error`: the last error code that A2A defines.
     """
 
     version: str
@@ -139,18 +139,18 @@ V0_1 = replace(
 
 
 def in_proto_json(traits: Traits) -> Traits:
-    """Return the traits of a version before 1.0 over HTTP+JSON and gRPC, whose JSON is that of protobuf."""
-    # A request without `blocking` says `blocking: false` there.
+    """Return the traits of a version before 1.0 over HTTP+JSON and gRPC, which use ProtoJSON."""
+    # In ProtoJSON, a missing `blocking` means false.
     return replace(traits, waits=False, sole_push_config=False, looks_like="", omits_empty=True)
 
 
 VERSIONS: Mapping[str, Traits] = {traits.version: traits for traits in (V0_1, V0_2, V0_3, V1_0, OPVS, V1_1)}
-"""Every protocol version by its name, the oldest first, then other names for a version, and drafts."""
+"""Every protocol version by its name: released versions (oldest first), OPVS, drafts."""
 
 STABLE = tuple(name for name, traits in VERSIONS.items() if not traits.experimental)
-"""The released protocol versions, the oldest first."""
+"""The names of the released protocol versions, oldest first."""
 
 
 def entry_of(table: Mapping[str, ItemT], version: str) -> ItemT:
-    """Look up a version in a table, or the version that it extends if the table has no entry of its own."""
+    """Return the entry of a version in a table, or the entry of the version that it extends."""
     return table[version] if version in table else table[VERSIONS[version].extends]

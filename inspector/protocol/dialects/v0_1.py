@@ -1,7 +1,7 @@
-"""A2A 0.1: clients choose the ids of tasks, contexts are `sessionId`, artifacts have an `index`, parts a `type`.
+"""A2A 0.1: clients choose task ids, the context is `sessionId`, artifacts have an `index`, parts a `type`.
 
-A message has no ids: those of the task and the context are beside it. The id of a message that begins a task is used as
-that of the task.
+Messages have no ids; the ids of task and context are next to the message in the request. The id of the first message is
+used as the task id.
 """
 
 from __future__ import annotations
@@ -12,20 +12,28 @@ from functools import partial
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import ERRORS, Dialect, Result
 from inspector.protocol.dialects.detect import looks_like
-from inspector.protocol.dialects.legacy import ROLES, STATES, down_part, down_push, is_final, up_part, up_push
+from inspector.protocol.dialects.legacy import (
+    ROLES,
+    STATES,
+    export_part,
+    export_push,
+    import_part,
+    import_push,
+    is_final,
+)
 from inspector.protocol.dialects.rewriting import (
     each,
     inverse,
+    map_string,
     members,
     renamed,
     request_reader,
     unknown_event,
     without,
-    word,
 )
 from inspector.protocol.dialects.traits import V0_1
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -62,11 +70,11 @@ ERROR_NAMES = {
     -32010: "RateLimitExceededError",
     -32011: "ResourceUnavailableError",
 }
-"""The codes that later versions use for other errors or not at all (section 8.2)."""
+"""The names of error codes that later versions do not use, or use for other errors (section 8.2)."""
 
 _TASK = {"sessionId": "contextId"}
 _UPDATE = {"id": "taskId", "sessionId": "contextId"}
-_OF_TASK_ALONE = frozenset({"sessionId", "artifacts", "history"})
+_TASK_ONLY = frozenset({"sessionId", "artifacts", "history"})
 _MESSAGE_IDS = ("messageId", "contextId", "taskId", "extensions", "referenceTaskIds")
 _CHUNK = ("append", "lastChunk")
 _ARTIFACT = "artifact-"
@@ -75,86 +83,87 @@ _ARTIFACT = "artifact-"
 # ── reading ──
 
 
-def _up_artifact(value: Json) -> Json:
-    """Read an artifact, whose id is made from its index; a missing index is 0 (section 6.7)."""
+def _import_artifact(value: Json) -> Json:
+    """Convert an artifact and derive its id from its index, by default 0 (section 6.7)."""
     if not isinstance(value, dict):
         return value
-    artifact: dict[str, Json] = members(parts=each(up_part("type")))(value)
+    artifact: dict[str, Json] = members(parts=each(import_part("type")))(value)
     index = value.get("index", 0)
     if "artifactId" in value or type(index) is not int:
         return artifact
     return {"artifactId": f"{_ARTIFACT}{index}"} | artifact
 
 
-def _up_artifacts(value: Json) -> Json:
-    """Read the artifacts of a task; a missing index is that in the list."""
+def _import_artifacts(value: Json) -> Json:
+    """Convert the artifacts of a task; the default index is the position in the list."""
     if not isinstance(value, list):
         return value
     return [
-        _up_artifact({"index": place} | item) if isinstance(item, dict) else item for place, item in enumerate(value)
+        _import_artifact({"index": place} | item) if isinstance(item, dict) else item
+        for place, item in enumerate(value)
     ]
 
 
-def _up_artifact_update(value: Json) -> Json:
-    """Read an update, in which `append` and `lastChunk` are members of the artifact."""
+def _import_artifact_update(value: Json) -> Json:
+    """Convert an artifact update, in which `append` and `lastChunk` are members of the artifact."""
     artifact = value["artifact"]
     if not isinstance(artifact, dict):
         return value
     chunk = {name: artifact[name] for name in _CHUNK if name in artifact}
-    return chunk | renamed(_UPDATE)(value) | {"artifact": _up_artifact(without(artifact, *_CHUNK))}
+    return chunk | renamed(_UPDATE)(value) | {"artifact": _import_artifact(without(artifact, *_CHUNK))}
 
 
-def _up_send(value: Json) -> Json:
-    """Read the parameters of a send, which are flat, as a message with ids and a configuration."""
+def _import_send(value: Json) -> Json:
+    """Convert the flat parameters of a send to a message with ids and a configuration."""
     if not isinstance(value, dict):
         return value
     settings = {
         "acceptedOutputModes": value.get("acceptedOutputModes"),
         "historyLength": value.get("historyLength"),
-        "taskPushNotificationConfig": up_push(value.get("pushNotification")),
+        "taskPushNotificationConfig": import_push(value.get("pushNotification")),
     }
     ids = {"taskId": value.get("id"), "contextId": value.get("sessionId")}
     request = without(value, "id", "sessionId", "acceptedOutputModes", "historyLength", "pushNotification")
-    message = _up_message(request.get("message", {}))
-    request["message"] = _said(ids) | message if isinstance(message, dict) else message
-    if configuration := _said(settings):
+    message = _import_message(request.get("message", {}))
+    request["message"] = _without_none(ids) | message if isinstance(message, dict) else message
+    if configuration := _without_none(settings):
         request["configuration"] = configuration
     return request
 
 
-def _said(value: dict[str, Json]) -> dict[str, Json]:
+def _without_none(value: dict[str, Json]) -> dict[str, Json]:
     return {name: member for name, member in value.items() if member is not None}
 
 
-_up_message = members(role=word(ROLES), parts=each(up_part("type")))
-_up_status = members(state=word(STATES), message=_up_message)
-_up_task = renamed(_TASK, status=_up_status, artifacts=_up_artifacts, history=each(_up_message))
-_up_status_update = renamed(_UPDATE, status=_up_status)
+_import_message = members(role=map_string(ROLES), parts=each(import_part("type")))
+_import_status = members(state=map_string(STATES), message=_import_message)
+_import_task = renamed(_TASK, status=_import_status, artifacts=_import_artifacts, history=each(_import_message))
+_import_status_update = renamed(_UPDATE, status=_import_status)
 
 
-def _up_config(value: Json) -> Json:
-    return up_push(renamed({"id": "taskId"})(value))
+def _import_config(value: Json) -> Json:
+    return import_push(renamed({"id": "taskId"})(value))
 
 
 decode_request = request_reader(
-    {SendRequest: _up_send, PushConfig: _up_config, PushConfigRequest: renamed({"id": "taskId"})}
+    {SendRequest: _import_send, PushConfig: _import_config, PushConfigRequest: renamed({"id": "taskId"})}
 )
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a stream item: `{id, artifact}`, `{id, status, final}`, or a bare task or message as some agents send it."""
+    """Read an event of a stream: `{id, artifact}` or `{id, status, final}`; some agents send a task or a message."""
     shape = looks_like(value)
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
-        return unknown_event(value, "neither status nor artifact of 0.1")
+        return unknown_event(value, "expected status or artifact, as in 0.1")
     if "artifact" in value:
-        return read_forgiving(TaskArtifactUpdateEvent, value, _up_artifact_update)
-    if "status" in value and value.keys() & _OF_TASK_ALONE:
-        return read_forgiving(Task, value, _up_task)
+        return read_lenient(TaskArtifactUpdateEvent, value, _import_artifact_update)
+    if "status" in value and value.keys() & _TASK_ONLY:
+        return read_lenient(Task, value, _import_task)
     if "status" in value:
-        return read_forgiving(TaskStatusUpdateEvent, value, _up_status_update)
+        return read_lenient(TaskStatusUpdateEvent, value, _import_status_update)
     if "role" in value and "parts" in value:
-        return read_forgiving(Message, value, _up_message)
-    return unknown_event(value, "neither status nor artifact")
+        return read_lenient(Message, value, _import_message)
+    return unknown_event(value, "expected status or artifact")
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
@@ -163,77 +172,79 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
         case Operation.SEND | Operation.GET | Operation.CANCEL:
             return _read_task(value)
         case Operation.SET_PUSH | Operation.GET_PUSH:
-            return read(PushConfig, value, _up_config)
+            return read(PushConfig, value, _import_config)
         case Operation.STREAM | Operation.SUBSCRIBE:
             return decode_event(value)
         case _:
-            return Unreadable(value, f"0.1 has no {operation.value}")
+            return Unreadable(value, f"A2A 0.1 does not have {operation.value}")
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read the body of a webhook: a bare task or an event, because the specification leaves it open."""
+    """Read the body of a push notification: a task or an event, because the specification does not define it."""
     bare = isinstance(value, dict) and "status" in value and "final" not in value
     return _read_task(value) if bare else decode_event(value)
 
 
 def _read_task(value: Json) -> Task | Unreadable:
     if isinstance(value, dict) and "status" not in value and "id" not in value:
-        return unknown_event(value, "a task is due here, with id and status")
+        return unknown_event(value, "expected a task with id and status")
     if isinstance(value, dict) and value.get("kind", "task") != "task":
-        return unknown_event(value, "a task is due here")
-    return read_forgiving(Task, value, _up_task)
+        return unknown_event(value, "expected a task")
+    return read_lenient(Task, value, _import_task)
 
 
 # ── writing ──
 
 
-def _down_message(value: Json) -> Json:
-    """Write a message, in which 0.1 requires a role and parts."""
+def _export_message(value: Json) -> Json:
+    """Convert a message; role and parts are required in 0.1."""
     if not isinstance(value, dict):
         return value
-    rewrite = members(role=word(inverse(ROLES)), parts=each(down_part("type")))
+    rewrite = members(role=map_string(inverse(ROLES)), parts=each(export_part("type")))
     rewritten: dict[str, Json] = rewrite(without(value, *_MESSAGE_IDS))
     return {"role": "", "parts": []} | rewritten
 
 
-def _down_artifact(value: Json, place: int | None = None) -> Json:
-    """Write an artifact; its index is in its id, or else its place in the list of the task."""
+def _export_artifact(value: Json, place: int | None = None) -> Json:
+    """Convert an artifact; its index is part of its id, or the position in the list of the task."""
     identity = value.get("artifactId", "")
     number = identity.removeprefix(_ARTIFACT)
-    rewritten = members(parts=each(down_part("type")))(without(value, "artifactId", "extensions"))
+    rewritten = members(parts=each(export_part("type")))(without(value, "artifactId", "extensions"))
     if identity.startswith(_ARTIFACT) and number.isascii() and number.isdecimal() and len(number) < 10:
         return {"index": int(number)} | rewritten
     return rewritten if place is None else {"index": place} | rewritten
 
 
-def _down_artifacts(value: list[Json] | None) -> Json:
-    return value and [_down_artifact(item, place) for place, item in enumerate(value)]
+def _export_artifacts(value: list[Json] | None) -> Json:
+    return value and [_export_artifact(item, place) for place, item in enumerate(value)]
 
 
-_down_status = members(state=word(inverse(STATES)), message=_down_message)
-_down_task = renamed(inverse(_TASK), status=_down_status, artifacts=_down_artifacts, history=each(_down_message))
+_export_status = members(state=map_string(inverse(STATES)), message=_export_message)
+_export_task = renamed(
+    inverse(_TASK), status=_export_status, artifacts=_export_artifacts, history=each(_export_message)
+)
 
 
 def encode_event(event: Event) -> Json:
-    """Write a stream item; a task, which 0.1 does not stream, has a history so that it differs from a status update."""
+    """Write an event of a stream; a task gets a history, which distinguishes it from a status update."""
     value = event.to_json()
     match event:
         case Task():
             task = _write_task(event)
-            return task if task.keys() & _OF_TASK_ALONE else task | {"history": []}
+            return task if task.keys() & _TASK_ONLY else task | {"history": []}
         case TaskStatusUpdateEvent():
-            update = renamed({"taskId": "id"}, status=_down_status)(without(value, "contextId"))
+            update = renamed({"taskId": "id"}, status=_export_status)(without(value, "contextId"))
             return {"status": {}, "final": is_final(event)} | update
         case TaskArtifactUpdateEvent():
             chunk = {name: value[name] for name in _CHUNK if name in value}
-            artifact = _down_artifact(value.get("artifact", {})) | chunk
+            artifact = _export_artifact(value.get("artifact", {})) | chunk
             return renamed({"taskId": "id"})(without(value, "contextId", *_CHUNK)) | {"artifact": artifact}
         case _:
-            return _down_message(value)
+            return _export_message(value)
 
 
 def _write_task(task: Task) -> dict[str, Json]:
-    value: dict[str, Json] = _down_task(task.to_json())
+    value: dict[str, Json] = _export_task(task.to_json())
     return {"id": "", "status": {}} | value
 
 
@@ -256,19 +267,19 @@ def encode_request(operation: Operation, request: Request) -> Json:
 def _write_send(request: SendRequest, value: dict[str, Json]) -> Json:
     message, configuration = request.message, value.pop("configuration", None) or {}
     push = configuration.pop("taskPushNotificationConfig", None)
-    asked = {
+    parameters = {
         "id": message.task_id or message.message_id or None,
         "sessionId": message.context_id,
-        "message": _down_message(value.pop("message", {})),
+        "message": _export_message(value.pop("message", {})),
         "acceptedOutputModes": configuration.get("acceptedOutputModes"),
         "pushNotification": None if push is None else _inner_push(push),
         "historyLength": configuration.get("historyLength"),
     }
-    return value | _said(asked)
+    return value | _without_none(parameters)
 
 
 def _inner_push(value: dict[str, Json]) -> dict[str, Json]:
-    return without(down_push(value), "id", "taskId")
+    return without(export_push(value), "id", "taskId")
 
 
 def _nest_push(value: dict[str, Json]) -> Json:
@@ -276,7 +287,7 @@ def _nest_push(value: dict[str, Json]) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; results of operations that 0.1 does not have keep their members."""
+    """Write the result of an operation; the results of operations that 0.1 does not have are not converted."""
     match result:
         case Task() if operation not in (Operation.STREAM, Operation.SUBSCRIBE):
             return _write_task(result)
@@ -294,23 +305,23 @@ def encode_result(operation: Operation, result: Result) -> Json:
             return encode_event(result)
 
 
-# ── the card: one URL for JSON-RPC, and HTTP authentication schemes by their name (section 5.5) ──
+# ── the card: one URL for JSON-RPC, and a list of HTTP authentication schemes (section 5.5) ──
 
 _HTTP_SCHEME = "httpAuthSecurityScheme"
 _CARD_SINCE_0_2 = ("supportedInterfaces", "iconUrl", "securitySchemes", "securityRequirements", "signatures")
 
 
-def _up_card(value: Json) -> Json:
+def _import_card(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
     card = without(value, "url", "protocolVersion")
     interface = {"url": value.get("url"), "protocolBinding": "JSONRPC", "protocolVersion": V0_1.version}
     card["supportedInterfaces"] = [] if value.get("url") is None else [interface]
-    return _up_authentication(card)
+    return _import_authentication(card)
 
 
-def _up_authentication(card: dict[str, Json]) -> dict[str, Json]:
-    """Declare each authentication scheme as a security scheme that is sufficient alone."""
+def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
+    """Convert each authentication scheme to a security scheme with a requirement; one of them is sufficient."""
     authentication = card.get("authentication")
     schemes = authentication.get("schemes") if isinstance(authentication, dict) else None
     if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):
@@ -324,9 +335,9 @@ def _up_authentication(card: dict[str, Json]) -> dict[str, Json]:
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card with the URL of the first interface and the HTTP schemes.
+    """Write a card with the URL of the first interface and its HTTP authentication schemes.
 
-    It always has `authentication`, because nothing else distinguishes it from a card of 0.2 without a version.
+    `authentication` is always written, because it distinguishes the card from a card of 0.2 without a version.
     """
     value = card.to_json()
     written = without(value, *_CARD_SINCE_0_2)
@@ -356,6 +367,6 @@ DIALECT = Dialect(
     encode_push=encode_event,
     decode_push=decode_push,
     encode_card=encode_card,
-    decode_card=partial(read, AgentCard, change=_up_card),
+    decode_card=partial(read, AgentCard, change=_import_card),
     errors={**ERRORS, **ERROR_NAMES},
 )

@@ -1,8 +1,12 @@
-"""A2A 0.2 (0.2.0 to 0.2.6): the JSON of 0.3 over JSON-RPC, and from 0.2.4 on its ProtoJSON over gRPC and REST.
+"""A2A 0.2 (0.2.0 to 0.2.6): the JSON of 0.3 over JSON-RPC, and from 0.2.4 on its ProtoJSON over gRPC and HTTP+JSON.
 
-It differs in three points: the extended card is fetched by HTTP GET, cards declare their version only from 0.2.5 on,
-and ProtoJSON has another name for the message of a send. Push configurations can be listed and deleted from 0.2.5 on,
-which cards do not declare.
+The differences from 0.3:
+
+- The extended card is fetched with HTTP GET.
+- Cards declare their version only from 0.2.5 on.
+- In ProtoJSON, the message of a send is the member `request`.
+
+Push configurations can be listed and deleted from 0.2.5 on; cards do not declare this.
 """
 
 from __future__ import annotations
@@ -19,16 +23,16 @@ from inspector.protocol.operations import Operation
 
 _LATEST = "0.2.6"
 _UNDECLARED = "0.2"
-"""The version of the interfaces of a card that does not declare its version."""
+"""The version that is assumed for a card without a version."""
 
 
 def decode_card(value: Json) -> AgentCard | Unreadable:
-    """Read a card; before 0.2.5, cards do not declare their version."""
+    """Read a card, whose version may be missing (before 0.2.5)."""
     return v0_3_card.decode_card(value, _UNDECLARED)
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card, without a version if its main interface declares none, as before 0.2.5."""
+    """Write a card, without a version (as before 0.2.5) if its main interface has none."""
     value = v0_3_card.encode_card(card, _LATEST)
     interfaces = card.supported_interfaces
     if interfaces and interfaces[0].protocol_version in ("", _UNDECLARED):

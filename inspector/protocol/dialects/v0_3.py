@@ -1,7 +1,7 @@
 """A2A 0.3 over JSON-RPC: `kind` discriminators, lowercase states, nested push configurations, `final`.
 
-Both directions work on JSON: 0.3 is rewritten into the canonical shape and read, or the canonical object is written
-and rewritten. Members that 0.3 does not name pass through unchanged either way, all but a tenant, which is left out.
+The JSON of 0.3 is converted to the canonical JSON and then read; objects are written as canonical JSON and then
+converted. Unknown members are not changed, except that a tenant is left out.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.dialects.legacy import (
     ROLES,
     STATES,
-    down_part,
-    down_push,
+    export_part,
+    export_push,
+    import_configuration,
+    import_part,
+    import_push,
     is_final,
-    up_configuration,
-    up_part,
-    up_push,
 )
 from inspector.protocol.dialects.rewriting import (
     Change,
+    add_discriminator,
+    drop_discriminator,
     each,
     inverse,
-    marked,
+    map_string,
     members,
     read_deleted,
     renamed,
     request_reader,
     result_reader,
     unknown_event,
-    unmarked,
     without,
-    word,
 )
 from inspector.protocol.dialects.traits import V0_3
 from inspector.protocol.jsonvalue import brief, read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -75,40 +75,45 @@ METHODS: Mapping[Operation, str] = {
 _PUSH_QUERY = {"id": "taskId", "pushNotificationConfigId": "id"}
 
 
-# ── reading: 0.3 JSON into canonical JSON ──
+# ── import: JSON of 0.3 to canonical JSON ──
 
 
-_up_message = unmarked("kind", "message", role=word(ROLES), parts=each(up_part("kind")))
-_up_status = members(state=word(STATES), message=_up_message)
-_up_artifact = members(parts=each(up_part("kind")))
-_up_task = unmarked("kind", "task", status=_up_status, artifacts=each(_up_artifact), history=each(_up_message))
+_import_message = drop_discriminator("kind", "message", role=map_string(ROLES), parts=each(import_part("kind")))
+_import_status = members(state=map_string(STATES), message=_import_message)
+_import_artifact = members(parts=each(import_part("kind")))
+_import_task = drop_discriminator(
+    "kind", "task", status=_import_status, artifacts=each(_import_artifact), history=each(_import_message)
+)
 
-_UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
-    "task": (Task, _up_task),
-    "message": (Message, _up_message),
-    "status-update": (TaskStatusUpdateEvent, unmarked("kind", "status-update", status=_up_status)),
-    "artifact-update": (TaskArtifactUpdateEvent, unmarked("kind", "artifact-update", artifact=_up_artifact)),
+_EVENT_IMPORTS: Mapping[str, tuple[type[Event], Change]] = {
+    "task": (Task, _import_task),
+    "message": (Message, _import_message),
+    "status-update": (TaskStatusUpdateEvent, drop_discriminator("kind", "status-update", status=_import_status)),
+    "artifact-update": (
+        TaskArtifactUpdateEvent,
+        drop_discriminator("kind", "artifact-update", artifact=_import_artifact),
+    ),
 }
 decode_request = request_reader(
     {
-        SendRequest: members(message=_up_message, configuration=up_configuration("pushNotificationConfig")),
-        PushConfig: up_push,
+        SendRequest: members(message=_import_message, configuration=import_configuration("pushNotificationConfig")),
+        PushConfig: import_push,
         PushConfigRequest: renamed(_PUSH_QUERY),
     }
 )
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a stream item or the result of a send, told apart by `kind` (section 7.2.1)."""
+    """Read an event of a stream or the result of a send, according to its `kind` (section 7.2.1)."""
     kind = value.get("kind") if isinstance(value, dict) else None
-    if isinstance(kind, str) and kind in _UP_EVENTS:
-        model, change = _UP_EVENTS[kind]
-        return read_forgiving(model, value, change)
-    return unknown_event(value, "no kind" if kind is None else f"no known kind: {brief(kind)}")
+    if isinstance(kind, str) and kind in _EVENT_IMPORTS:
+        model, change = _EVENT_IMPORTS[kind]
+        return read_lenient(model, value, change)
+    return unknown_event(value, "the member kind is missing" if kind is None else f"unknown kind: {brief(kind)}")
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read a webhook's body: a bare Task from the SDKs of this version, which mark it with `kind` or not."""
+    """Read the body of a push notification: the SDKs of this version send a task, with or without `kind`."""
     bare = isinstance(value, dict) and "kind" not in value and "status" in value and "id" in value
     return _read_task(value) if bare and looks_like(value) != "0.1" else decode_event(value)
 
@@ -116,18 +121,20 @@ def decode_push(value: Json) -> Event | Unreadable:
 def _read_task(value: Json) -> Task | Unreadable:
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind not in (None, "task"):
-        return Unreadable(value, f"a task is due here, this is of kind {brief(kind)}")
-    return read_forgiving(Task, value, _up_task)
+        return Unreadable(value, f"expected a task, found the kind {brief(kind)}")
+    return read_lenient(Task, value, _import_task)
 
 
 decode_result = result_reader(
     {
         Operation.GET: _read_task,
         Operation.CANCEL: _read_task,
-        Operation.LIST: lambda value: Unreadable(value, "this protocol version has no list over JSON-RPC"),
-        Operation.SET_PUSH: partial(read, PushConfig, change=up_push),
-        Operation.GET_PUSH: partial(read, PushConfig, change=up_push),
-        Operation.LIST_PUSH: partial(read, PushConfigList, change=lambda configs: {"configs": each(up_push)(configs)}),
+        Operation.LIST: lambda value: Unreadable(value, "this protocol version does not have ListTasks over JSON-RPC"),
+        Operation.SET_PUSH: partial(read, PushConfig, change=import_push),
+        Operation.GET_PUSH: partial(read, PushConfig, change=import_push),
+        Operation.LIST_PUSH: partial(
+            read, PushConfigList, change=lambda configs: {"configs": each(import_push)(configs)}
+        ),
         Operation.DELETE_PUSH: read_deleted,
         Operation.EXTENDED_CARD: v0_3_card.decode_card,
     },
@@ -135,10 +142,10 @@ decode_result = result_reader(
 )
 
 
-# ── writing: canonical JSON into 0.3 JSON ──
+# ── export: canonical JSON to JSON of 0.3 ──
 
 
-def _down_configuration(value: Json) -> Json:
+def _export_configuration(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
     configuration = value.copy()
@@ -146,26 +153,28 @@ def _down_configuration(value: Json) -> Json:
     if immediately is not None:
         configuration["blocking"] = not immediately
     if "taskPushNotificationConfig" in configuration:
-        configuration["pushNotificationConfig"] = down_push(configuration.pop("taskPushNotificationConfig"))
+        configuration["pushNotificationConfig"] = export_push(configuration.pop("taskPushNotificationConfig"))
     return configuration
 
 
-_down_message = marked("kind", "message", role=word(inverse(ROLES)), parts=each(down_part("kind")))
-_down_status = members(state=word(inverse(STATES)), message=_down_message)
-_down_artifact = members(parts=each(down_part("kind")))
-_down_send = members(message=_down_message, configuration=_down_configuration)
+_export_message = add_discriminator("kind", "message", role=map_string(inverse(ROLES)), parts=each(export_part("kind")))
+_export_status = members(state=map_string(inverse(STATES)), message=_export_message)
+_export_artifact = members(parts=each(export_part("kind")))
+_export_send = members(message=_export_message, configuration=_export_configuration)
 
-_DOWN_EVENTS: Mapping[type[Event], Change] = {
-    Task: marked("kind", "task", status=_down_status, artifacts=each(_down_artifact), history=each(_down_message)),
-    Message: _down_message,
-    TaskStatusUpdateEvent: marked("kind", "status-update", status=_down_status),
-    TaskArtifactUpdateEvent: marked("kind", "artifact-update", artifact=_down_artifact),
+_EVENT_EXPORTS: Mapping[type[Event], Change] = {
+    Task: add_discriminator(
+        "kind", "task", status=_export_status, artifacts=each(_export_artifact), history=each(_export_message)
+    ),
+    Message: _export_message,
+    TaskStatusUpdateEvent: add_discriminator("kind", "status-update", status=_export_status),
+    TaskArtifactUpdateEvent: add_discriminator("kind", "artifact-update", artifact=_export_artifact),
 }
 
 
 def encode_event(event: Event) -> Json:
-    """Write an event under its kind; a status update says whether it is the last one of the stream (section 7.2.2)."""
-    value = _DOWN_EVENTS[type(event)](event.to_json())
+    """Write an event with its `kind`; in a status update, `final` marks the end of the stream (section 7.2.2)."""
+    value = _EVENT_EXPORTS[type(event)](event.to_json())
     return {"final": is_final(event)} | value if isinstance(event, TaskStatusUpdateEvent) else value
 
 
@@ -174,7 +183,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
     value = without(request.to_json(), "tenant")
     match request:
         case SendRequest():
-            return _down_send(value)
+            return _export_send(value)
         case PushConfig():
             return _nest_push(value)
         case PushConfigRequest():
@@ -188,7 +197,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; the pages of a list of push configurations are not known to 0.3."""
+    """Write the result of an operation; a list of push configurations has no pages in 0.3."""
     match result:
         case PushConfig():
             return _nest_push(result.to_json())
@@ -205,7 +214,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
 
 
 def _nest_push(value: dict[str, Json]) -> Json:
-    config = down_push(value)
+    config = export_push(value)
     task = config.pop("taskId", None)
     return ({} if task is None else {"taskId": task}) | {"pushNotificationConfig": config}
 

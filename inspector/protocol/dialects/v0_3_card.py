@@ -1,4 +1,4 @@
-"""The card of 0.3 (section 5.5): a main URL, additional interfaces, security schemes as in OpenAPI."""
+"""The Agent Card of 0.3 (section 5.5): a main URL, additional interfaces, security schemes as in OpenAPI."""
 
 from __future__ import annotations
 
@@ -17,95 +17,95 @@ _DEFAULT_VERSION = "0.3.0"
 
 
 def decode_card(value: Json, undeclared: str = "") -> AgentCard | Unreadable:
-    """Read a 0.3 card into the shape of 1.0; the main URL becomes the first interface.
+    """Read a 0.3 card; the main URL becomes the first interface.
 
-    `undeclared` is the version of the interfaces of a card that declares none, `""` for none.
+    `undeclared` is the version of the interfaces if the card does not declare a version.
     """
-    return read(AgentCard, value, partial(_up_card, undeclared=undeclared))
+    return read(AgentCard, value, partial(_import_card, undeclared=undeclared))
 
 
-def _up_card(value: Json, undeclared: str) -> Json:
+def _import_card(value: Json, undeclared: str) -> Json:
     if not isinstance(value, dict):
         return value
-    card = without(_up_security(value), "url", "preferredTransport", "additionalInterfaces", "protocolVersion")
+    card = without(_import_security(value), "url", "preferredTransport", "additionalInterfaces", "protocolVersion")
     card["supportedInterfaces"] = _interfaces(value, undeclared)
     if "supportsAuthenticatedExtendedCard" in card and isinstance(card.get("capabilities"), dict | None):
         extended = {"extendedAgentCard": card.pop("supportsAuthenticatedExtendedCard")}
         card["capabilities"] = (card.get("capabilities") or {}) | extended
     if isinstance(card.get("securitySchemes"), dict):
-        card["securitySchemes"] = {name: _up_scheme(scheme) for name, scheme in card["securitySchemes"].items()}
-    return members(skills=each(_up_security))(card)
+        card["securitySchemes"] = {name: _import_scheme(scheme) for name, scheme in card["securitySchemes"].items()}
+    return members(skills=each(_import_security))(card)
 
 
 def _interfaces(value: dict[str, Json], undeclared: str) -> Json:
-    """List the main interface, then the additional interfaces, among which the main one may be repeated."""
+    """Return the main interface, then the additional interfaces; a repetition of the main interface is dropped."""
     others = value.get("additionalInterfaces") or []
     if not isinstance(others, list):
         return others
     declared = undeclared if value.get("protocolVersion") is None else value["protocolVersion"]
     version = {"protocolVersion": declared} if declared != "" else {}
-    interfaces = [version | renamed(_INTERFACE)(one) if isinstance(one, dict) else one for one in others]
+    interfaces = [version | renamed(_INTERFACE)(item) if isinstance(item, dict) else item for item in others]
     if value.get("url") is None:
         return interfaces
     main = version | {"url": value["url"], "protocolBinding": value.get("preferredTransport") or _DEFAULT_TRANSPORT}
-    for place, one in enumerate(interfaces):
-        if isinstance(one, dict) and one == one | main:
-            return [interfaces.pop(place), *interfaces]
+    for index, interface in enumerate(interfaces):
+        if isinstance(interface, dict) and interface == interface | main:
+            return [interfaces.pop(index), *interfaces]
     return [main, *interfaces]
 
 
-def _up_scheme(value: Json) -> Json:
+def _import_scheme(value: Json) -> Json:
     kind = value.get("type") if isinstance(value, dict) else None
     if not isinstance(kind, str) or kind not in _WRAPPERS:
         return value
     return {_WRAPPERS[kind]: renamed({"in": "location"})(without(value, "type"))}
 
 
-def _up_security(value: dict[str, Json]) -> dict[str, Json]:
-    """Rename the `security` of a card or a skill, and wrap each requirement."""
+def _import_security(value: dict[str, Json]) -> dict[str, Json]:
+    """Convert the `security` of a card or a skill to requirements of 1.0."""
     if "security" not in value:
         return value
-    return without(value, "security") | {"securityRequirements": each(_up_requirement)(value["security"])}
+    return without(value, "security") | {"securityRequirements": each(_import_requirement)(value["security"])}
 
 
-def _up_requirement(value: dict[str, Json]) -> Json:
-    """Wrap the scopes of each scheme as in 1.0; the ProtoJSON of 0.3 already has the wrapper."""
+def _import_requirement(value: dict[str, Json]) -> Json:
+    """Convert a security requirement to that of 1.0, which the ProtoJSON of 0.3 already uses."""
     if isinstance(value.get("schemes"), dict):
         return value
     return {"schemes": {name: {"list": scopes} for name, scopes in value.items()}}
 
 
 def encode_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
-    """Write a 0.3 card with the first interface as the main one, without tenants.
+    """Write a 0.3 card without tenants; the first interface becomes the main URL.
 
-    `version` replaces a version that is missing or has no patch number.
+    `version` is written if the version of an interface is missing or has no patch number.
     """
     value = encode_proto_card(card, version)
     if value.get("securitySchemes"):
-        value["securitySchemes"] = {name: _down_scheme(one) for name, one in value["securitySchemes"].items()}
-    security = each(_down_requirement)
+        value["securitySchemes"] = {name: _export_scheme(scheme) for name, scheme in value["securitySchemes"].items()}
+    security = each(_export_requirement)
     return members(security=security, skills=each(members(security=security)))(value)
 
 
 def encode_proto_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
-    """Write a card in the ProtoJSON of 0.3, in which security schemes are wrapped as in 1.0."""
+    """Write a card in the ProtoJSON of 0.3, which has the security schemes of 1.0."""
     security = {"securityRequirements": "security"}
     value = renamed(security, skills=each(renamed(security)))(card.to_json())
     if interfaces := value.pop("supportedInterfaces", []):
-        value |= _down_interfaces(interfaces, version)
+        value |= _export_interfaces(interfaces, version)
     value["capabilities"] = value.get("capabilities", {})
     if "extendedAgentCard" in value["capabilities"]:
         value["supportsAuthenticatedExtendedCard"] = value["capabilities"].pop("extendedAgentCard")
     return value
 
 
-def _down_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, Json]:
-    """Distribute interfaces over a card; an interface keeps its version if that is not the version of the card."""
+def _export_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, Json]:
+    """Return the members of a card for its interfaces; an interface has a version only if it differs from the card."""
     short = (None, "", full.rpartition(".")[0])
     written = [
-        renamed(inverse(_INTERFACE))(one)
-        | {"protocolVersion": full if one.get("protocolVersion") in short else one["protocolVersion"]}
-        for one in interfaces
+        renamed(inverse(_INTERFACE))(interface)
+        | {"protocolVersion": full if interface.get("protocolVersion") in short else interface["protocolVersion"]}
+        for interface in interfaces
     ]
     version = written[0]["protocolVersion"]
     return {
@@ -113,20 +113,20 @@ def _down_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str, 
         "preferredTransport": written[0].get("transport") or _DEFAULT_TRANSPORT,
         "protocolVersion": version,
         "additionalInterfaces": [
-            without(one, "tenant", *(("protocolVersion",) if one["protocolVersion"] == version else ()))
-            for one in written
+            without(interface, "tenant", *(("protocolVersion",) if interface["protocolVersion"] == version else ()))
+            for interface in written
         ],
     }
 
 
-def _down_scheme(value: dict[str, Json]) -> Json:
+def _export_scheme(value: dict[str, Json]) -> Json:
     for wrapper, scheme in value.items():
         if wrapper in SCHEME_TYPES and isinstance(scheme, dict):
             return {"type": SCHEME_TYPES[wrapper]} | renamed({"location": "in"})(scheme)
     return value
 
 
-def _down_requirement(value: dict[str, Json]) -> Json:
+def _export_requirement(value: dict[str, Json]) -> Json:
     schemes = value.get("schemes")
     if not isinstance(schemes, dict):
         return value

@@ -1,6 +1,6 @@
-"""A2A 0.3 in ProtoJSON, for REST and gRPC: one-of members, `content`, resource names, `TASK_STATE_CANCELLED`.
+"""A2A 0.3 in ProtoJSON, over HTTP+JSON and gRPC: oneof members, `content`, resource names, `TASK_STATE_CANCELLED`.
 
-Members that the proto does not have (a tenant, the name of a text, data that is not an object) are left out.
+Members that the proto does not have are left out: a tenant, the name of a text part, data that is not an object.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_3, v0_3_card, v1_0
 from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route, grpc_methods
 from inspector.protocol.dialects.legacy import (
-    down_push,
+    export_push,
+    flatten_file,
+    import_configuration,
+    import_push,
     is_final,
     kind_of,
-    lift_file,
-    sink_file,
-    up_configuration,
-    up_push,
+    nest_file,
 )
 from inspector.protocol.dialects.rewriting import (
     Change,
     each,
     inverse,
+    map_string,
     members,
     read_deleted,
-    read_one_of,
+    read_oneof,
     renamed,
     request_reader,
     result_reader,
     without,
-    word,
 )
 from inspector.protocol.dialects.traits import V0_3, in_proto_json
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import (
     Deleted,
@@ -61,13 +61,13 @@ _FILE = {"fileWithBytes": "raw", "fileWithUri": "url", "name": "filename", "mime
 _TASK, _CONFIG = "tasks/", "/pushNotificationConfigs/"
 
 
-# ── reading ──
+# ── import: ProtoJSON of 0.3 to canonical JSON ──
 
 
-def _up_part(value: Json) -> Json:
+def _import_part(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
-    part = lift_file(value, _FILE)
+    part = flatten_file(value, _FILE)
     inner = part.get("data")
     if isinstance(inner, dict) and inner.keys() <= {"data"}:
         data = inner.get("data")
@@ -75,30 +75,30 @@ def _up_part(value: Json) -> Json:
     return part
 
 
-def _up_config(value: Json) -> Json:
-    """Read `{name, pushNotificationConfig}`, whose name says the task and the configuration."""
+def _import_config(value: Json) -> Json:
+    """Convert `{name, pushNotificationConfig}`; the name contains the ids of the task and the configuration."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        return up_push(value)
-    return _named(value["name"]) | up_push(without(value, "name"))
+        return import_push(value)
+    return _named(value["name"]) | import_push(without(value, "name"))
 
 
-def _up_set_push(value: Json) -> Json:
-    """Read `{parent, configId, config: {...}}`; a route gives the parent, or the body of some clients alone does."""
+def _import_set_push(value: Json) -> Json:
+    """Convert `{parent, configId, config: {...}}`; `parent` is in the path, or (from some clients) in the body only."""
     if not isinstance(value, dict) or not isinstance(value.get("config"), dict):
-        return _up_config(value)
-    flat = _up_config(value["config"]) | without(value, "parent", "configId", "config")
+        return _import_config(value)
+    flat = _import_config(value["config"]) | without(value, "parent", "configId", "config")
     if isinstance(value.get("parent"), str):
         flat["taskId"] = value["parent"].removeprefix(_TASK)
     return {"id": value["configId"]} | flat if value.get("configId") else flat
 
 
-def _up_task_name(value: Json) -> Json:
+def _import_task_name(value: Json) -> Json:
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return value
     return {"id": value["name"].removeprefix(_TASK)} | without(value, "name")
 
 
-def _up_push_query(value: Json) -> Json:
+def _import_push_query(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("name"), str):
@@ -109,38 +109,38 @@ def _up_push_query(value: Json) -> Json:
 
 
 def _named(name: str) -> dict[str, Json]:
-    """Take the name of a push configuration apart."""
+    """Return the task id and the configuration id in the name of a push configuration."""
     task, found, config = name.removeprefix(_TASK).rpartition(_CONFIG)
     return {"taskId": task, "id": config} if found else {"taskId": config}
 
 
-_up_message = renamed({"content": "parts"}, parts=each(_up_part))
-_up_status = renamed({"update": "message"}, state=word(_STATES), message=_up_message)
-_up_artifact = members(parts=each(_up_part))
-_up_task = members(status=_up_status, artifacts=each(_up_artifact), history=each(_up_message))
+_import_message = renamed({"content": "parts"}, parts=each(_import_part))
+_import_status = renamed({"update": "message"}, state=map_string(_STATES), message=_import_message)
+_import_artifact = members(parts=each(_import_part))
+_import_task = members(status=_import_status, artifacts=each(_import_artifact), history=each(_import_message))
 
-_UP_EVENTS: Mapping[str, tuple[type[Event], Change]] = {
-    "task": (Task, _up_task),
-    "message": (Message, _up_message),
-    "msg": (Message, _up_message),
-    "statusUpdate": (TaskStatusUpdateEvent, members(status=_up_status)),
-    "artifactUpdate": (TaskArtifactUpdateEvent, members(artifact=_up_artifact)),
+_EVENT_IMPORTS: Mapping[str, tuple[type[Event], Change]] = {
+    "task": (Task, _import_task),
+    "message": (Message, _import_message),
+    "msg": (Message, _import_message),
+    "statusUpdate": (TaskStatusUpdateEvent, members(status=_import_status)),
+    "artifactUpdate": (TaskArtifactUpdateEvent, members(artifact=_import_artifact)),
 }
 decode_request = request_reader(
     {
         SendRequest: renamed(
-            {"request": "message"}, message=_up_message, configuration=up_configuration("pushNotification")
+            {"request": "message"}, message=_import_message, configuration=import_configuration("pushNotification")
         ),
-        TaskRequest: _up_task_name,
-        PushConfig: _up_set_push,
-        PushConfigRequest: _up_push_query,
+        TaskRequest: _import_task_name,
+        PushConfig: _import_set_push,
+        PushConfigRequest: _import_push_query,
     }
 )
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a StreamResponse or SendMessageResponse; the message in it is called `message`, or `msg` before 0.2.6."""
-    return read_one_of(value, _UP_EVENTS)
+    """Read a StreamResponse or SendMessageResponse; a message is the member `message`, or `msg` before 0.2.6."""
+    return read_oneof(value, _EVENT_IMPORTS)
 
 
 def _page(value: Json, name: str) -> Json:
@@ -149,15 +149,15 @@ def _page(value: Json, name: str) -> Json:
 
 decode_result = result_reader(
     {
-        Operation.GET: partial(read_forgiving, Task, change=_up_task),
-        Operation.CANCEL: partial(read_forgiving, Task, change=_up_task),
+        Operation.GET: partial(read_lenient, Task, change=_import_task),
+        Operation.CANCEL: partial(read_lenient, Task, change=_import_task),
         Operation.LIST: partial(
-            read_forgiving, TaskList, change=lambda page: members(tasks=each(_up_task))(_page(page, "tasks"))
+            read_lenient, TaskList, change=lambda page: members(tasks=each(_import_task))(_page(page, "tasks"))
         ),
-        Operation.SET_PUSH: partial(read, PushConfig, change=_up_config),
-        Operation.GET_PUSH: partial(read, PushConfig, change=_up_config),
+        Operation.SET_PUSH: partial(read, PushConfig, change=_import_config),
+        Operation.GET_PUSH: partial(read, PushConfig, change=_import_config),
         Operation.LIST_PUSH: partial(
-            read, PushConfigList, change=lambda page: members(configs=each(_up_config))(_page(page, "configs"))
+            read, PushConfigList, change=lambda page: members(configs=each(_import_config))(_page(page, "configs"))
         ),
         Operation.DELETE_PUSH: read_deleted,
         Operation.EXTENDED_CARD: v0_3_card.decode_card,
@@ -166,54 +166,54 @@ decode_result = result_reader(
 )
 
 
-# ── writing ──
+# ── export: canonical JSON to ProtoJSON of 0.3 ──
 
 
-def _down_part(value: Json) -> Json:
+def _export_part(value: Json) -> Json:
     if kind_of(value) == "file":
-        return sink_file(value, _FILE)
+        return nest_file(value, _FILE)
     part = without(value, "filename", "mediaType")
     if "data" in part:
         part["data"] = {"data": part["data"] if isinstance(part["data"], dict) else {}}
     return part
 
 
-def _down_message(value: Json) -> Json:
+def _export_message(value: Json) -> Json:
     return _content(without(value, "referenceTaskIds")) if isinstance(value, dict) else value
 
 
-def _down_configuration(value: Json) -> Json:
+def _export_configuration(value: Json) -> Json:
     if not isinstance(value, dict):
         return value
     configuration = without(value, "returnImmediately", "taskPushNotificationConfig")
     push, immediately = value.get("taskPushNotificationConfig"), value.get("returnImmediately")
     if isinstance(push, dict):
-        configuration["pushNotification"] = without(down_push(push), "taskId")
+        configuration["pushNotification"] = without(export_push(push), "taskId")
     return configuration if immediately is None else configuration | {"blocking": not immediately}
 
 
-def _down_config(value: dict[str, Json]) -> dict[str, Json]:
-    """Write `{name, pushNotificationConfig}`; SDKs call the only configuration of a task after the task."""
-    task, inner = value.get("taskId", ""), without(down_push(value), "taskId")
+def _export_config(value: dict[str, Json]) -> dict[str, Json]:
+    """Convert to `{name, pushNotificationConfig}`; the default id of a configuration is the task id, as in SDKs."""
+    task, inner = value.get("taskId", ""), without(export_push(value), "taskId")
     return {"name": f"{_TASK}{task}{_CONFIG}{value.get('id') or task}", "pushNotificationConfig": inner}
 
 
-_content = renamed({"parts": "content"}, content=each(_down_part))
-_down_status = members(state=word(inverse(_STATES)), message=_down_message)
-_down_artifact = members(parts=each(_down_part))
-_down_task = members(status=_down_status, artifacts=each(_down_artifact), history=each(_down_message))
-_down_send = members(message=_down_message, configuration=_down_configuration)
-_DOWN_EVENTS: Mapping[type[Event], tuple[str, Change]] = {
-    Task: ("task", _down_task),
-    Message: ("message", _down_message),
-    TaskStatusUpdateEvent: ("statusUpdate", members(status=_down_status)),
-    TaskArtifactUpdateEvent: ("artifactUpdate", members(artifact=_down_artifact)),
+_content = renamed({"parts": "content"}, content=each(_export_part))
+_export_status = members(state=map_string(inverse(_STATES)), message=_export_message)
+_export_artifact = members(parts=each(_export_part))
+_export_task = members(status=_export_status, artifacts=each(_export_artifact), history=each(_export_message))
+_export_send = members(message=_export_message, configuration=_export_configuration)
+_EVENT_EXPORTS: Mapping[type[Event], tuple[str, Change]] = {
+    Task: ("task", _export_task),
+    Message: ("message", _export_message),
+    TaskStatusUpdateEvent: ("statusUpdate", members(status=_export_status)),
+    TaskArtifactUpdateEvent: ("artifactUpdate", members(artifact=_export_artifact)),
 }
 
 
 def encode_event(event: Event) -> Json:
-    """Write an event in its wrapper; a status update that ends the stream says so."""
-    wrapper, change = _DOWN_EVENTS[type(event)]
+    """Write an event in its wrapper; a status update that ends the stream has `final`."""
+    wrapper, change = _EVENT_EXPORTS[type(event)]
     value = change(event.to_json())
     if isinstance(event, TaskStatusUpdateEvent) and is_final(event):
         value = {"final": True} | value
@@ -225,12 +225,12 @@ def encode_request(operation: Operation, request: Request) -> Json:
     value = without(request.to_json(), "tenant")
     match request:
         case SendRequest():
-            return _down_send(value)
+            return _export_send(value)
         case TaskRequest():
-            taken = ("id", "name", "metadata", *(() if operation is Operation.GET else ("historyLength",)))
-            return {"name": _TASK + request.id} | without(value, *taken)
+            omitted = ("id", "name", "metadata", *(() if operation is Operation.GET else ("historyLength",)))
+            return {"name": _TASK + request.id} | without(value, *omitted)
         case PushConfig():
-            config = _down_config(value)
+            config = _export_config(value)
             return {
                 "parent": _TASK + (request.task_id or ""),
                 "configId": request.id or request.task_id or "",
@@ -249,13 +249,13 @@ def encode_result(operation: Operation, result: Result) -> Json:
     """Write the result of an operation."""
     match result:
         case Task() if operation in (Operation.GET, Operation.CANCEL):
-            return _down_task(result.to_json())
+            return _export_task(result.to_json())
         case TaskList():
-            return members(tasks=each(_down_task))(result.to_json())
+            return members(tasks=each(_export_task))(result.to_json())
         case PushConfig():
-            return _down_config(result.to_json())
+            return _export_config(result.to_json())
         case PushConfigList():
-            return members(configs=each(_down_config))(result.to_json())
+            return members(configs=each(_export_config))(result.to_json())
         case Deleted():
             return result.to_json()
         case AgentCard():
@@ -264,7 +264,7 @@ def encode_result(operation: Operation, result: Result) -> Json:
             return encode_event(result)
 
 
-# ── how it travels ──
+# ── routes and gRPC service ──
 
 ROUTES: Mapping[Operation, Route] = {
     Operation.SEND: Route("POST", "/v1/message:send"),
@@ -272,9 +272,9 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.GET: Route("GET", "/v1/{name=tasks/*}"),
     Operation.LIST: Route("GET", "/v1/tasks"),
     Operation.CANCEL: Route("POST", "/v1/{name=tasks/*}:cancel"),
-    # The table of section 3.5.6 says POST, the proto GET; the official SDK for Python has GET alone.
+    # POST in the table of section 3.5.6, GET in the proto; the official Python SDK supports GET only.
     Operation.SUBSCRIBE: Route("GET", "/v1/{name=tasks/*}:subscribe"),
-    # That SDK reads the parent from the body, whatever the path says.
+    # The official Python SDK reads `parent` from the body and ignores the path.
     Operation.SET_PUSH: Route("POST", "/v1/{parent=tasks/*}/pushNotificationConfigs", whole_body=True),
     Operation.GET_PUSH: Route("GET", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),
     Operation.LIST_PUSH: Route("GET", "/v1/{parent=tasks/*}/pushNotificationConfigs"),
@@ -299,7 +299,7 @@ SERVICE = GrpcService(
         },
     ),
 )
-"""The service of 0.2.5 and later; cards of earlier versions do not declare a version."""
+"""The service since 0.2.5; cards of earlier versions do not declare their version."""
 
 DIALECT = Dialect(
     traits=in_proto_json(V0_3),
@@ -312,7 +312,7 @@ DIALECT = Dialect(
     decode_result=decode_result,
     encode_event=encode_event,
     decode_event=decode_event,
-    encode_push=v0_3.encode_event,  # whatever the transport of the call, SDKs push what JSON-RPC would carry
+    encode_push=v0_3.encode_event,  # over every transport, SDKs push the JSON of JSON-RPC
     decode_push=v0_3.decode_push,
     encode_card=v0_3_card.encode_card,
     decode_card=v0_3_card.decode_card,

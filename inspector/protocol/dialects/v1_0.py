@@ -1,4 +1,4 @@
-"""A2A 1.0 in JSON: the canonical shape, with a wrapper of one member around a value that has several types."""
+"""A2A 1.0: the canonical JSON; events are wrapped in an object whose only member is named after their kind."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect, GrpcService, Result, Route, grpc_methods
-from inspector.protocol.dialects.rewriting import read_deleted, read_one_of, request_reader
+from inspector.protocol.dialects.rewriting import read_deleted, read_oneof, request_reader
 from inspector.protocol.dialects.traits import V1_0
 from inspector.protocol.jsonvalue import read
-from inspector.protocol.lenient_read import read_forgiving
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -35,13 +35,13 @@ _EVENTS: Mapping[str, type[Event]] = {
 _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 
-_TOLD: Mapping[Operation, type[Task | TaskList]] = {
+_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList]] = {
     Operation.GET: Task,
     Operation.CANCEL: Task,
     Operation.LIST: TaskList,
 }
 _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
-    **_TOLD,
+    **_LENIENT_RESULTS,
     Operation.SET_PUSH: PushConfig,
     Operation.GET_PUSH: PushConfig,
     Operation.LIST_PUSH: PushConfigList,
@@ -50,8 +50,8 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 
 def decode_event(value: Json) -> Event | Unreadable:
-    """Read a StreamResponse, a SendMessageResponse or the body of a webhook (section 3.2.3)."""
-    return read_one_of(value, _ONE_OF)
+    """Read a StreamResponse, a SendMessageResponse or the body of a push notification (section 3.2.3)."""
+    return read_oneof(value, _ONE_OF)
 
 
 def encode_event(event: Event) -> Json:
@@ -65,7 +65,7 @@ def encode_request(operation: Operation, request: Request) -> Json:
 
 
 def encode_result(operation: Operation, result: Result) -> Json:
-    """Write the result of an operation; an event is wrapped if it could have several types."""
+    """Write the result of an operation; an event is wrapped if the operation returns several kinds of events."""
     match result:
         case Deleted():
             return result.to_json() or None
@@ -82,9 +82,9 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     if operation not in _RESULTS:
         return decode_event(value)
     if _RESULTS[operation] is Task and isinstance(value, dict) and "task" in value and "id" not in value:
-        return Unreadable(value, "a bare task is due here, this one is wrapped in 'task'")
-    if operation in _TOLD:
-        return read_forgiving(_TOLD[operation], value)
+        return Unreadable(value, "expected a task without a wrapper, found a task in the wrapper 'task'")
+    if operation in _LENIENT_RESULTS:
+        return read_lenient(_LENIENT_RESULTS[operation], value)
     return read(_RESULTS[operation], value)
 
 
@@ -101,7 +101,7 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.GET: Route("GET", "/tasks/{id}"),
     Operation.LIST: Route("GET", "/tasks"),
     Operation.CANCEL: Route("POST", "/tasks/{id}:cancel"),
-    # Sections 5.3 and 11.3 say POST, the proto GET; the official SDKs send POST and accept both.
+    # POST in sections 5.3 and 11.3, GET in the proto; the official SDKs send POST and accept both.
     Operation.SUBSCRIBE: Route("POST", "/tasks/{id}:subscribe"),
     Operation.SET_PUSH: Route("POST", _CONFIGS),
     Operation.GET_PUSH: Route("GET", _CONFIGS + "/{id}"),
@@ -109,7 +109,7 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.DELETE_PUSH: Route("DELETE", _CONFIGS + "/{id}"),
     Operation.EXTENDED_CARD: Route("GET", "/extendedAgentCard"),
 }
-"""The paths of section 11.3; a tenant may precede each of them."""
+"""The routes of section 11.3; a tenant may precede each path."""
 
 RESPONSES: Mapping[Operation, str] = {
     Operation.SEND: "SendMessageResponse",

@@ -1,8 +1,9 @@
-"""The draft of A2A 1.1 (branch `dev-1.1`, 2026-08): 1.0, in which a task has a revision counter called `generation`.
+"""The draft of A2A 1.1 (branch `dev-1.1`, 2026-08): A2A 1.0 with a revision counter for tasks, `generation`.
 
-The counter starts at 1 and grows by one with every event of the task; 0 or nothing says that the agent does not count
-(section 3.2.7). GetTask may wait for a revision (`currentGeneration`), a message may require one (`ifGenerationMatch`).
-These members have 64 bits, which protobuf's JSON writes as a string.
+- The counter starts at 1 and increases by one with every event of the task. If it is 0 or missing, the agent does not
+  count (section 3.2.7).
+- GetTask may wait for a revision (`currentGeneration`), and a message may require a revision (`ifGenerationMatch`).
+- These members have 64 bits, which ProtoJSON writes as a string.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ DIALECT = replace(
 
 
 def revision_of(event: Event) -> int:
-    """Return the revision of a task after an event, 0 if the event does not say it."""
+    """Return the revision of a task after an event, 0 if the event does not contain it."""
     return revision_in(event.model_extra)
 
 
 def revision_in(value: Json) -> int:
-    """Return what `revision_of` returns, of the JSON of an event."""
+    """Return the revision in the JSON of an event, 0 if it does not contain one."""
     return _counter(value, "generation")
 
 
 def awaited_revision(request: TaskRequest) -> int:
-    """Return the revision that GetTask waits to be exceeded, 0 if it does not wait."""
+    """Return the revision after which GetTask responds, 0 if it does not wait."""
     return _counter(request.model_extra, "currentGeneration")
 
 
@@ -56,7 +57,7 @@ def required_revision(request: SendRequest) -> int:
 
 
 def _counter(members: Json, name: str) -> int:
-    """Return a member of 64 bits, 0 if it is missing or not a number; models have it among the unknown members."""
+    """Return a member of 64 bits, 0 if it is missing or not a number."""
     if not members or not isinstance(members, dict):
         return 0
     value = members.get(name)

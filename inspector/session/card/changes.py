@@ -15,14 +15,14 @@ from inspector.wire.discovery import FoundCard
 
 @dataclass(frozen=True, slots=True)
 class EarlierCard:
-    """An earlier card, and the changes since."""
+    """An earlier card, and the changes from it to the current card."""
 
     card: SeenCard
     changes: tuple[Change, ...]
 
 
 class CardHistory:
-    """The versions of the card of one agent, secrets masked, newest first."""
+    """The versions of one agent's card with masked secrets, newest first."""
 
     def __init__(self) -> None:
         self._versions: list[SeenCard] = []
@@ -30,12 +30,12 @@ class CardHistory:
     def __len__(self) -> int:
         return len(self._versions)
 
-    def load(self, kept: list[SeenCard]) -> None:
+    def load(self, earlier: list[SeenCard]) -> None:
         """Add the versions from earlier sessions."""
-        self._versions += kept
+        self._versions += earlier
 
     def see(self, raw: bytes, at: float) -> None:
-        """Add the current card."""
+        """Add the current card, which was seen at a time (`at`)."""
         known = next((card for card in self._versions if card.raw == raw), None)
         now = replace(known, last=at) if known else SeenCard(raw, at, at)
         self._versions = [now, *(card for card in self._versions if card is not known)]
@@ -45,11 +45,11 @@ class CardHistory:
         if len(self._versions) < 2:
             return []
         now = _read(self._versions[0].raw)
-        return [EarlierCard(one, tuple(difference(_read(one.raw), now))) for one in self._versions[1:]]
+        return [EarlierCard(version, tuple(difference(_read(version.raw), now))) for version in self._versions[1:]]
 
 
 def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
-    """Compare the extended card with the public one; as read if their protocol versions differ."""
+    """Compare the extended card with the public card; compare the decoded cards if their protocol versions differ."""
     card, dialect = read_card(extended)
     if dialect.version == public.dialect.version or not isinstance(card, AgentCard):
         return difference(_read(public.raw), extended)
@@ -57,7 +57,7 @@ def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
 
 
 def card_of_answer(answer: Json) -> Json:
-    """Return the card in a response, without its JSON-RPC envelope if it has one."""
+    """Return the card in a response, without the JSON-RPC envelope."""
     return answer["result"] if isinstance(answer, dict) and "jsonrpc" in answer and "result" in answer else answer
 
 

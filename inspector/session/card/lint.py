@@ -1,4 +1,4 @@
-"""Lint the card of a reference, or the text of a card that is being edited."""
+"""Lint the card of a URL, a host or a file, or the text of a card that is being edited."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from inspector.wire import discovery
 
 
 async def lint_reference(session: Session, reference: str, version: str = "") -> Lint:
-    """Lint the card of a URL, a host or a file from its bytes, readable or not; raises `FaultError` for none."""
+    """Lint the bytes of the card of a URL, a host or a file; raise `FaultError` if there is no card."""
     path = discovery.local_path(reference)
     if path is not None:
         return lint(discovery.read_raw(path), version=version)
     credentials = session.settings.credentials_for(reference)
-    alone = len(discovery.candidates(reference)) == 1
+    only_candidate = len(discovery.candidates(reference)) == 1
 
     def may_be_card(url: str, fetch: CardFetch) -> bool:
-        expected = alone or "/.well-known/" in url
-        good = fetch.head is not None and fetch.head.status == 200
-        return good and (expected or isinstance(fetch.found, discovery.FoundCard))
+        expected = only_candidate or "/.well-known/" in url
+        ok = fetch.head is not None and fetch.head.status == 200
+        return ok and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     fetch, _ = await search_card(session.journal, session.client, credentials, reference, may_be_card)
     return lint(fetch.raw, fetch.served, version)
@@ -31,7 +31,7 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
 
 @dataclass(frozen=True, slots=True)
 class CardText:
-    """A text read as a card: its protocol version, or the reason why it is not a card, and its findings."""
+    """The result of reading a text as a card: its version, or why it is not a card (`problem`), and its findings."""
 
     version: str
     problem: str
@@ -39,7 +39,7 @@ class CardText:
 
 
 def lint_text(text: str) -> CardText:
-    """Lint a text like a card in a file."""
+    """Read and lint a text as a card."""
     raw = text.encode("utf-8", "surrogatepass")
     found = discovery.read_bytes(raw)
     findings = tuple(lint(raw).findings)
@@ -47,6 +47,6 @@ def lint_text(text: str) -> CardText:
 
 
 def save_text(path: Path, text: str, *, replace: bool = False) -> None:
-    """Write a text to a file; without `replace`, an existing one raises `FileExistsError`. Raises `OSError`."""
+    """Write a text to a file; raise `OSError`, or `FileExistsError` if it exists and `replace` is false."""
     with path.open("w" if replace else "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
         file.write(text)

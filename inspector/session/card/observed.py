@@ -1,4 +1,4 @@
-"""Compare the capabilities that a card declares with what the agent was observed to do."""
+"""Compare the capabilities on a card with the observed behaviour of the agent."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _FAILED = frozenset({"error", "unreadable"})
 
 @dataclass(slots=True)
 class CallCounts:
-    """The results of an operation: calls that succeeded and failed, its streams and their events, the last error."""
+    """The results of an operation: the numbers of calls, streams and events, and the last error."""
 
-    worked: int = 0
-    refused: int = 0
+    succeeded: int = 0
+    failed: int = 0
     streams: int = 0
     events: int = 0
-    said: str = ""
+    last_error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CapabilityResult:
-    """A capability: what the card declares, None for nothing, what was observed, and whether the two disagree."""
+    """A capability: its value on the card (None if missing), the observation, and whether they contradict."""
 
     name: str
     declared: bool | None
-    seen: str
-    odd: bool = False
+    observed: str
+    contradicts: bool = False
 
 
 @dataclass(slots=True)
@@ -44,25 +44,25 @@ class _Call:
     asked: frozenset[str]
     status: int = 0
     event: str = ""
-    said: str = ""
+    label: str = ""
 
 
 @dataclass(slots=True)
 class ObservedBehaviour:
-    """Folds the records of a capture: the results of each operation, accepted deliveries, and extensions.
+    """Counts in the records of a capture: the results of each operation, accepted deliveries, and extensions.
 
-    `extensions` counts the responses that activated an extension by URI, `asked` the requests for it.
+    `extensions` counts the responses that activated an extension by URI, `requested` the requests for it.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)
     deliveries: int = 0
     extensions: Counter[str] = field(default_factory=Counter)
-    asked: Counter[str] = field(default_factory=Counter)
+    requested: Counter[str] = field(default_factory=Counter)
     _open: dict[int, _Call] = field(default_factory=dict)
     _last: int = 0
 
     def catch_up(self, capture: Capture) -> bool:
-        """Fold the records since the last time, and return whether a call has ended or a delivery has arrived."""
+        """Read the records since the last call; return whether a call has ended or a delivery has arrived."""
         new = capture.select(kinds=_KINDS, after=self._last)
         for record in new:
             self._take(record, capture)
@@ -70,14 +70,14 @@ class ObservedBehaviour:
         return any(record.kind in (Kind.END, Kind.DELIVERY) for record in new)
 
     def tally(self, *operations: Operation) -> CallCounts:
-        """Add up the results of some operations."""
+        """Return the sum of the results of some operations."""
         total = CallCounts()
         for counts in (self.operations.get(operation.value, CallCounts()) for operation in operations):
-            total.worked += counts.worked
-            total.refused += counts.refused
+            total.succeeded += counts.succeeded
+            total.failed += counts.failed
             total.streams += counts.streams
             total.events += counts.events
-            total.said = total.said or counts.said
+            total.last_error = total.last_error or counts.last_error
         return total
 
     def _take(self, record: Record, capture: Capture) -> None:
@@ -86,7 +86,7 @@ class ObservedBehaviour:
             return
         if record.kind is Kind.REQUEST:
             asked = _named(record)
-            self.asked.update(asked)
+            self.requested.update(asked)
             self._open[record.seq] = _Call(record.operation, asked)
             return
         call = self._open.get(record.exchange)
@@ -100,20 +100,20 @@ class ObservedBehaviour:
                 self._count(call, record, capture)
                 del self._open[record.exchange]
             case _:
-                call.event, call.said = record.event, record.label
+                call.event, call.label = record.event, record.label
 
     def _count(self, call: _Call, end: Record, capture: Capture) -> None:
         events = end.meta["events"]
         if events == 1:  # a stream may consist of the error alone
             for frame in capture.select(kinds=(Kind.FRAME,), exchange=end.exchange, limit=1):
-                call.event, call.said = frame.event, frame.label
+                call.event, call.label = frame.event, frame.label
         tally = self.operations.setdefault(call.operation, CallCounts())
         broken = end.meta["how"] != Ending.COMPLETE and not events
         if call.event in _FAILED or call.status >= 400 or not call.status or broken:
-            tally.refused += 1
-            tally.said = call.said if call.event in _FAILED else str(call.status or end.label)
+            tally.failed += 1
+            tally.last_error = call.label if call.event in _FAILED else str(call.status or end.label)
             return
-        tally.worked += 1
+        tally.succeeded += 1
         tally.streams += events > 0
         tally.events += events
 
@@ -126,53 +126,52 @@ def _named(record: Record) -> frozenset[str]:
 
 
 def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
-    """Compare each capability that the card declares with what was observed."""
+    """Compare each capability of the card with the observations."""
     can = card.capabilities
     streaming, push = seen.tally(Operation.STREAM, Operation.SUBSCRIBE), seen.tally(Operation.SET_PUSH)
     streams = f"{_times(streaming.streams, 'stream')} with {_times(streaming.events, 'event')}"
-    if streaming.worked and not streaming.streams:
-        first = CapabilityResult("streaming", can.streaming, "answered, but not with a stream", can.streaming is True)
+    if streaming.succeeded and not streaming.streams:
+        first = CapabilityResult("streaming", can.streaming, "the response was not a stream", can.streaming is True)
     else:
         first = _result("streaming", can.streaming, streaming, streams)
-    webhooks = f"{_times(push.worked, 'webhook')} registered, nothing came yet"
+    webhooks = f"{_times(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
-        came = "delivery came" if seen.deliveries == 1 else "deliveries came"
-        push, webhooks = CallCounts(worked=1), f"{seen.deliveries:,} {came}"
+        push, webhooks = CallCounts(succeeded=1), f"{_times(seen.deliveries, 'delivery', 'deliveries')} received"
     extended = seen.tally(Operation.EXTENDED_CARD)
     return [
         first,
         _result("push notifications", can.push_notifications, push, webhooks),
-        _result("extended card", can.extended_agent_card, extended, f"answered {_times(extended.worked, 'time')}"),
+        _result("extended card", can.extended_agent_card, extended, f"returned {_times(extended.succeeded, 'time')}"),
     ]
 
 
 def _result(name: str, declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
     """Compare a declaration with the results of its operations; `success` describes successful calls."""
-    if counts.worked:
+    if counts.succeeded:
         return CapabilityResult(name, declared, success, declared is False)
-    if counts.refused:
-        return CapabilityResult(name, declared, f"refused: {counts.said}", declared is True)
+    if counts.failed:
+        return CapabilityResult(name, declared, f"failed: {counts.last_error}", declared is True)
     return CapabilityResult(name, declared, "")
 
 
 def calls_in_words(seen: ObservedBehaviour) -> str:
-    """Return the results of each operation in words, without the fetch of the card."""
-    said = []
+    """Describe the results of each operation, without the requests for the card."""
+    lines = []
     for operation in Operation:
         if tally := seen.operations.get(operation.value):
-            counts = [f"{tally.worked:,} answered"] if tally.worked else []
-            counts += [f"{tally.refused:,} refused: {tally.said}"] if tally.refused else []
-            said.append(f"{operation.value} {', '.join(counts)}")
-    return "; ".join(said)
+            counts = [f"{tally.succeeded:,} succeeded"] if tally.succeeded else []
+            counts += [f"{tally.failed:,} failed: {tally.last_error}"] if tally.failed else []
+            lines.append(f"{operation.value} {', '.join(counts)}")
+    return "; ".join(lines)
 
 
 def extension_in_words(uri: str, seen: ObservedBehaviour) -> tuple[str, bool]:
-    """Return how an extension was used, and whether the agent deviated from its card."""
-    asked, activated = seen.asked[uri], seen.extensions[uri]
+    """Describe the use of an extension, and return whether it contradicts the card."""
+    requested, activated = seen.requested[uri], seen.extensions[uri]
     if activated:
         return f"activated in {_times(activated, 'call')}", False
-    return (f"asked for in {_times(asked, 'call')}, never activated", True) if asked else ("", False)
+    return (f"requested in {_times(requested, 'call')}, never activated", True) if requested else ("", False)
 
 
-def _times(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def _times(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"

@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.signatures.keyset import KeySet
-from inspector.findings.signatures.verify import Verdict, protected_header, signatures_of, verify
+from inspector.findings.signatures.verify import SignatureResult, protected_header, signatures_of, verify
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
@@ -21,45 +21,45 @@ from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 GET_KEYS = "GetKeys"
-"""The operation of the records of a key set; the specification has no name for it."""
+"""The operation name in the records of a key set, for which the specification has no name."""
 
-_MOST_SETS = 8
-"""The largest number of key sets that are fetched for a card."""
+_MAX_SETS = 8
+"""The maximum number of key sets that are fetched for a card."""
 
 
-async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[Verdict, ...]:
-    """Verify every signature of the card as served, in a thread; `keys` are None if none were given."""
+async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[SignatureResult, ...]:
+    """Verify every signature of the card as served, in a thread; `keys` is None if no keys were given."""
     value, version = parse(connection.found.raw), connection.found.dialect.version
     return await asyncio.to_thread(verify, value, keys, version)
 
 
 async def fetch_keys(session: Session, connection: Connection) -> KeySet:
-    """Fetch the keys that the signatures of a card name by `jku`, without credentials, from the card's origin only.
+    """Fetch the key sets that the signatures of a card name in `jku`, only from the card's origin.
 
-    Every request is recorded; the notes of the set describe URLs that were refused or failed.
+    The requests have no credentials and are recorded. The notes of the result describe rejected URLs and failures.
     """
-    places = dict.fromkeys(_places(connection))
-    if not places:
-        return KeySet(notes=("No signature of the card says where its keys are (jku).",))
+    urls = dict.fromkeys(_key_urls(connection))
+    if not urls:
+        return KeySet(notes=("No signature of the card names the URL of its keys (jku).",))
     found = KeySet()
-    for url in list(places)[:_MOST_SETS]:
+    for url in list(urls)[:_MAX_SETS]:
         found |= await _fetch(session, url, connection.url)
-    if len(places) > _MOST_SETS:
-        found |= KeySet(notes=(f"Of {len(places):,} places of keys the first {_MOST_SETS} are asked.",))
+    if len(urls) > _MAX_SETS:
+        found |= KeySet(notes=(f"The signatures name {len(urls):,} key sets; only the first {_MAX_SETS} are fetched.",))
     text = session.journal.redactor.text
     return KeySet(found.keys, tuple(text(note) for note in found.notes))
 
 
 async def given_keys(session: Session, place: str) -> KeySet:
-    """Read keys from a file or a URL, which is fetched without credentials; raises `FaultError` if there are none."""
+    """Read keys from a file, or from a URL without credentials; raise `FaultError` if there are no keys."""
     if not place.lower().startswith(("http://", "https://")):
         return _from_file(place)
-    fetch = await _ask(session, place)
+    fetch = await _request(session, place)
     if fetch.keys.keys:
         return fetch.keys
     why = fetch.fault.seen if fetch.fault else " ".join(fetch.keys.notes)
-    seen = f"No key came from {session.journal.redactor.url(place)}. {why}".strip()
-    hint = "It has to answer with a JWK Set; a redirect is not followed."
+    seen = f"{session.journal.redactor.url(place)} returned no key. {why}".strip()
+    hint = "Give a URL that returns a JWK Set. Redirects are not followed."
     raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
 
 
@@ -67,7 +67,7 @@ def _from_file(path: str) -> KeySet:
     return read_file(Path(path).expanduser())
 
 
-def _places(connection: Connection) -> list[str]:
+def _key_urls(connection: Connection) -> list[str]:
     headers = (protected_header(entry) for entry in signatures_of(parse(connection.found.raw)))
     named = (header.get("jku") for header in headers if not isinstance(header, Unreadable))
     return [jku for jku in named if isinstance(jku, str)]
@@ -80,8 +80,8 @@ class _KeyFetch(DocumentFetch):
     keys: KeySet = field(default=KeySet(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append the frames of a stream, which is not a key set."""
-        self.keys = KeySet(notes=(f"The keys at {self.url} are a stream of events instead.",))
+        """Append the frames of a stream, which cannot be a key set."""
+        self.keys = KeySet(notes=(f"{self.url} returned a stream of events instead of keys.",))
         return self._append(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
 
     def take_body(self, body: Body) -> list[Record]:
@@ -90,7 +90,7 @@ class _KeyFetch(DocumentFetch):
         return self._append(Kind.BODY, body.at, [body.raw])
 
     def _append(self, kind: Kind, at: float, raws: list[bytes]) -> list[Record]:
-        """Append payloads with the number of keys or the reason why there are none."""
+        """Append payloads with the number of keys, or the reason why there are no keys."""
         count, notes = len(self.keys.keys), self.keys.notes
         label = notes[0] if notes else f"{count} key{'' if count == 1 else 's'}"
         return self.append_payloads(kind, at, raws, "" if count else "unreadable", label)
@@ -101,7 +101,7 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
     for _ in range(MOST_REDIRECTS + 1):
         if why := refusal(url, card_url):
             return KeySet(notes=(why,))
-        fetch = await _ask(session, url)
+        fetch = await _request(session, url)
         if fetch.fault is not None:
             return KeySet(notes=(f"The keys at {url} could not be fetched: {fetch.fault.seen}",))
         location = fetch.head.header("location") if fetch.head else ""
@@ -110,11 +110,11 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
         try:
             url = urljoin(url, location)
         except ValueError:  # brackets without an address
-            return KeySet(notes=(f"The keys at {url} are behind a redirect to what is no url: {location}.",))
-    return KeySet(notes=(f"The keys are behind more than {MOST_REDIRECTS} redirects.",))
+            return KeySet(notes=(f"The keys at {url} are redirected to an invalid URL: {location}.",))
+    return KeySet(notes=(f"The request for the keys was redirected more than {MOST_REDIRECTS} times.",))
 
 
-async def _ask(session: Session, url: str) -> _KeyFetch:
+async def _request(session: Session, url: str) -> _KeyFetch:
     fetch = _KeyFetch(session.journal, GET_KEYS, url)
     accept = {"Accept": "application/jwk-set+json, application/json"}
     await fetch.run(session.client, HttpRequest("GET", url, accept))

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.capture.private_files import reason
-from inspector.protocol.bindings.base import GrpcRequest, Inset, WireRequest
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
@@ -83,8 +83,8 @@ class ComposedMessage:
             return replace(wire, metadata={**wire.metadata, **metadata})
         names = {name.lower() for name in params}
         kept = {name: value for name, value in wire.headers.items() if name.lower() not in names}
-        body, insets = _insert(self.files, wire.body)
-        return replace(wire, headers={**kept, **params}, body=body, insets=insets)
+        body, splices = _insert(self.files, wire.body)
+        return replace(wire, headers={**kept, **params}, body=body, splices=splices)
 
 
 class _InvalidError(Exception):
@@ -141,15 +141,15 @@ def compose(
     return ComposedMessage(draft, request, tuple(files), tuple(problems))
 
 
-def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[Inset, ...]]:
+def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[FileSplice, ...]]:
     """Return a body without the marks of files, and the position of each file."""
-    insets: list[Inset] = []
+    splices: list[FileSplice] = []
     for file in sorted(files, key=lambda file: body.find(file.mark.encode("ascii"))):
         before, mark, after = body.partition(file.mark.encode("ascii"))
         if mark:  # some versions leave such parts out
-            insets.append(Inset(len(before), file.path, file.size))
+            splices.append(FileSplice(len(before), file.path, file.size))
             body = before + after
-    return body, tuple(insets)
+    return body, tuple(splices)
 
 
 def guess_type(name: str) -> str:

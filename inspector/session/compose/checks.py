@@ -37,7 +37,7 @@ def check_message(
         _check_response(request, card, choice, stream=stream),
     )
     warnings = [MessageWarning(where, words) for check in checks for where, words in check]
-    for pointer in choice.dialect.cannot_carry(request):
+    for pointer in choice.dialect.unsupported_members(request):
         words = f"A2A {choice.dialect.version} cannot represent {pointer}; it is left out."
         warnings.append(MessageWarning("protocolVersion", words))
     return tuple(warnings)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
 from inspector.protocol.bindings import rest
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset, WireRequest
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.grpc import write_request
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -69,7 +69,7 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
     if found[1] == _GRPC:
         return _grpc(url, headers, body, before, call)
     raw = body.encode("utf-8", "surrogateescape")
-    if isinstance(before, HttpRequest) and before.insets:
+    if isinstance(before, HttpRequest) and before.splices:
         return HttpRequest(found[1], url, headers, *_extract_files(raw, before))
     return HttpRequest(found[1], url, headers, raw)
 
@@ -111,21 +111,21 @@ def _header(line: str) -> tuple[str, str]:
     return name, value.strip(" \t")
 
 
-def _extract_files(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[Inset, ...]]:
+def _extract_files(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[FileSplice, ...]]:
     """Return a body without the marks of files, and the position of each file whose mark was not deleted."""
-    found: dict[int, Inset] = {}
-    for inset in before.insets:
-        mark = inset.mark.encode()
+    found: dict[int, FileSplice] = {}
+    for splice in before.splices:
+        mark = splice.mark.encode()
         offsets = [match.start() for match in re.finditer(re.escape(mark), body) if match.start() not in found]
         # The same characters typed as text, before or after the file, stay text.
-        typed = before.body[: inset.at].count(mark)
+        typed = before.body[: splice.at].count(mark)
         if offsets:
-            found[offsets[min(typed, len(offsets) - 1)]] = inset
-    plain, kept, done = b"", list[Inset](), 0
-    for at, inset in sorted(found.items()):
+            found[offsets[min(typed, len(offsets) - 1)]] = splice
+    plain, kept, done = b"", list[FileSplice](), 0
+    for at, splice in sorted(found.items()):
         plain += body[done:at]
-        kept.append(replace(inset, at=len(plain)))
-        done = at + len(inset.mark.encode())
+        kept.append(replace(splice, at=len(plain)))
+        done = at + len(splice.mark.encode())
     return plain + body[done:], tuple(kept)
 
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from inspector.findings.finding import Severity
 from inspector.protocol.bindings.base import Binding
-from inspector.protocol.dialects.registry import ALL, travels_over
+from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
@@ -40,7 +40,7 @@ from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found
-from inspector.wire.reach import Nearness
+from inspector.wire.reach import AddressScope
 
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
@@ -49,9 +49,9 @@ _WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _PROTECTED = frozenset({401, 403})
 _REQUIRED = "credentials are required"
 _ADDRESS_PROBLEMS = {
-    Nearness.NETWORK: "this address is valid only in the network of the agent",
-    Nearness.MACHINE: "this is a loopback address, valid only on the machine of the agent",
-    Nearness.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
+    AddressScope.NETWORK: "this address is valid only in the network of the agent",
+    AddressScope.MACHINE: "this is a loopback address, valid only on the machine of the agent",
+    AddressScope.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
 _NO_CARD: dict[str, str] = {
     FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
@@ -117,7 +117,7 @@ class Doctor:
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Reach the host layer by layer; the first failure becomes the fault."""
-        place = reach.place_of(self._url)
+        place = reach.endpoint_of(self._url)
         if place is None:
             fault = Fault(
                 Whose.YOURS, FaultCode.USAGE, f"{self._url!r} has no host.", "Write a URL, or the path of a card file."
@@ -130,7 +130,7 @@ class Doctor:
             return
         layers = [reach.resolve, reach.connect]
         if place.tls:
-            layers.append(partial(reach.shake_hands, verify=not self._session.settings.insecure))
+            layers.append(partial(reach.tls_handshake, verify=not self._session.settings.insecure))
         for check in layers:
             layer = await check(place)
             if not layer.good:
@@ -202,7 +202,7 @@ class Doctor:
     async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
         """Check the address of an interface, and which protocol versions it supports there."""
         option = interface.option
-        place = reach.place_of(option.interface.url)
+        place = reach.endpoint_of(option.interface.url)
         if place is None:
             seen = f"{option.interface.url!r} has no host"
             yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
@@ -219,17 +219,17 @@ class Doctor:
             async for answer in self._protocol(interface):
                 yield answer
 
-    async def _address(self, interface: InterfaceResult, place: reach.Place) -> tuple[Step, bool]:
+    async def _address(self, interface: InterfaceResult, place: reach.Endpoint) -> tuple[Step, bool]:
         """Connect to an interface; True next to the step if its address does not lead to the agent from here."""
         url, name = interface.option.interface.url, f"{interface.name} address"
-        typed = reach.place_of(self._url) if self._url else None
-        near = reach.nearness(place.host)
-        here = reach.nearness(typed.host) if typed else Nearness.MACHINE
+        typed = reach.endpoint_of(self._url) if self._url else None
+        near = reach.address_scope(place.host)
+        here = reach.address_scope(typed.host) if typed else AddressScope.MACHINE
         if proxy := reach.proxy_of(url):
             return Step(name, None, f"{url}: through the proxy {proxy}"), False
         layer = await reach.connect(place)
         elsewhere = typed is None or typed.host != place.host
-        unreachable = near > here and near >= Nearness.MACHINE
+        unreachable = near > here and near >= AddressScope.MACHINE
         if elsewhere and (unreachable or (near and not layer.good)):
             suggestion = f", perhaps {_at(urlsplit(self._url).netloc, self._url, url)}" if typed else ""
             seen = f"{url}: {_ADDRESS_PROBLEMS[near]}{'' if unreachable else f'. {layer.seen}'}"
@@ -238,9 +238,9 @@ class Doctor:
             ), typed is not None
         return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
 
-    def _elsewhere(self, option: Option, place: reach.Place) -> Iterator[_Candidate]:
+    def _elsewhere(self, option: Option, place: reach.Endpoint) -> Iterator[_Candidate]:
         """Return the interface at the origin that the user typed, then at its own port on that host."""
-        typed = reach.place_of(self._url)
+        typed = reach.endpoint_of(self._url)
         if option.dialect is None or option.binding is None or typed is None:
             return
         origin = urlsplit(self._url).netloc
@@ -255,7 +255,7 @@ class Doctor:
     @staticmethod
     def _other_versions(option: Option, binding: Binding) -> Iterator[_Candidate]:
         for dialect in ALL:
-            if dialect is not option.dialect and travels_over(dialect, binding.name):
+            if dialect is not option.dialect and supports_binding(dialect, binding.name):
                 choice = Choice(option.interface, dialect, binding, "it responded to the doctor")
                 version = option.interface.protocol_version or "no version"
                 reason = f"the card declares {version}, but the interface responded as {protocol_name(choice)}"

@@ -29,7 +29,7 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
         framed = _UNCOMPRESSED + len(wire.body).to_bytes(4, "big") + wire.body
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
         return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"])
-    if wire.insets:
+    if wire.splices:
         raise cannot_express("A large file does not fit on a command line.", "Send it with a2a-inspect send --file.")
     streamed = ["--no-buffer"] if "event-stream" in wire.headers.get("Accept", "") else []
     return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed)

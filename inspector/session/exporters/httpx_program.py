@@ -11,7 +11,7 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
     """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
     if isinstance(wire, GrpcRequest):
         raise cannot_express("httpx does not support gRPC.", "Use curl instead.")
-    if wire.insets:
+    if wire.splices:
         raise cannot_express("A large file does not fit into a program.", "Send it with a2a-inspect send --file.")
     content = text_of(wire.body)
     lines = ["import httpx", "", f"headers = {_table(wire)}"]

@@ -61,7 +61,7 @@ class Attempts:
     def note(self, delivery: Delivery, attempt: Attempt, seq: int) -> None:
         """Remember a delivery under the number of its record."""
         first = attempt.first or attempt.again or seq
-        taken = delivery.taken or bool(attempt.again)
+        taken = delivery.accepted or bool(attempt.again)
         self._known[attempt.key] = _Known(first, attempt.number, delivery.at, taken)
         self._known.move_to_end(attempt.key)
         if len(self._known) > _MOST_REMEMBERED:

@@ -26,7 +26,7 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import timestamp_seconds
-from inspector.wire.reach import Nearness, Reachable, connect, nearness, place_of, reachable, shake_hands
+from inspector.wire.reach import AddressScope, Reachable, address_scope, connect, endpoint_of, reachable, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
 _SHY = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
@@ -155,8 +155,8 @@ def _refused(known: Evidence) -> Cause:
         return Cause(_REFUSES, Likely.CERTAIN, f"it answered: {failed}", remedy)
     if failed:
         return Cause(_REJECTED, Likely.CERTAIN, f"it answered: {failed}", "Mend what the error names.")
-    ours = place_of(known.advertised)
-    loopback = ours is not None and nearness(ours.host) is Nearness.MACHINE
+    ours = endpoint_of(known.advertised)
+    loopback = ours is not None and address_scope(ours.host) is AddressScope.MACHINE
     if not loopback or known.deliveries or known.tls_failures:
         came = "deliveries came" if known.deliveries else "somebody connected" if known.tls_failures else ""
         return Cause(_REFUSES, Likely.RULED_OUT, came or f"{known.advertised} is no loopback address")
@@ -292,11 +292,11 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
 
 async def _silence(url: str) -> str:
     """Return a message if nothing listens at a url of this machine, else `""`."""
-    place = place_of(url)
-    if place is None or nearness(place.host) is not Nearness.MACHINE:
+    place = endpoint_of(url)
+    if place is None or address_scope(place.host) is not AddressScope.MACHINE:
         return ""
     # With TLS, complete the handshake: a receiver would report a client that leaves before as one without trust.
-    open_there = place.tls and (await shake_hands(place, verify=False)).good
+    open_there = place.tls and (await tls_handshake(place, verify=False)).good
     return "" if open_there or (await connect(place)).good else "nothing listens there"
 
 
@@ -304,7 +304,7 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
     """Read the deliveries of a task, and the failed handshakes of the receivers at these urls, in order of time."""
     found: list[Record] = []
     others: list[Record] = []
-    ports = {place.port for url in urls if (place := place_of(url)) is not None}
+    ports = {place.port for url in urls if (place := endpoint_of(url)) is not None}
     unreadable = 0
     for path in captures:
         try:
@@ -320,7 +320,7 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
 
 
 def _port(address: str) -> int | None:
-    place = place_of(address)
+    place = endpoint_of(address)
     return place.port if place is not None else None
 
 

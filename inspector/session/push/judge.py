@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
-from inspector.findings.payload.judge import of_push
-from inspector.findings.rules import broken
+from inspector.findings.payload.judge import judge_push
+from inspector.findings.rules import finding
 from inspector.findings.stream.facts import member_pointer
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.dialects.registry import traits_of
@@ -19,7 +19,7 @@ from inspector.session.push.attempts import Attempt
 from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Proof
 
@@ -72,18 +72,18 @@ def _shape(push: PushedEvent) -> Result:
     """Check that the body can be read, and has the shape of the version in which the webhook was registered."""
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
-        return Result(False, event.why, (broken("PUSH-003", event.why),))
+        return Result(False, event.why, (finding("PUSH-003", event.why),))
     registered = push.registration.version if push.registration else ""
     if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
         said = f"shaped like {shape}, registered in {registered}"
-        return Result(False, said, (broken("PUSH-006", said),))
+        return Result(False, said, (finding("PUSH-006", said),))
     return Result(True, f"shaped like {shape}")
 
 
 @EVENT.check("content type", Scope.HEAD)
 def _content_type(push: PushedEvent) -> Result | None:
     line = push.line("content-type")
-    return Result(findings=(broken("PUSH-005", line.said),)) if line is not None and not line.good else None
+    return Result(findings=(finding("PUSH-005", line.said),)) if line is not None and not line.good else None
 
 
 def _lacks_credentials(push: PushedEvent) -> bool:
@@ -97,7 +97,7 @@ def _credentials(push: PushedEvent) -> Result | None:
     """Name an Authorization that is missing although the delivery was accepted and its protocol version requires it."""
     line, shape = push.line("authorization"), push.reading.shape
     expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
-    return Result(findings=(broken("PUSH-004", line.said),)) if line is not None and expected else None
+    return Result(findings=(finding("PUSH-004", line.said),)) if line is not None and expected else None
 
 
 @EVENT.check("objects", Scope.BODY_SHAPE)
@@ -105,7 +105,7 @@ def _objects(push: PushedEvent) -> Result | None:
     reading = push.reading
     if push.event is None or isinstance(reading.value, Unreadable):
         return None
-    return Result(findings=of_push(reading.value, reading.shape))
+    return Result(findings=judge_push(reading.value, reading.shape))
 
 
 @EVENT.check("transitions", Scope.DELIVERY)
@@ -117,7 +117,7 @@ def _transitions(push: PushedEvent) -> Result | None:
         return None
     name, _, _, state, label = reading.words
     where = event_pointer(reading.value, event) + member_pointer("/contextId", reading.shape)
-    return Result(findings=(broken("STREAM-006", label or short(state) or name, where),))
+    return Result(findings=(finding("STREAM-006", label or short(state) or name, where),))
 
 
 @EVENT.check("task", Scope.DELIVERY)
@@ -136,7 +136,7 @@ def _task(push: PushedEvent) -> Result:
     if not registration.task_id:
         return _KNOWN if push.known else Result(True, "first word of this task")
     seen = f"registered for {registration.task_id}, this is {task}"
-    return Result(False, "another task" if push.known else "unknown task", (broken("PUSH-002", seen),))
+    return Result(False, "another task" if push.known else "unknown task", (finding("PUSH-002", seen),))
 
 
 @EVENT.check("order", Scope.DELIVERY)
@@ -156,7 +156,7 @@ class _BodyShape:
     """What is known of bodies with one fingerprint: results of checks, and the template of a status update."""
 
     shape: str
-    known: Known = field(default_factory=Known)
+    known: KnownResults = field(default_factory=KnownResults)
     template: Template | None = None
 
 
@@ -174,7 +174,7 @@ class PushJudge:
         if delivery.refused:
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             stranger = delivery.registration is None and delivery.method != "POST"
-            findings = () if stranger else (broken("PUSH-001", delivery.refused),)
+            findings = () if stranger else (finding("PUSH-001", delivery.refused),)
             return Judgement(read(delivery.value, version), findings=findings)
         if delivery.challenge:
             return Judgement(read(delivery.value, version))
@@ -202,5 +202,5 @@ class PushJudge:
         if isinstance(event, Unreadable) or not task:
             return PushedEvent(delivery, reading, registration, attempt)
         known = task in self._tasks
-        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.taken else ()
+        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.accepted else ()
         return PushedEvent(delivery, reading, registration, attempt, event, known, misfits)

@@ -10,7 +10,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
 from inspector.wire.receiver.delivery import Delivery
-from inspector.wire.receiver.forward import Forwarded, Forwarder, Parcel
+from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, ForwardResult
 
 _KEPT = 200
 _KEPT_BYTES = 32 * 1024 * 1024
@@ -27,9 +27,9 @@ class Relay:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._forwarder = Forwarder()
-        self._kept: OrderedDict[int, Parcel] = OrderedDict()
+        self._kept: OrderedDict[int, ForwardedRequest] = OrderedDict()
         self._size = 0
-        self._waiting: asyncio.Queue[tuple[int, Parcel]] = asyncio.Queue(_MOST_WAITING)
+        self._waiting: asyncio.Queue[tuple[int, ForwardedRequest]] = asyncio.Queue(_MOST_WAITING)
         self._worker: asyncio.Task[None] | None = None
         self.url = ""
         self._sending = False
@@ -37,12 +37,12 @@ class Relay:
 
     def offer(self, seq: int, delivery: Delivery) -> None:
         """Keep a delivery, and forward it if a url is set."""
-        self._kept[seq] = parcel = Parcel(delivery.method, delivery.headers, delivery.body)
+        self._kept[seq] = parcel = ForwardedRequest(delivery.method, delivery.headers, delivery.body)
         self._size += len(delivery.body)
         while len(self._kept) > _KEPT or self._size > _KEPT_BYTES:
             _, oldest = self._kept.popitem(last=False)
             self._size -= len(oldest.body)
-        if not self.url or not delivery.taken or delivery.challenge:
+        if not self.url or not delivery.accepted or delivery.challenge:
             return
         if self._waiting.full():
             self.dropped += 1
@@ -51,7 +51,7 @@ class Relay:
         if self._worker is None:
             self._worker = asyncio.get_running_loop().create_task(self._work())
 
-    async def resend(self, seq: int, url: str) -> Forwarded:
+    async def resend(self, seq: int, url: str) -> ForwardResult:
         """Send a delivery again, to another url; raises `FaultError` if it is no longer kept."""
         parcel = self._kept.get(seq)
         if parcel is None:
@@ -85,7 +85,7 @@ class Relay:
                 self._sending = False
             self._waiting.task_done()
 
-    async def _send(self, seq: int, parcel: Parcel, url: str, did: str) -> Forwarded:
+    async def _send(self, seq: int, parcel: ForwardedRequest, url: str, did: str) -> ForwardResult:
         done = await self._forwarder.send(parcel, url)
         shown = self._journal.redactor.url(url)
         said = self._journal.redactor.text(done.words)

@@ -199,9 +199,9 @@ class PushService:
                 "peer": delivery.peer,
                 "status": delivery.status,
                 "refused": refused,
-                "dialled": delivery.dialled,
+                "dialled": delivery.override,
                 "delay": delivery.delay,
-                "taken": delivery.taken,
+                "taken": delivery.accepted,
                 "challenge": delivery.challenge,
                 "seconds": round(delivery.seconds, 6),
                 "registration": delivery.registration.number if delivery.registration else 0,
@@ -240,7 +240,12 @@ class PushService:
             return None
         latency = _seconds_between(timestamp_seconds(event.status.timestamp), delivery.at)
         tracked = self._tasks.get(task_of(event))
-        if latency is not None or tracked is None or not delivery.taken or event.status.state == tracked.pushed.state:
+        if (
+            latency is not None
+            or tracked is None
+            or not delivery.accepted
+            or event.status.state == tracked.pushed.state
+        ):
             return latency
         moves = reversed(tracked.answered.moves)
         streamed = next((move.at for move in moves if move.state == event.status.state), None)
@@ -256,5 +261,5 @@ def _count(registration: WebhookRegistration | None, delivery: Delivery) -> None
     if registration is None or delivery.challenge:
         return
     registration.refused += bool(delivery.refused)
-    registration.accepted += delivery.taken
-    registration.failing += not (delivery.refused or delivery.taken)
+    registration.accepted += delivery.accepted
+    registration.failing += not (delivery.refused or delivery.accepted)

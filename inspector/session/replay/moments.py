@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from inspector.capture.records import Kind, Record
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
-from inspector.protocol.snapshot import FrozenTask, freeze
+from inspector.protocol.snapshot import TaskSnapshot, take_snapshot
 from inspector.session.journal import Journal
 from inspector.session.replay.record_reader import RecordReader
 from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of
@@ -31,11 +31,13 @@ class _Snapshot:
     number: int
     first_seen: float
     stream: int
-    answered: FrozenTask
-    pushed: FrozenTask
+    answered: TaskSnapshot
+    pushed: TaskSnapshot
 
-    def thaw(self, task_id: str) -> TrackedTask:
-        return TrackedTask(task_id, self.number, self.first_seen, self.answered.thaw(), self.pushed.thaw(), self.stream)
+    def restore(self, task_id: str) -> TrackedTask:
+        return TrackedTask(
+            task_id, self.number, self.first_seen, self.answered.restore(), self.pushed.restore(), self.stream
+        )
 
 
 class _TaskReader:
@@ -46,7 +48,7 @@ class _TaskReader:
         self._reader = RecordReader(journal)
         self._fold = TaskFold(journal.exchanges)
         if kept is not None:
-            self._fold.adopt(kept.thaw(task_id))
+            self._fold.adopt(kept.restore(task_id))
 
     @property
     def task(self) -> TrackedTask | None:
@@ -143,4 +145,6 @@ class Moments:
 def _snapshot(task: TrackedTask | None) -> _Snapshot | None:
     if task is None:
         return None
-    return _Snapshot(task.number, task.first_seen, task.stream, freeze(task.answered), freeze(task.pushed))
+    return _Snapshot(
+        task.number, task.first_seen, task.stream, take_snapshot(task.answered), take_snapshot(task.pushed)
+    )

@@ -67,7 +67,8 @@ def translations(record: Record, request: Record) -> list[Translation]:
     _, own = interface_of(request)
     ordered = sorted(ALL, key=lambda dialect: dialect is not own)
     return [
-        Translation(dialect_name(dialect), dialect.spell(value), dialect.cannot_carry(value)) for dialect in ordered
+        Translation(dialect_name(dialect), dialect.encode(value), dialect.unsupported_members(value))
+        for dialect in ordered
     ]
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from rich.cells import cell_len
 
-from inspector.findings.signatures.verify import Outcome, Verdict
+from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import requirements_in_words, scheme_in_words
 from inspector.protocol.selection import Option, options
@@ -33,7 +33,7 @@ _MOST_ROWS = 40
 class Signed:
     """The verdicts on the signatures of a card, and notes about the keys."""
 
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[SignatureResult] = ()
     notes: Sequence[str] = ()
 
 
@@ -238,12 +238,14 @@ class _Head:
             declared = {True: "yes", False: "no", None: "not declared"}[capability.declared]
             sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[capability.declared]
             style = "card--good" if capability.declared else "card--muted"
-            seen_style = "card--warning" if capability.odd else "card--text" if capability.seen else "card--label"
+            seen_style = (
+                "card--warning" if capability.contradicts else "card--text" if capability.observed else "card--label"
+            )
             self._write.row(
                 "Capabilities" if number == 0 else "",
                 (f"{sign} {capability.name:<{_CAPABILITY}}", style),
                 (f"{declared:<14}", "card--muted"),
-                (capability.seen or "not tried yet", seen_style),
+                (capability.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
         calls = calls_in_words(self._observed)
@@ -289,7 +291,7 @@ class _Head:
         elif not self._signed.verdicts:
             self._write.text("Signatures", f"{count}, not verified yet", "card--muted")
         for number, verdict in enumerate(self._signed.verdicts[:_MOST_ROWS]):
-            good, unknown = verdict.outcome is Outcome.VALID, verdict.outcome is Outcome.NO_KEY
+            good, unknown = verdict.outcome is SignatureOutcome.VALID, verdict.outcome is SignatureOutcome.NO_KEY
             style = "card--good" if good else "card--muted" if unknown else "card--bad"
             sign = self._glyphs.check if good else self._glyphs.quiet if unknown else self._glyphs.cross
             key = " ".join(filter(None, (clean(verdict.algorithm, limit=20), clean(verdict.kid, limit=60))))
@@ -304,7 +306,7 @@ class _Head:
         self._more("signatures", len(self._signed.verdicts))
         for note in self._signed.notes[:_MOST_ROWS]:
             self._write.text("", note, "card--warning")
-        if any(verdict.jku and verdict.outcome is Outcome.NO_KEY for verdict in self._signed.verdicts):
+        if any(verdict.jku and verdict.outcome is SignatureOutcome.NO_KEY for verdict in self._signed.verdicts):
             self._write.text("", "Press S to fetch the keys, from the origin of the card only.", "card--label")
         self._take("signatures", *(f"signatures/{number}" for number in range(count)))
 

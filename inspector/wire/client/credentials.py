@@ -1,4 +1,4 @@
-"""Credentials, which are sent to their own origins only."""
+"""Credentials, which are sent only to the origins that they belong to."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin(url: str) -> str:
-    """Return scheme, host and port of a url (`https://host:443`), `""` if it has none."""
+    """Return the origin of a URL (`https://host:443`), `""` if it has none."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme)
@@ -23,25 +23,25 @@ def origin(url: str) -> str:
 
 
 def split_userinfo(url: str) -> tuple[str, str]:
-    """Return a url without its userinfo, and the userinfo, `""` for none."""
+    """Return a URL without userinfo, and the userinfo (`""` for none)."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return url, ""
-    userinfo, at, place = parts.netloc.rpartition("@")
-    return (parts._replace(netloc=place).geturl(), userinfo) if at else (url, "")
+    userinfo, at, host = parts.netloc.rpartition("@")
+    return (parts._replace(netloc=host).geturl(), userinfo) if at else (url, "")
 
 
 def basic(userinfo: str) -> str:
-    """Return the Authorization header of a url's userinfo (RFC 7617)."""
+    """Return the value of Authorization for the userinfo of a URL (RFC 7617)."""
     return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers and query parameters that authenticate us, and the origins that they may be sent to.
+    """Headers and query parameters with credentials, and the origins to which they may be sent.
 
-    `plain` are other headers, which are sent with every request.
+    `plain` are headers without credentials, which are sent with every request.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -53,11 +53,11 @@ class Credentials:
         return bool(self.headers or self.query)
 
     def are_for(self, url: str) -> bool:
-        """Return whether they may be sent to this url."""
+        """Return whether the credentials may be sent to a URL."""
         return bool(origin(url)) and origin(url) in self.origins
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
-        """Return these credentials with an API key in the `header`, `query` or `cookie` of that name."""
+        """Return the credentials with an API key added as the `header`, `query` parameter or `cookie` of this name."""
         match location if key else "":
             case "":
                 return self
@@ -68,26 +68,26 @@ class Credentials:
             case _:
                 return replace(self, headers={**self.headers, name: key})
 
-    def sign(self, request: HttpRequest, *, theirs: bool = False) -> HttpRequest:
-        """Return the request with the credentials, if they may be sent to its url.
+    def sign(self, request: HttpRequest, *, keep_headers: bool = False) -> HttpRequest:
+        """Return the request with the credentials, if they may be sent to its URL.
 
-        Our headers replace those of the request, except with `theirs`.
+        The headers of the credentials replace headers of the request; with `keep_headers`, the request has priority.
         """
-        home = self.are_for(request.url)
-        ours = {**self.plain, **(self.headers if home else {})}
-        if theirs:
-            has = {name.lower() for name in request.headers}
-            ours = {name: value for name, value in ours.items() if name.lower() not in has}
-        names = {name.lower() for name in ours}
-        kept = {name: value for name, value in request.headers.items() if name.lower() not in names}
-        url = _with_query(request.url, self.query) if home else request.url
-        return replace(request, url=url, headers={**kept, **ours})
+        allowed = self.are_for(request.url)
+        added = {**self.plain, **(self.headers if allowed else {})}
+        if keep_headers:
+            present = {name.lower() for name in request.headers}
+            added = {name: value for name, value in added.items() if name.lower() not in present}
+        names = {name.lower() for name in added}
+        others = {name: value for name, value in request.headers.items() if name.lower() not in names}
+        url = _with_query(request.url, self.query) if allowed else request.url
+        return replace(request, url=url, headers={**others, **added})
 
-    def sign_call(self, call: GrpcRequest, *, theirs: bool = False) -> GrpcRequest:
-        """Return the call with the credentials, those of the query included, in its metadata if they may be sent."""
-        ours = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
-        ours = {name.lower(): value for name, value in ours.items()}
-        return replace(call, metadata={**ours, **call.metadata} if theirs else {**call.metadata, **ours})
+    def sign_call(self, call: GrpcRequest, *, keep_headers: bool = False) -> GrpcRequest:
+        """Return the call with the credentials in its metadata (query parameters included), if they may be sent."""
+        added = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
+        added = {name.lower(): value for name, value in added.items()}
+        return replace(call, metadata={**added, **call.metadata} if keep_headers else {**call.metadata, **added})
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

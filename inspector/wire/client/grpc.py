@@ -1,4 +1,4 @@
-"""The gRPC client: a call is a series of observations, within limits. Failures are observed, never raised."""
+"""The gRPC client: it turns a call into a series of observations, within limits. Failures are never raised."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from inspector.wire.client.faults import (
     connect_timeout,
     explain,
     invalid_metadata,
-    is_made_up,
+    is_local_status,
     lost,
 )
 from inspector.wire.client.http import Limits, Tally
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, Trailers
 
 _CLOSE_SECONDS = 0.2
-"""How long calls that are under way get to end when the client closes."""
+"""How many seconds running calls have to end when the client is closed."""
 
 
 @cache
 def _library() -> Any:
-    """Load grpc, and keep it from writing to stderr past Python, over the screen."""
+    """Load grpc with its own log disabled, which would write over the screen."""
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc.aio  # noqa: PLC0415 - most sessions need no gRPC
 
@@ -42,9 +42,9 @@ def _library() -> Any:
 
 
 class GrpcClient:
-    """Makes calls and observes the responses, without retries and without compression.
+    """Makes gRPC calls and observes the responses, without retries and without compression.
 
-    With `verify=False` a certificate is its own authority; its name still has to match.
+    With `verify=False`, the certificate of the server is trusted; its name still has to match.
     """
 
     def __init__(
@@ -56,22 +56,22 @@ class GrpcClient:
         self._channels: dict[tuple[str, bool], Any] = {}
 
     async def aclose(self) -> None:
-        """Close every connection, and end the calls that are under way."""
+        """Close every connection and end all running calls."""
         channels = [*self._channels.values()]
         self._channels.clear()
         for channel in channels:
             await channel.close(_CLOSE_SECONDS)
 
     def preview(self, request: GrpcRequest) -> Sent:
-        """Return what `exchange` would hand to the library."""
+        """Return the request as `exchange` would pass it to the library."""
         url = f"{'grpcs' if request.tls else 'grpc'}://{request.target}{request.path}"
         return Sent(self._clock(), "POST", url, tuple(request.metadata.items()), request.body)
 
     async def exchange(self, request: GrpcRequest) -> AsyncGenerator[Observation, None]:
         """Make a call and yield observations from `Sent` to `Ended`; closing the iterator ends the call.
 
-        Each message of a stream is a frame, that of another call the body. A status that the library made up, because
-        the server sent none, becomes the fault of `Ended`.
+        Each message of a stream is a frame; the message of a unary call is the body. If the server sends no status,
+        `Ended` has a fault.
         """
         started = time.perf_counter()
         tally = Tally()
@@ -103,7 +103,7 @@ class GrpcClient:
             head = await call.initial_metadata()
             await _check(call, request, tally, connected=connected)
             yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
-            with suppress(library.aio.AioRpcError):  # the status is asked for below
+            with suppress(library.aio.AioRpcError):  # the status is read below
                 async for message in _messages(call, library.aio.EOF, streaming=request.streaming):
                     tally.events += 1
                     tally.size += len(message)
@@ -122,11 +122,11 @@ class GrpcClient:
             options = (
                 ("grpc.max_receive_message_length", self.limits.body),
                 ("grpc.enable_retries", 0),
-                ("grpc.use_local_subchannel_pool", 1),  # what failed for one channel is tried anew by the next
-                ("grpc.compression_enabled_algorithms_bitset", 1),  # identity, so that nothing grows when it is read
+                ("grpc.use_local_subchannel_pool", 1),  # a new channel does not reuse a failed connection
+                ("grpc.compression_enabled_algorithms_bitset", 1),  # identity only: no decompression
                 ("grpc.primary_user_agent", "a2a-inspect"),
             )
-            target = f"dns:///{request.target}"  # with its scheme, or a host called `unix` would be a path
+            target = f"dns:///{request.target}"  # without the scheme, a host named `unix` would be a path
             if request.tls:
                 credentials = library.ssl_channel_credentials(await self._authorities(request.target))
                 self._channels[key] = library.aio.secure_channel(target, credentials, options)
@@ -135,17 +135,17 @@ class GrpcClient:
         return self._channels[key]
 
     async def _authorities(self, target: str) -> bytes | None:
-        """Return the certificates to trust, None for those of the library."""
+        """Return the certificates to trust, None for the default of the library."""
         if not self._verify:
             host, _, port = target.rpartition(":")
-            place = (host.strip("[]"), int(port))
-            shown = await asyncio.to_thread(ssl.get_server_certificate, place, timeout=self.limits.connect_seconds)
+            address = (host.strip("[]"), int(port))
+            shown = await asyncio.to_thread(ssl.get_server_certificate, address, timeout=self.limits.connect_seconds)
             return shown.encode("ascii")
-        path = os.environ.get("SSL_CERT_FILE")  # which the HTTP client heeds, too
+        path = os.environ.get("SSL_CERT_FILE")  # which the HTTP client uses, too
         return await asyncio.to_thread(Path(path).read_bytes) if path else None
 
     async def _connect(self, channel: Any) -> bool | None:
-        """Wait for the connection: True if it is open, False if it failed, None after a timeout."""
+        """Wait for the connection; return True if it is open, False if it failed, None after a timeout."""
         states = _library().ChannelConnectivity
         state = channel.get_state(try_to_connect=True)
         with suppress(TimeoutError):
@@ -156,7 +156,7 @@ class GrpcClient:
         return {states.READY: True, states.TRANSIENT_FAILURE: False}.get(state)
 
     async def _forget(self, request: GrpcRequest) -> None:
-        """Drop a failed connection, or the library would delay the next call."""
+        """Remove a failed connection, because the library would delay the next call."""
         channel = self._channels.pop((request.target, request.tls), None)
         if channel is not None:
             await channel.close()
@@ -166,7 +166,7 @@ async def _check(call: Any, request: GrpcRequest, tally: Tally, *, connected: bo
     """Raise `LostError` if a call ended without a status from the server."""
     if call.done():
         words = await call.details() or ""
-        if is_made_up((await call.code()).name, words, connected=connected):
+        if is_local_status((await call.code()).name, words, connected=connected):
             raise lost(words, request, tally.events, connected=connected)
 
 
@@ -179,7 +179,7 @@ async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[b
 
 
 def _metadata(given: Mapping[str, str]) -> tuple[tuple[str, str | bytes], ...]:
-    """Return metadata as the library takes it: a binary value as bytes, which are base64 here as on the wire."""
+    """Return metadata in the types of the library; binary values are decoded from base64."""
     return tuple(
         (name, b64decode(value + "=" * (-len(value) % 4)) if name.endswith(BINARY) else value)
         for name, value in given.items()

@@ -103,10 +103,10 @@ class Client:
 
     def _build(self, request: HttpRequest, body: AsyncIterator[bytes]) -> httpx.Request:
         headers = _encoded(request)
-        if request.insets and not any(name.lower() in _FRAMING for name, _ in headers):
+        if request.splices and not any(name.lower() in _FRAMING for name, _ in headers):
             headers.append((b"Content-Length", str(request.length).encode("ascii")))
         # Beside a Transfer-Encoding that was given, a length that httpx adds to a body in one piece would be wrong.
-        pieces = request.insets or any(name.lower() == b"transfer-encoding" for name, _ in headers)
+        pieces = request.splices or any(name.lower() == b"transfer-encoding" for name, _ in headers)
         content = body if pieces else request.body or None
         return self._http.build_request(request.method, request.url, headers=headers, content=content)
 

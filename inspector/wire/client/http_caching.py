@@ -19,12 +19,12 @@ class Caching:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Return the headers that request the body only if it has changed."""
+        """Return the headers of a conditional request, which gets the body only if it has changed."""
         conditions = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in conditions.items() if value}
 
     def fresh_until(self, at: float) -> float | None:
-        """Return until when a response received at `at` may be reused, None if unknown."""
+        """Return until when a response that was received at `at` may be reused, None if unknown."""
         return None if self.max_age is None else at + max(0, self.max_age - (self.age or 0))
 
     def words(self) -> str:
@@ -32,8 +32,8 @@ class Caching:
         said = [f"ETag {self.etag}"] if self.etag else []
         said += [f"last modified {self.last_modified}"] if self.last_modified else []
         said += [self.control] if self.control else []
-        said += [f"{self.age} s old when it came"] if self.age is not None else []
-        return ", ".join(said) or "nothing is said about it: clients fetch the card anew each time, or guess"
+        said += [f"{self.age} s old when received"] if self.age is not None else []
+        return ", ".join(said) or "no caching headers: clients fetch the card every time, or guess"
 
 
 def caching_of(headers: Headers) -> Caching:

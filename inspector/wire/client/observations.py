@@ -1,4 +1,4 @@
-"""Observations of one exchange, in the order in which they cross the network."""
+"""The observations of an exchange, which the clients yield in the order of the network."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.sse import Frame
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
-"""Header lines as they were sent, in order, repeated ones kept."""
+"""Header lines as sent, in order, with duplicates."""
 
 
 def head_text(raw: bytes) -> str:
-    """Decode bytes of a message head as UTF-8, or as Latin-1 if they are not UTF-8."""
+    """Decode bytes of a head as UTF-8, or as Latin-1 if they are not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -28,16 +28,16 @@ class Ending(StrEnum):
     COMPLETE = "complete"
     """The response is complete according to HTTP."""
     BROKEN = "broken"
-    """The connection failed or ended before the response did."""
+    """The connection failed or was closed before the response was complete."""
     STOPPED = "stopped"
-    """We stopped reading: the user canceled, or the session ended."""
+    """The user canceled, or the session ended."""
     LIMIT = "limit"
-    """We stopped reading because a limit was reached."""
+    """A limit was reached, and reading stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The request, as handed to the socket."""
+    """The request as it was sent."""
 
     at: float
     method: str
@@ -48,7 +48,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of the response; `streamed` says that its body is read as Server-Sent Events."""
+    """The head of the response; `streamed` is True if its body is read as a stream of events."""
 
     at: float
     status: int
@@ -58,13 +58,13 @@ class Head:
     streamed: bool
 
     def header(self, name: str) -> str:
-        """Return the first header of that name, or `""`."""
+        """Return the first header of this name, or `""`."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
 class Frames(NamedTuple):
-    """The frames that one read from the socket completed."""
+    """The frames that were completed by one read from the socket."""
 
     at: float
     frames: list[Frame]
@@ -72,7 +72,7 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The body of a response that was not a stream, after content decoding; partial if the exchange then breaks."""
+    """The decoded body of a response that is not a stream; incomplete if the exchange then fails."""
 
     at: float
     raw: bytes
@@ -80,7 +80,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Trailers:
-    """The status with which the server ended a gRPC call: code, name of the code, message, trailing metadata.
+    """The status that ended a gRPC call: code, name of the code, message, trailing metadata.
 
     The values of binary metadata (`-bin`) are in base64.
     """
@@ -92,17 +92,22 @@ class Trailers:
     headers: Headers
 
     def header(self, name: str) -> str:
-        """Return the first metadata of that name, or `""`."""
+        """Return the first metadata of this name, or `""`."""
         return next((value for key, value in self.headers if key == name), "")
 
     def binary(self, name: str) -> bytes:
-        """Return the first binary metadata of that name, or `b""`."""
+        """Return the first binary metadata of this name, or `b""`."""
         return b64decode(self.header(name))
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of the exchange: how, after how long, how many frames with data and bytes; `rest` belongs to no frame."""
+    """The end of the exchange.
+
+    - `how`: how it ended; `seconds`: how long it took; `fault`: what failed.
+    - `events`: the number of frames with data; `size`: the number of bytes.
+    - `rest`: the bytes after the last complete frame.
+    """
 
     at: float
     how: Ending

@@ -1,4 +1,4 @@
-"""The body of a request with files, read from disk while it is sent."""
+"""Send the body of a request whose files are read from disk during the upload."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from inspector.protocol.bindings.base import HttpRequest, Inset
+from inspector.protocol.bindings.base import FileSplice, HttpRequest
 
 _CHUNK = 3 * 2**18
-"""How much of a file is read at once, in bytes: a multiple of three, so that its base64 has no padding inside."""
+"""How many bytes of a file are read at once; a multiple of three, so that the base64 has padding at the end only."""
 
 
 class UploadError(Exception):
-    """A file could not be read completely; `str` of it says which and why."""
+    """A file could not be read completely; the message names the file and the reason."""
 
 
 @dataclass(slots=True)
 class Upload:
-    """How many bytes of the body of a request were sent."""
+    """The progress of an upload: bytes in total, and bytes sent."""
 
     total: int = 0
     done: int = 0
 
 
 async def body_of(request: HttpRequest, upload: Upload) -> AsyncGenerator[bytes, None]:
-    """Yield the body piece by piece, counting in `upload`; raises `UploadError` if a file has changed."""
+    """Yield the parts of a body and count them in `upload`; raises `UploadError` if a file has changed."""
     for piece in request.pieces():
         if isinstance(piece, bytes):
             upload.done += len(piece)
@@ -44,23 +44,23 @@ async def body_of(request: HttpRequest, upload: Upload) -> AsyncGenerator[bytes,
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a regular file; if a pipe has replaced it, do not wait for a writer."""
+    """Open a regular file, without waiting if it has been replaced by a pipe."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise UploadError(f"{path} is no file any more")
+        raise UploadError(f"{path} is not a regular file any more")
     return os.fdopen(handle, "rb")
 
 
-async def _content(inset: Inset) -> AsyncGenerator[bytes, None]:
-    left = inset.size
+async def _content(splice: FileSplice) -> AsyncGenerator[bytes, None]:
+    left = splice.size
     try:
-        with await asyncio.to_thread(_open, Path(inset.path)) as file:
+        with await asyncio.to_thread(_open, Path(splice.path)) as file:
             while left:
                 chunk = await asyncio.to_thread(file.read, min(left, _CHUNK))
                 if not chunk:
-                    raise UploadError(f"The file {inset.path} became shorter while it was sent")
+                    raise UploadError(f"The file {splice.path} became shorter while it was sent")
                 left -= len(chunk)
                 yield b64encode(chunk)
     except OSError as error:
-        raise UploadError(f"The file {inset.path} could not be read: {error.strerror or error}") from error
+        raise UploadError(f"The file {splice.path} could not be read: {error.strerror or error}") from error

@@ -1,8 +1,8 @@
-"""Checks of a delivery: each declares what its result depends on, and results are reused only as far as that allows.
+"""The framework for checks of deliveries: each check declares its scope, which limits the reuse of its results.
 
-`REQUEST` and `BODY` (`verdict.py`) hold the checks of the receiver, `EVENT` (`session/push/judge.py`) those of the
-session. To add a check, decorate a function in one of these modules with `@STAGE.check(name, scope)`. Its position in
-the module is its position in the verdict.
+`REQUEST` and `BODY` (`verdict.py`) contain the checks of the receiver, `EVENT` (`session/push/judge.py`) the checks of
+the session. To add a check, decorate a function in one of these modules with `@STAGE.check(name, scope)`. The results
+of a delivery have the order of the functions in the module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 _RANK = {status: rank for rank, status in enumerate((421, 403, 404, 405, 415, 401))}
-"""If several checks refuse a delivery, the status with the lowest rank is the response."""
+"""If several checks reject a delivery, the response is the status with the lowest rank."""
 _ACCEPTED = 204
 
 
@@ -35,9 +35,9 @@ class Scope(StrEnum):
 
 
 class Check(NamedTuple):
-    """One line of a verdict; `good` is None where there was nothing to compare.
+    """The result of a check as it is shown and recorded; `good` is None if the check does not apply.
 
-    `said` is a fragment for one line: it may quote the sender (hostile text), but never a token or a credential.
+    `said` is a phrase for one line. It may quote the sender (untrusted text), but never a token or a credential.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a check: a line for the verdict, unless `said` is empty, and findings."""
+    """What a check returns: a line for the delivery, unless `said` is empty, and findings."""
 
     good: bool | None = None
     said: str = ""
@@ -57,7 +57,7 @@ _NOTHING = Result()
 
 
 class Report(NamedTuple):
-    """The results of a stage: lines of the verdict, findings, and the status and words of a refusal (204, `""`)."""
+    """The results of a stage; `status` and `refused` are those of a rejection (204 and `""`: accepted)."""
 
     checks: tuple[Check, ...]
     findings: tuple[Finding, ...] = ()
@@ -66,10 +66,10 @@ class Report(NamedTuple):
 
 
 class DeclaredCheck(NamedTuple, Generic[Subject]):
-    """A check with its scope, and the status with which it refuses a delivery, 0 if it does not.
+    """A check, its scope, and the status with which it rejects a delivery (0: never).
 
-    It runs if `when` is true, which depends on the head and the registration only. The function returns None if the
-    check does not apply to a delivery.
+    It runs if `when` returns True, which depends on the head and the registration only. The function returns None if
+    the check does not apply to a delivery.
     """
 
     number: int
@@ -80,8 +80,11 @@ class DeclaredCheck(NamedTuple, Generic[Subject]):
     function: Callable[[Subject], Result | None]
 
 
-class Known:
-    """What is known of an equal head, or of an equal body shape: lines of verdicts by the number of their check."""
+class KnownResults:
+    """Results that deliveries with an identical head, or an identical body shape, can reuse.
+
+    `lines` has them by the number of the check, `plans` what each stage has to run.
+    """
 
     __slots__ = ("lines", "plans")
 
@@ -91,13 +94,13 @@ class Known:
 
 
 class _Plan(NamedTuple):
-    """The lines that a stage reuses, and between them the positions of the checks that it runs.
+    """The steps of a stage: a line to reuse, or the position of a check to run.
 
-    It holds for the same checks and the same head. `report` is the whole report if nothing has to run.
+    It is valid for the same checks and the same head. `report` is the whole report if no check has to run.
     """
 
     checks: object
-    head: Known
+    head: KnownResults
     steps: Sequence[Check | int]
     report: Report | None
 
@@ -106,7 +109,7 @@ _numbers = count()
 
 
 class Stage(Generic[Subject]):
-    """The checks that run at one stage of a delivery, in the order of the verdict."""
+    """The checks that run at one stage of a delivery, in the order in which they are shown."""
 
     def __init__(self) -> None:
         self.checks: tuple[DeclaredCheck[Subject], ...] = ()
@@ -114,7 +117,7 @@ class Stage(Generic[Subject]):
     def check(
         self, name: str, scope: Scope, *, status: int = 0, when: Callable[[Subject], bool] = lambda _: True
     ) -> Callable[[Callable[[Subject], Result | None]], Callable[[Subject], Result | None]]:
-        """Declare a check; if `status` is given, a bad result refuses the delivery with it."""
+        """Declare a check; with `status`, a failed check rejects the delivery with that status."""
 
         def declare(function: Callable[[Subject], Result | None]) -> Callable[[Subject], Result | None]:
             self.checks += (DeclaredCheck(next(_numbers), name, scope, status, when, function),)
@@ -122,8 +125,8 @@ class Stage(Generic[Subject]):
 
         return declare
 
-    def run(self, subject: Subject, head: Known, shape: Known | None = None) -> Report:
-        """Run the checks, except those whose line is known for the head or for the shape of the body."""
+    def run(self, subject: Subject, head: KnownResults, shape: KnownResults | None = None) -> Report:
+        """Run the checks whose results are not known for the head or for the shape of the body."""
         plan = (shape or head).plans.get(self)
         if plan is None or plan.checks is not self.checks or plan.head is not head:
             return self._run_all(subject, head, shape)
@@ -147,8 +150,8 @@ class Stage(Generic[Subject]):
                     refusals.append((status, said))
         return _report(lines, findings, refusals)
 
-    def _run_all(self, subject: Subject, head: Known, shape: Known | None) -> Report:
-        """Run every check whose line is not known yet, and plan what the next delivery can reuse."""
+    def _run_all(self, subject: Subject, head: KnownResults, shape: KnownResults | None) -> Report:
+        """Run every check whose result is not known, and plan what the next delivery can reuse."""
         lines: list[Check] = []
         findings: tuple[Finding, ...] = ()
         refusals: list[tuple[int, str]] = []
@@ -163,7 +166,7 @@ class Stage(Generic[Subject]):
                 result = check.function(subject) or _NOTHING
                 line = Check(check.name, result.good, result.said) if result.said else None
                 findings += result.findings
-                if known is not None and not result.findings:  # findings may quote what the scope leaves out
+                if known is not None and not result.findings:  # findings may quote values outside of the scope
                     known.lines[check.number] = line
                 else:
                     known = None
@@ -188,7 +191,7 @@ def _report(lines: list[Check], findings: tuple[Finding, ...], refusals: list[tu
 
 
 class VerifiedCache(Generic[Key, Value]):
-    """The last `most` heads, body shapes or JWTs that were verified, each with its reusable results."""
+    """A cache of the last `most` verified heads, body shapes or JWTs, with their reusable results."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -198,15 +201,15 @@ class VerifiedCache(Generic[Key, Value]):
         return key in self._known
 
     def get(self, key: Key) -> Value | None:
-        """Return what is known under a key."""
+        """Return the value of a key, None without one."""
         return self._known.get(key)
 
     def keep(self, key: Key, value: Value) -> None:
-        """Remember a value; the oldest is forgotten if there are too many."""
+        """Store a value; the oldest is removed if there are too many."""
         if key not in self._known and len(self._known) >= self._most:
             del self._known[next(iter(self._known))]
         self._known[key] = value
 
     def clear(self) -> None:
-        """Forget all values."""
+        """Remove all values."""
         self._known.clear()

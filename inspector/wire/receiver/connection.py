@@ -1,4 +1,4 @@
-"""One connection of the receiver: it enforces limits on time and size, and reports requests that are not HTTP."""
+"""One connection of the webhook receiver: enforce limits on time and size, report requests that are not HTTP."""
 
 from __future__ import annotations
 
@@ -40,17 +40,19 @@ _RESET = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class ReceiverLimits:
-    """The limits of the receiver, in bytes, seconds and numbers.
+    """The limits of the receiver, in bytes and seconds.
 
-    `body` is the longest body; `kept` how much of a refused one is kept; `held` the limit of all bodies that are being
-    received; `head` the longest head and `headers` the most headers in it; `seconds` the time for a head and again for
-    a body; `idle` the time between two requests of a connection; `linger` how long the rest of a refused body is
-    discarded, so that the sender can read the response; `connections` the most at one time.
+    - `body`: the length of a body; `rejected_body`: how much of a rejected body is recorded.
+    - `all_bodies`: the length of all bodies that are being received.
+    - `head`: the length of a head; `headers`: the number of headers in it.
+    - `seconds`: the time for a head, and again for a body; `idle`: the time between two requests of a connection.
+    - `linger`: how long the rest of a rejected body is read and discarded, so that the sender can read the response.
+    - `connections`: the number of connections at the same time.
     """
 
     body: int = 10 * 1024 * 1024
-    kept: int = 64 * 1024
-    held: int = 64 * 1024 * 1024
+    rejected_body: int = 64 * 1024
+    all_bodies: int = 64 * 1024 * 1024
     head: int = 32 * 1024
     headers: int = 128
     seconds: float = 10.0
@@ -60,34 +62,37 @@ class ReceiverLimits:
 
 
 async def next_bytes(request: web.BaseRequest) -> bytes:
-    """Return the next bytes of a body; ConnectionError if the sender has disconnected."""
+    """Return the next bytes of a body; raises `ConnectionError` if the sender has disconnected."""
     if not request.protocol.connected and not request.content.is_eof():
         raise ConnectionResetError  # aiohttp would raise a RuntimeError
     return await request.content.readany()
 
 
-class Room:
-    """The shared state of the connections of one receiver: limits, callback, open connections and their tasks."""
+class ReceiverState:
+    """What the connections of a receiver share: limits, the callback for deliveries, open connections and tasks.
+
+    `handshakes` are the transports whose TLS handshake is not complete.
+    """
 
     def __init__(self, limits: ReceiverLimits, report: Callable[[Delivery], None]) -> None:
         self.limits = limits
         self.report = report
         self.open = False
         self.connections: set[Connection] = set()
-        self.shaking: set[asyncio.Transport] = set()
+        self.handshakes: set[asyncio.Transport] = set()
         self.tasks: set[asyncio.Task[None]] = set()
 
     @property
     def full(self) -> bool:
         """Return whether no more connections are allowed."""
-        return max(len(self.connections), len(self.shaking)) >= self.limits.connections
+        return max(len(self.connections), len(self.handshakes)) >= self.limits.connections
 
     async def close(self) -> None:
-        """Close every connection and wait for their tasks."""
+        """Close every connection, and wait until its task has ended."""
         self.open = False
         for connection in tuple(self.connections):
-            connection.drop()
-        for transport in tuple(self.shaking):
+            connection.abort()
+        for transport in tuple(self.handshakes):
             transport.abort()
         # The event loop closes the sockets in its next iteration, which ends the tasks that read from them.
         await asyncio.sleep(0)
@@ -96,86 +101,93 @@ class Room:
 
 
 class Connection(web.RequestHandler):
-    """A connection of aiohttp's with a time limit for the head, which reports requests that aiohttp cannot read."""
+    """An aiohttp connection with a time limit for the head; requests that aiohttp cannot read are reported.
+
+    `current` is the request whose head was read last. `closed` is set when the connection is closed.
+    """
 
     def __init__(
-        self, room: Room, manager: web.Server, loop: asyncio.AbstractEventLoop, tls: ssl.SSLContext | None = None
+        self,
+        state: ReceiverState,
+        manager: web.Server,
+        loop: asyncio.AbstractEventLoop,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         options: dict[str, Any] = {
             "access_log": None,
             "auto_decompress": False,
-            "keepalive_timeout": room.limits.idle,
+            "keepalive_timeout": state.limits.idle,
             "lingering_time": 0,
-            "max_line_size": room.limits.head,
-            "max_field_size": room.limits.head,
-            "max_headers": room.limits.headers,
+            "max_line_size": state.limits.head,
+            "max_field_size": state.limits.head,
+            "max_headers": state.limits.headers,
         }
         super().__init__(manager, loop=loop, **options)
-        self._room = room
+        self._state = state
         self._tls = tls
-        self._let_in = False
+        self._admitted = False
         self._peer = ""
-        self._coming: IncomingRequest | None = None
-        self.taken = IncomingRequest("")
-        self.gone = asyncio.Event()
+        self._incoming: IncomingRequest | None = None
+        self.current = IncomingRequest("")
+        self.closed = asyncio.Event()
         self._content: StreamReader | None = None
-        self._alarm: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to serve the sender, after the TLS handshake if TLS is used."""
+        """Start serving the sender, after the TLS handshake if TLS is used."""
         # A sender that has disconnected has no address.
         self._peer = authority(*(transport.get_extra_info("peername") or ("", 0))[:2])
-        if self._tls is None or self._room.full:
+        if self._tls is None or self._state.full:
             self._begin(transport)
         else:
-            shaking = asyncio.get_running_loop().create_task(self._shake_hands(transport, self._tls))
-            self._room.tasks.add(shaking)
-            shaking.add_done_callback(self._room.tasks.discard)
+            task = asyncio.get_running_loop().create_task(self._tls_handshake(transport, self._tls))
+            self._state.tasks.add(task)
+            task.add_done_callback(self._state.tasks.discard)
 
-    async def _shake_hands(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
-        """Perform the TLS handshake, and report a failure: asyncio's own server would not."""
-        arrival, plain = IncomingRequest(self._peer), cast(asyncio.Transport, transport)
-        self._room.shaking.add(plain)
+    async def _tls_handshake(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
+        """Perform the TLS handshake and report a failure, which asyncio's own server does not do."""
+        incoming, plain = IncomingRequest(self._peer), cast(asyncio.Transport, transport)
+        self._state.handshakes.add(plain)
         try:
             secured = await asyncio.get_running_loop().start_tls(
-                plain, self, tls, server_side=True, ssl_handshake_timeout=self._room.limits.seconds
+                plain, self, tls, server_side=True, ssl_handshake_timeout=self._state.limits.seconds
             )
             if secured is None:
                 raise ConnectionAbortedError
         except (ssl.SSLError, OSError) as error:
             plain.abort()
             here = authority(*(transport.get_extra_info("sockname") or ("", 0))[:2])
-            self._room.report(arrival.tls_failed(here, why_no_tls(error)))
+            self._state.report(incoming.tls_failed(here, why_no_tls(error)))
         else:
             self._begin(secured)
         finally:
-            self._room.shaking.discard(plain)
+            self._state.handshakes.discard(plain)
 
     def _begin(self, transport: asyncio.BaseTransport) -> None:
-        """Begin to serve the sender, or refuse it if there are too many connections."""
-        self._let_in = True
-        if self._room.open and not self._room.full:
-            self._room.connections.add(self)
+        """Start serving the sender, or respond with 503 if there are too many connections."""
+        self._admitted = True
+        if self._state.open and not self._state.full:
+            self._state.connections.add(self)
             super().connection_made(transport)
             return
         self.transport = cast(asyncio.Transport, transport)
         self._refuse(IncomingRequest(self._peer), 503, "too many connections are open")
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Clean up, and report a request whose head is incomplete."""
-        if not self._let_in:
-            return  # within the handshake, which reports it
-        self._room.connections.discard(self)
-        self.gone.set()
+        """Clean up after the connection was closed, and report a request whose head is incomplete."""
+        if not self._admitted:
+            return  # during the TLS handshake, whose failure is reported there
+        self._state.connections.discard(self)
+        self.closed.set()
         super().connection_lost(exc)
-        if self._coming:
-            who = "the connection broke off" if self._room.open else "the receiver was stopped"
-            self._refuse(self._coming, 0, f"{who} after {len(self._coming.seen):,} bytes of the head")
+        if self._incoming:
+            what = "the connection was closed" if self._state.open else "the receiver was stopped"
+            self._refuse(self._incoming, 0, f"{what} after {len(self._incoming.seen):,} bytes of the head")
 
     def data_received(self, data: bytes) -> None:
-        """Check the limits of the head, pass the bytes to aiohttp, and report malformed chunks to the reader."""
+        """Check the limits of the head, pass the bytes to aiohttp, and report malformed chunks of a body."""
         if data and self._content is None and not self._messages:
-            self._watch(data)
+            self._check_head_size(data)
         super().data_received(data)
         # aiohttp's C parser does not report a malformed chunk to the reader of the body, but queues it as the next
         # message. While a body has not ended, a queued message can only be this error.
@@ -183,13 +195,13 @@ class Connection(web.RequestHandler):
             self._content.set_exception(web.RequestPayloadError())
 
     async def start(self) -> None:
-        """Serve the requests of this connection, one after the other."""
+        """Serve the requests of this connection in order."""
         task = cast("asyncio.Task[None]", asyncio.current_task())
-        self._room.tasks.add(task)
+        self._state.tasks.add(task)
         try:
             await super().start()
         finally:
-            self._room.tasks.discard(task)
+            self._state.tasks.discard(task)
 
     def handle_error(
         self,
@@ -198,46 +210,46 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,  # noqa: ARG002
     ) -> web.StreamResponse:
-        """Report and refuse a request that is not HTTP; aiohttp would log the sender's bytes."""
-        why = "the inspector failed on this delivery"
+        """Report a request that is not HTTP and respond with an error; aiohttp would log the sender's bytes."""
+        why = "an internal error of the inspector occurred on this delivery"
         if isinstance(exc, HttpProcessingError):
             status, why = _explain(exc)
-            self._room.report(self.taken.unreadable(status, why))
+            self._state.report(self.current.unreadable(status, why))
         else:
             asyncio.get_running_loop().call_exception_handler({"message": why, "exception": exc})
-        response = answer(status, why)
+        response = make_response(status, why)
         response.force_close()
         return response
 
-    def take_head(self, content: StreamReader) -> None:
-        """Note that a head is complete: its body follows until `release`."""
-        self._silence()
-        self.taken, self._coming = self._coming or IncomingRequest(self._peer), None
+    def begin_body(self, content: StreamReader) -> None:
+        """Note that the head is complete, so that further bytes belong to the body until `end_body`."""
+        self._stop_head_timer()
+        self.current, self._incoming = self._incoming or IncomingRequest(self._peer), None
         self._content = content
 
-    def release(self) -> None:
-        """Note that the body has been read, so that another head follows."""
+    def end_body(self) -> None:
+        """Note that the body was read, so that further bytes belong to the next head."""
         self._content = None
 
-    async def part(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Respond before the body is complete, and discard the rest while the sender reads the response."""
+    async def respond_early(self, request: web.BaseRequest, response: web.Response) -> None:
+        """Respond before the body is complete, then discard the rest of the body for a moment."""
         response.force_close()
-        # From here on, errors concern a body that is already refused.
+        # The delivery is already rejected, so errors in the rest of its body are not reported.
         with suppress(TimeoutError, ConnectionError, web.RequestPayloadError):
             await response.prepare(request)
             await response.write_eof()
-            async with asyncio.timeout(self._room.limits.linger):
+            async with asyncio.timeout(self._state.limits.linger):
                 while not request.content.at_eof():
                     await next_bytes(request)
 
-    async def hold(self, seconds: float | None) -> None:
-        """Wait for so many seconds (None: without limit), or until the sender disconnects."""
+    async def wait(self, seconds: float | None) -> None:
+        """Wait until the sender disconnects, at most `seconds` (None: without limit)."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.gone.wait()
+                await self.closed.wait()
 
-    def break_off(self, sent: bytes = b"") -> None:
-        """Reset the connection, or send some bytes and close it."""
+    def cut_off(self, sent: bytes = b"") -> None:
+        """Send some bytes and close the connection, or without bytes reset it."""
         transport = self.transport
         if transport is None:
             return
@@ -247,52 +259,54 @@ class Connection(web.RequestHandler):
             transport.close()
             return
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-        self.drop()
+        self.abort()
 
-    def drop(self) -> None:
-        """Close the connection at once."""
+    def abort(self) -> None:
+        """Close the connection immediately."""
         transport = self.transport
         self.force_close()
         if transport is not None:
             transport.abort()
 
-    def _watch(self, data: bytes) -> None:
-        """Keep the beginning of a head and enforce its limits of time and length."""
-        limits = self._room.limits
-        if self._coming is None:
+    def _check_head_size(self, data: bytes) -> None:
+        """Store the first bytes of a head, and enforce its limits of time and length."""
+        limits = self._state.limits
+        if self._incoming is None:
             if not data.strip(b"\r\n"):
                 return  # RFC 9112 section 2.2: empty lines before a request are ignored
-            self._coming = IncomingRequest(self._peer)
-        seen = self._coming.seen
+            self._incoming = IncomingRequest(self._peer)
+        seen = self._incoming.seen
         seen += data[: limits.head - len(seen)]
         if b"\r\n\r\n" in seen:
             return
         if len(seen) >= limits.head:
-            self._refuse(self._coming, 431, f"the head is longer than {limits.head:,} bytes")
-        elif self._alarm is None:
+            self._refuse(self._incoming, 431, f"the head is longer than {limits.head:,} bytes")
+        elif self._head_timer is None:
             self.keep_alive(True)  # stops aiohttp's timer for idle connections
-            why = f"the head had not come whole after {limits.seconds:g} s"
-            self._alarm = asyncio.get_running_loop().call_later(limits.seconds, self._refuse, self._coming, 408, why)
+            why = f"the head was incomplete after {limits.seconds:g} s"
+            self._head_timer = asyncio.get_running_loop().call_later(
+                limits.seconds, self._refuse, self._incoming, 408, why
+            )
 
-    def _silence(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _refuse(self, arrival: IncomingRequest, status: int, why: str) -> None:
-        """Report a request that aiohttp did not read, respond if the sender is connected, and close."""
-        self._silence()
-        self._coming = None
+    def _refuse(self, incoming: IncomingRequest, status: int, why: str) -> None:
+        """Report a request that aiohttp has not read, respond if the sender is connected, and close the connection."""
+        self._stop_head_timer()
+        self._incoming = None
         if self.transport is not None:
             lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", "Connection: close", "Content-Length: 0"]
             lines += [f"{name}: {value}" for name, value in HEADERS.get(status, {}).items()]
             self.transport.write("\r\n".join([*lines, "", ""]).encode("ascii"))
             self.force_close()
-        self._room.report(arrival.unreadable(status, why))
+        self._state.report(incoming.unreadable(status, why))
 
 
-def answer(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Response:
-    """Return a response; `why` is its text, "" for none."""
+def make_response(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Response:
+    """Return a response with the text `why`, "" for no body."""
     more = HEADERS.get(status, _NONE)
     # A response to a closed connection (status 0) is not sent.
     return web.Response(
@@ -301,9 +315,9 @@ def answer(status: int, why: str, headers: Mapping[str, str] = _NONE) -> web.Res
 
 
 class _Accepted(web.StreamResponse):
-    """A 204 on a connection that stays open, encoded once a second for all its deliveries.
+    """A 204 on a connection that stays open; its bytes are the same for all deliveries of one second.
 
-    A response of aiohttp's would cost a fifth of the time of a delivery.
+    aiohttp's own response would cost a fifth of the time of a delivery.
     """
 
     def __init__(self, second: int) -> None:
@@ -311,7 +325,7 @@ class _Accepted(web.StreamResponse):
         self.second = second
         lines = ["HTTP/1.1 204 No Content", *(f"{name}: {value}" for name, value in _OURS.items())]
         lines.append(f"Date: {formatdate(second, usegmt=True)}")
-        self._spelled = "\r\n".join([*lines, "", ""]).encode("ascii")
+        self._bytes = "\r\n".join([*lines, "", ""]).encode("ascii")
 
     @property
     def keep_alive(self) -> bool:
@@ -319,10 +333,10 @@ class _Accepted(web.StreamResponse):
         return True
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Send the response; ConnectionError if the sender has disconnected."""
+        """Send the response; raises `ConnectionError` if the sender has disconnected."""
         if request.transport is None or request.transport.is_closing():
             raise ConnectionResetError
-        request.transport.write(self._spelled)
+        request.transport.write(self._bytes)
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -332,24 +346,24 @@ class _Accepted(web.StreamResponse):
 _accepted = _Accepted(0)
 
 
-def accept(request: web.BaseRequest) -> web.StreamResponse:
+def accepted_response(request: web.BaseRequest) -> web.StreamResponse:
     """Return the response to an accepted delivery without an override."""
     global _accepted  # noqa: PLW0603
     if not request.keep_alive or request.version != HttpVersion11:
-        return answer(204, "")  # it has to say whether the connection stays open
+        return make_response(204, "")  # the response has to name the version or close the connection
     if (second := int(time.time())) != _accepted.second:
         _accepted = _Accepted(second)
     return _accepted
 
 
 def _explain(error: HttpProcessingError) -> tuple[int, str]:
-    """Return a status and words for a request that aiohttp could not parse, without bytes of the sender."""
+    """Return the status and the reason for a request that aiohttp could not parse, without the sender's bytes."""
     message = error.message
     if isinstance(error, LineTooLong) or "Too many headers" in message:
         return 431, "the head has a line that is too long, or too many headers"
     if "HTTPS traffic" in message:
-        return 400, "TLS came to a port that speaks plain http"
-    if "\n\n" in message:  # the parser's own words, then the bytes
+        return 400, "the sender uses TLS, but this receiver uses plain http"
+    if "\n\n" in message:  # the parser's message, then the bytes
         words = message.partition("\n\n")[0].splitlines()[-1].strip(" :")
     else:
         words = message.rstrip(".") if type(error) is BadHttpMessage else "the head is malformed"

@@ -9,25 +9,30 @@ from enum import Enum
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.wire.client.observations import head_text
-from inspector.wire.receiver.checks import Check, Known
+from inspector.wire.receiver.checks import Check, KnownResults
 from inspector.wire.receiver.registration import Registration
 from inspector.wire.receiver.response_override import ACCEPT, WebhookResponse
 
 NO_TLS = "TLS"
-"""The method of a delivery whose TLS handshake failed."""
+"""The `method` of a delivery whose TLS handshake failed."""
 
 
 @dataclass(slots=True)
 class Delivery:
-    """One request at the receiver, refused or not.
+    """A request at the receiver, accepted or rejected.
 
-    `at` is when its first byte arrived, in seconds since 1970, and `seconds` how long reading it took; `target` is the
-    unchanged path and query; `headers` keeps order and duplicates; `body` is the body, or the beginning of a refused
-    one, and `value` its JSON; `refused` says why it was refused, "" if it was not. `status` is that of the response, 0
-    for none. `dialled` describes the response override, "" for none, `delay` is its delay in seconds; `taken` says that
-    the sender may assume acceptance. `challenge` marks the ownership challenge of A2A 0.1. A request that is not HTTP
-    has no checks. `head_known` is what is known of deliveries with this head.
-    The repr leaves out headers, target and body, which contain secrets.
+    - `at`: when the first byte arrived, in seconds since 1970; `seconds`: how long reading took.
+    - `target`: path and query as sent; `headers`: in order, with duplicates.
+    - `body`: the body, or the beginning of a rejected body; `value`: its JSON.
+    - `checks`: the results of the checks; empty if the request is not HTTP.
+    - `refused`: why the delivery was rejected, "" if it was not.
+    - `status`: the status of the response, 0 without a response.
+    - `override`: the description of the response override, "" for none; `delay`: its delay in seconds.
+    - `accepted`: whether the response reported success to the sender.
+    - `challenge`: whether this is an ownership challenge (A2A 0.1).
+    - `head_known`: the results that deliveries with an identical head can reuse.
+
+    The repr omits headers, target and body, which contain secrets.
     """
 
     at: float
@@ -42,16 +47,16 @@ class Delivery:
     refused: str
     status: int
     seconds: float
-    dialled: str = ""
+    override: str = ""
     delay: float = 0.0
-    taken: bool = False
+    accepted: bool = False
     challenge: bool = False
-    head_known: Known = field(default_factory=Known, repr=False, compare=False)
+    head_known: KnownResults = field(default_factory=KnownResults, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """The request line and the headers as text; what is not UTF-8 is read as Latin-1."""
+    """The request line and the headers as text; bytes that are not UTF-8 are read as Latin-1."""
 
     method: str
     target: str
@@ -63,12 +68,12 @@ class RequestHead:
             self._values.setdefault(name.lower(), []).append(value)
 
     def values(self, name: str) -> list[str]:
-        """Return every value of a header, in order; `name` is in lower case."""
+        """Return the values of a header in order; `name` is in lower case."""
         return self._values.get(name, [])
 
 
 class IncomingRequest:
-    """A request that is being read: when and from where it came, and its first bytes until the head is complete."""
+    """A request that is being read: its time, its sender, and its bytes until the head is complete."""
 
     def __init__(self, peer: str) -> None:
         self.seen = bytearray()
@@ -87,9 +92,9 @@ class IncomingRequest:
         checks: tuple[Check, ...] = (),
         response: WebhookResponse = ACCEPT,
         challenge: bool = False,
-        head_known: Known | None = None,
+        head_known: KnownResults | None = None,
     ) -> Delivery:
-        """Return the delivery; `refused` is a fragment and becomes a sentence."""
+        """Return the delivery; `refused` is converted from a phrase to a sentence."""
         return Delivery(
             at=self._at,
             registration=registration,
@@ -103,33 +108,33 @@ class IncomingRequest:
             refused=f"{refused[:1].upper()}{refused[1:]}." if refused else "",
             status=status,
             seconds=time.monotonic() - self._started,
-            dialled=response.words if response is not ACCEPT else "",
+            override=response.words if response is not ACCEPT else "",
             delay=response.delay,
-            taken=not refused and response.takes,
+            accepted=not refused and response.accepts,
             challenge=challenge,
-            head_known=head_known or Known(),
+            head_known=head_known or KnownResults(),
         )
 
     def tls_failed(self, at: str, why: str) -> Delivery:
-        """Return the delivery of a sender whose TLS handshake at our address and port failed."""
+        """Return the delivery for a failed TLS handshake at our address and port (`at`)."""
         return self.delivery(RequestHead(NO_TLS, at, ()), BodyRead(b"", BodyOutcome.CUT), status=0, refused=why)
 
     def unreadable(self, status: int, refused: str) -> Delivery:
-        """Return the delivery of a head that is not HTTP, or that never came whole."""
+        """Return the delivery for a head that is not HTTP or is incomplete."""
         head, rest = read_head(bytes(self.seen))
         return self.delivery(head, BodyRead(rest, BodyOutcome.CUT), status=status, refused=refused)
 
 
 class BodyOutcome(Enum):
-    """How the reading of a body ended, with the status of the response (0: none is possible)."""
+    """How reading a body ended: the status of the response (0: not possible) and the reason."""
 
     WHOLE = (204, "")
     CUT = (413, "the body is longer than {most:,} bytes")
-    SLOW = (408, "only {size:,} bytes of the body had come after {seconds:g} s")
-    BROKEN = (0, "the connection broke off after {size:,} bytes of the body")
+    SLOW = (408, "only {size:,} bytes of the body were received within {seconds:g} s")
+    BROKEN = (0, "the connection was closed after {size:,} bytes of the body")
     STOPPED = (0, "the receiver was stopped after {size:,} bytes of the body")
-    MALFORMED = (400, "the chunks of the body are malformed after {size:,} bytes")
-    CROWDED = (503, "too many long bodies came at once")
+    MALFORMED = (400, "the chunked body is malformed after {size:,} bytes")
+    CROWDED = (503, "too many long bodies are being received")
 
     def __init__(self, status: int, words: str) -> None:
         self.status = status
@@ -137,7 +142,7 @@ class BodyOutcome(Enum):
 
 
 class BodyRead:
-    """A body as far as it was read: the JSON in it, how the reading ended, and why it was cut short."""
+    """The part of a body that was read: its bytes, its JSON, how reading ended, and why it is incomplete."""
 
     __slots__ = ("data", "outcome", "value", "why")
 
@@ -149,7 +154,7 @@ class BodyRead:
 
 
 def read_head(seen: bytes) -> tuple[RequestHead, bytes]:
-    """Read a head that is not valid HTTP as far as possible, and return the bytes that follow it too."""
+    """Read as much as possible of a head that is not valid HTTP; return it with the bytes that follow."""
     lines, _, rest = seen.partition(b"\r\n\r\n")
     first, *others = lines.split(b"\r\n")
     method, _, target = first.partition(b" ")

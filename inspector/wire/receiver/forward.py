@@ -1,4 +1,4 @@
-"""Forward a delivery to another url: the bytes of its body, and its headers except for the hop-by-hop ones."""
+"""Forward deliveries to another url: the bytes of the body, and the headers except hop-by-hop headers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _HOP_BY_HOP = {"connection", "keep-alive", "proxy-authorization", "te", "trailer
 _WRITTEN_BY_CLIENT = {"content-length", "expect", "host"}
 _NOT_FORWARDED = _HOP_BY_HOP | _WRITTEN_BY_CLIENT
 _OURS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
-"""Headers that the client would add if the delivery does not have them."""
+"""Headers that aiohttp would add to a delivery without them."""
 _SECONDS = 10.0
 _QUOTED = 200
 
 
-class Parcel(NamedTuple):
-    """The parts of a delivery that are forwarded."""
+class ForwardedRequest(NamedTuple):
+    """The method, the headers and the body of a delivery that is forwarded."""
 
     method: str
     headers: tuple[tuple[str, str], ...]
@@ -27,28 +27,28 @@ class Parcel(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Forwarded:
-    """The result of forwarding: the status, 0 without a response, the duration, and in `said` why there is none."""
+class ForwardResult:
+    """The result of forwarding: the status (0 without a response), the duration, and the error (`problem`)."""
 
     status: int
     seconds: float
-    said: str = ""
+    problem: str = ""
 
     @property
     def words(self) -> str:
-        """Describe the result in a line."""
-        return f"{self.status or self.said} after {self.seconds * 1000:.0f} ms"
+        """Describe the result in one line."""
+        return f"{self.status or self.problem} after {self.seconds * 1000:.0f} ms"
 
 
 class Forwarder:
-    """Forwards deliveries; redirects are not followed, and cookies not kept."""
+    """Forwards deliveries without following redirects and without storing cookies."""
 
     def __init__(self) -> None:
         self._client: aiohttp.ClientSession | None = None
 
-    async def send(self, parcel: Parcel, url: str) -> Forwarded:
-        """Send a parcel to a url; a failure is part of the result."""
-        import aiohttp  # noqa: PLC0415 - which takes a while to load, and many sessions never need
+    async def send(self, delivery: ForwardedRequest, url: str) -> ForwardResult:
+        """Send a delivery to a url; a failure is part of the result, never raised."""
+        import aiohttp  # noqa: PLC0415 - slow to load, and rarely needed
 
         if self._client is None:
             self._client = aiohttp.ClientSession(
@@ -57,17 +57,17 @@ class Forwarder:
                 auto_decompress=False,
                 skip_auto_headers=_OURS,
             )
-        headers = [pair for pair in parcel.headers if pair[0].lower() not in _NOT_FORWARDED]
-        began, status, said = time.perf_counter(), 0, ""
-        request = self._client.request(parcel.method, url, data=parcel.body, headers=headers, allow_redirects=False)
+        headers = [pair for pair in delivery.headers if pair[0].lower() not in _NOT_FORWARDED]
+        began, status, problem = time.perf_counter(), 0, ""
+        request = self._client.request(delivery.method, url, data=delivery.body, headers=headers, allow_redirects=False)
         try:
             async with request as response:
                 status = response.status
         except TimeoutError:
-            said = f"no answer within {_SECONDS:g} s"
+            problem = f"no answer within {_SECONDS:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
-            said = f"{type(error).__name__}: {error}"[:_QUOTED]
-        return Forwarded(status, time.perf_counter() - began, said)
+            problem = f"{type(error).__name__}: {error}"[:_QUOTED]
+        return ForwardResult(status, time.perf_counter() - began, problem)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -1,4 +1,4 @@
-"""The JWT of a delivery: parse it, verify its signature and check each of its claims (RFC 7519, RFC 7515)."""
+"""Parse the JWT of a delivery, verify its signature and check its claims (RFC 7519, RFC 7515)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from inspector.protocol.model import Json
 from inspector.wire.receiver.checks import Result
 
 LEEWAY = 60.0
-"""By how many seconds two clocks may differ."""
+"""How many seconds the clocks of sender and receiver may differ."""
 _FRESH = 300.0
-"""How old a JWT without `exp` may be, in seconds, as in the 0.1 library."""
+"""The greatest age of a JWT without `exp`, in seconds, as in the library of A2A 0.1."""
 _LATEST = 1e12
-"""Numbers beyond this are not dates: they are thirty thousand years away."""
+"""The largest number that is accepted as a date; it is thirty thousand years away."""
 _BODY_HASH = "request_body_sha256"
-"""The claim of A2A 0.1 that binds a JWT to its body."""
+"""The claim with the hash of the body (A2A 0.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Jwt:
 
     @property
     def identity(self) -> str:
-        """Return a unique key of this JWT: its issuer and `jti`, or a digest if it has no `jti`."""
+        """Return a unique key of this JWT: its issuer and `jti`, or without `jti` a digest."""
         jti = self.claims.get("jti")
         if isinstance(jti, str):
             return f"jti {self.claims.get('iss')} {jti}"
@@ -41,79 +41,79 @@ class Jwt:
 
 def read(text: str) -> Jwt | str:
     """Parse a JWT in compact form, or return why the text is not one."""
-    pieces = text.split(".")
-    if len(pieces) != 3:
-        return "it is no JWT: three pieces with dots between are due"
-    raw = [base64url(piece) for piece in pieces]
-    header, claims = (parse(piece) if piece else None for piece in raw[:2])
+    parts = text.split(".")
+    if len(parts) != 3:
+        return "not a JWT: expected three parts separated by dots"
+    raw = [base64url(part) for part in parts]
+    header, claims = (parse(part) if part else None for part in raw[:2])
     if not isinstance(header, dict) or not isinstance(claims, dict) or raw[2] is None:
-        return "it is no JWT: its header or its claims are no JSON object in base64url"
-    return Jwt(header, claims, ".".join(pieces[:2]).encode(), raw[2])
+        return "not a JWT: the header or the claims are not a JSON object in base64url"
+    return Jwt(header, claims, ".".join(parts[:2]).encode(), raw[2])
 
 
 def check_body_hash(jwt: Jwt, body: bytes) -> Result:
-    """Compare the body hash that the JWT claims with the hash of the body."""
+    """Compare the hash in the JWT with the hash of the body."""
     claimed = jwt.claims.get(_BODY_HASH)
     if claimed is None:
-        return Result(None, f"no {_BODY_HASH} in the JWT, so it would do for any body")
+        return Result(None, f"the JWT has no {_BODY_HASH}, so it is valid for any body")
     if isinstance(claimed, str) and claimed.lower() == hashlib.sha256(body).hexdigest():
-        return Result(True, "the JWT was made for this body")
-    return Result(False, f"{_BODY_HASH} is not the hash of this body")
+        return Result(True, f"{_BODY_HASH} matches the body")
+    return Result(False, f"{_BODY_HASH} does not match the body")
 
 
 def check_signature(jwt: Jwt, keys: KeySet) -> Result:
-    """Verify the signature with every key that the header may refer to; one match is enough."""
+    """Verify the signature with the keys that the header may refer to; one match is sufficient."""
     name, kid = jwt.header.get("alg"), jwt.header.get("kid")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        return Result(False, f"alg {brief(name)} is not accepted: it has no public key")
+        return Result(False, f"alg {brief(name)} is not accepted, expected an algorithm with a public key")
     if "crit" in jwt.header:
-        return Result(False, "it demands extensions (crit) that are not known here")
+        return Result(False, "the JWT requires extensions (crit) that are not supported")
     if not keys.keys:
-        return Result(False, "there is no key to verify it with: give a JWKS file")
+        return Result(False, "there is no key to verify it with: register with a JWKS")
     tried: list[str] = []
     for key in keys.named(kid if isinstance(kid, str) else ""):
         why = key.why_not(name)
         if not why and key.verifies(name, jwt.signed, jwt.signature):
-            return Result(True, f"{name}, by {key.name}")
-        tried.append(why or f"it is not by {key.name}")
-    return Result(False, "; ".join(tried) or f"no key of the set is called {brief(kid)}")
+            return Result(True, f"{name}, verified with {key.name}")
+        tried.append(why or f"not valid with {key.name}")
+    return Result(False, "; ".join(tried) or f"the JWKS has no key with the kid {brief(kid)}")
 
 
 def check_claim(jwt: Jwt, name: str, expected: str) -> Result:
-    """Compare `iss` or `aud`, which may be a list, with the required value, `""` for any."""
+    """Compare the claim `iss` or `aud` with the required value, `""` for any; `aud` may be a list."""
     claim = jwt.claims.get(name)
     if not expected:
-        return Result(None, f"{name} {brief(claim)}, none was asked for" if claim else "none was asked for")
+        return Result(None, f"{name} {brief(claim)}, any value is accepted" if claim else "not required")
     good = expected in (claim if name == "aud" and isinstance(claim, list) else [claim])
-    return Result(good, f"{name} {brief(claim)}" + ("" if good else f", {brief(expected)} is due"))
+    return Result(good, f"{name} {brief(claim)}" + ("" if good else f", expected {brief(expected)}"))
 
 
 def check_dates(jwt: Jwt, now: float) -> Result:
     """Check `exp`, `nbf` and `iat` against the clock."""
     dates = {name: jwt.claims.get(name) for name in ("exp", "nbf", "iat")}
-    odd = [name for name, value in dates.items() if value is not None and not _is_number(value)]
-    if odd:
-        return Result(False, f"{odd[0]} is {brief(dates[odd[0]])}, no number of seconds")
-    ends, starts, made = dates.values()
+    invalid = [name for name, value in dates.items() if value is not None and not _is_number(value)]
+    if invalid:
+        return Result(False, f"{invalid[0]} is {brief(dates[invalid[0]])}, expected a number of seconds")
+    ends, starts, issued = dates.values()
     if ends is not None and now > ends + LEEWAY:
-        return Result(False, f"it ended {now - ends:,.0f} s ago (exp)")
-    for name, date in (("nbf", starts), ("iat", made)):
+        return Result(False, f"expired {now - ends:,.0f} s ago (exp)")
+    for name, date in (("nbf", starts), ("iat", issued)):
         if date is not None and date > now + LEEWAY:
-            return Result(False, f"it begins in {date - now:,.0f} s ({name}): do the clocks agree?")
+            return Result(False, f"valid only in {date - now:,.0f} s ({name}): compare the clocks of both machines")
     if ends is not None:
-        return Result(True, f"ends in {ends - now:,.0f} s (exp)")
-    if made is None:
-        return Result(False, "neither exp nor iat: a copy of it would be good for ever")
-    age = now - made
-    limit = f", at most {_FRESH:,.0f} s without an exp" if age > _FRESH else ""
-    return Result(age <= _FRESH, f"made {max(age, 0):,.0f} s ago (iat){limit}")
+        return Result(True, f"expires in {ends - now:,.0f} s (exp)")
+    if issued is None:
+        return Result(False, "neither exp nor iat, so a copy would be valid forever")
+    age = now - issued
+    limit = f", at most {_FRESH:,.0f} s are accepted without exp" if age > _FRESH else ""
+    return Result(age <= _FRESH, f"issued {max(age, 0):,.0f} s ago (iat){limit}")
 
 
 def check_replay(jwt: Jwt, used: Container[str]) -> Result:
-    """Check that the JWT is not among those that were accepted before."""
+    """Check that the JWT was not accepted before."""
     how = "jti" if isinstance(jwt.claims.get("jti"), str) else "JWT"
     if jwt.identity in used:
-        return Result(False, f"this {how} was accepted before")
+        return Result(False, f"this {how} was already accepted")
     return Result(True, f"this {how} is new")
 
 

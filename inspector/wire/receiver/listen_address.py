@@ -1,4 +1,4 @@
-"""The address of the receiver: what it binds, the url for agents, accepted values of `Host`, commands for tunnels."""
+"""The address that the receiver listens on, its url for agents, its TLS context, and commands for tunnels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 class ListenAddress:
     """The address of a receiver, its url for agents, and the accepted values of `Host`.
 
-    `base_url` has no slash at its end and `prefix` is its path, "" without one; `hosts` are the accepted values of
-    `Host`. A receiver that is bound to all addresses also accepts any IP address with the port `open_port`.
+    - `base_url`: the url for agents, without a slash at the end; `prefix`: its path, "" without one.
+    - `hosts`: the accepted values of `Host`. A receiver that listens on all addresses also accepts any IP address with
+      the port `open_port`.
     """
 
     host: str
@@ -54,7 +55,7 @@ def authority(host: str, port: int) -> str:
 def listening_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises `FaultError` if the address is not usable."""
     if port not in range(65536):
-        raise _unusable(f"{port} is not a port.", "A port is a number from 0 to 65535; 0 takes a free one.")
+        raise _unusable(f"{port} is not a port.", "Enter a number from 0 to 65535; with 0, a free port is used.")
     try:
         family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
         return socket.create_server((host, port), family=family)
@@ -63,17 +64,19 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
-    """Return the TLS context of a server; the key may be in the file of the certificate.
+    """Return the TLS context of a server; without `key`, the key is in the file of the certificate.
 
-    Raises `FaultError` if they are not a certificate with its key.
+    Raises `FaultError` if the files do not contain a certificate with its key.
     """
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    hint = "Both are PEM files; the certificate comes first, with those that signed it, and the key has no password."
+    hint = "Use PEM files: the certificate first, then its intermediate certificates; the key without a password."
     try:
-        context.load_cert_chain(certificate, key, password="")  # or OpenSSL asks for one at the terminal
+        context.load_cert_chain(
+            certificate, key, password=""
+        )  # without it, OpenSSL would ask for a password at the terminal
     except ssl.SSLError as error:
         what = f"{certificate} and {key}" if key else str(certificate)
-        raise _unusable(f"{what} hold no certificate with its key ({error.reason or error}).", hint) from error
+        raise _unusable(f"No certificate with its key was found in {what} ({error.reason or error}).", hint) from error
     except OSError as error:
         raise _unusable(f"The certificate or its key could not be read: {error.strerror or error}.", hint) from error
     return context
@@ -84,16 +87,16 @@ _DISTRUST = frozenset({"UNKNOWN_CA", "BAD_CERTIFICATE", "CERTIFICATE_UNKNOWN", "
 
 
 def why_no_tls(error: Exception) -> str:
-    """Return why a TLS handshake failed."""
+    """Return why a TLS handshake of a sender failed."""
     reason = (error.reason or "") if isinstance(error, ssl.SSLError) else ""
-    said = reason.lower().replace("_", " ")
+    alert = reason.lower().replace("_", " ")
     if reason.partition("ALERT_")[2] in _DISTRUST:
-        return f"the sender does not trust our certificate ({said})"
+        return f"the sender does not trust our certificate ({alert})"
     if reason == "HTTP_REQUEST":
-        return "plain http came to a port that speaks TLS"
-    if said:
-        return f"TLS could not be agreed on ({said})"
-    return "the sender left before TLS was agreed on: it does not trust our certificate, or only looked who is there"
+        return "the sender uses plain http, but this receiver uses https"
+    if alert:
+        return f"the TLS handshake failed ({alert})"
+    return "the sender closed the connection during the TLS handshake: it may not trust our certificate"
 
 
 def _unusable(seen: str, hint: str) -> FaultError:
@@ -104,28 +107,34 @@ def _explain(error: Exception, host: str, port: int) -> tuple[str, str]:
     where = authority(host, port)
     match error:
         case OSError(errno=errno.EADDRINUSE):
-            hint = "Stop the program that listens there, or choose another port; 0 takes a free one."
+            hint = "Stop the program that listens on it, or choose another port; with 0, a free port is used."
             return f"Port {port} of {host} is in use.", hint
         case OSError(errno=errno.EADDRNOTAVAIL):
-            return f"{host} is not an address of this machine.", "127.0.0.1 always is; 0.0.0.0 means all of them."
+            return (
+                f"{host} is not an address of this machine.",
+                "Use 127.0.0.1, or 0.0.0.0 for all addresses of this machine.",
+            )
         case OSError(errno=errno.EACCES):
-            return f"Listening at {where} is not permitted.", "Ports below 1024 are reserved; choose a higher one."
+            return (
+                f"Listening on {where} is not permitted.",
+                "Choose a port above 1023; lower ports need special permissions.",
+            )
         case OSError():
-            return f"Listening at {where} failed: {error.strerror}.", "Choose another address or port."
+            return f"Listening on {where} failed: {error.strerror}.", "Choose another address or port."
         case _:
-            return f"{host} is not an IP address.", "Give an address such as 127.0.0.1 instead of a name."
+            return f"{host} is not an IP address.", "Use an address such as 127.0.0.1 instead of a name."
 
 
 def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
-    """Return a public url without a slash at its end, its path, and the values of `Host` that belong to it."""
-    hint = "Give the address under which agents reach this machine, such as https://abc.example.org."
+    """Return a public url without a slash at the end, its path, and its values of `Host`."""
+    hint = "Use the url under which agents reach this machine, such as https://abc.example.org."
     try:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port
     except ValueError as error:
-        raise _unusable(f"The public url is no url: {error}.", hint) from error
+        raise _unusable(f"The public url is invalid: {error}.", hint) from error
     if parts.scheme not in ("http", "https") or not name or parts.query or parts.fragment or "@" in parts.netloc:
-        raise _unusable("The public url is not of the form http(s)://host/path.", hint)
+        raise _unusable("The public url does not have the form http(s)://host/path.", hint)
     host = f"[{name}]" if ":" in name else name
     usual = 443 if parts.scheme == "https" else 80
     names = {f"{host}:{port or usual}"} | ({host} if port in (None, usual) else set())
@@ -141,6 +150,6 @@ _TUNNELS = {
 
 
 def tunnels(url: str, find: Callable[[str], str | None] = shutil.which) -> list[str]:
-    """Return a command for each tunnel program on the PATH, which prints a public url for the receiver."""
+    """Return the command of each tunnel program on the PATH that prints a public url for the receiver."""
     host = url.partition("://")[2]
     return [command.format(url=url, host=host) for name, command in _TUNNELS.items() if find(name)]

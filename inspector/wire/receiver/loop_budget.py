@@ -1,4 +1,4 @@
-"""Limit receiver work per event-loop iteration, so that the rest of the program gets its share, key presses first."""
+"""Limit the work of the receiver per event-loop iteration, so that key presses are handled first."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import asyncio
 import time
 
 SLICE = 0.002
-"""About how many seconds of one loop iteration may be spent on deliveries."""
+"""How many seconds of one loop iteration may be spent on deliveries."""
 YIELD = 0.15
-"""For so many seconds after a key press: one delivery per iteration (what a key opens takes about thirty to draw)."""
+"""For how many seconds after a key press only one delivery per iteration is processed.
+
+Drawing the view that a key opens needs about thirty iterations.
+"""
 PAUSE = 0.05
-"""For so many of these seconds no delivery is worked on."""
+"""For how many of these seconds no delivery is processed."""
 
 
 class InputPause:
-    """A pause after a key press; none begins for as long after it, so that a held key does not stop the work."""
+    """A pause after a key press; the next pause begins at the earliest after a gap of the same length.
+
+    Without the gap, a key that is held down would stop the work.
+    """
 
     def __init__(self) -> None:
         self._until = 0.0
@@ -30,7 +36,7 @@ class InputPause:
 
 
 class LoopBudget:
-    """Measures the time spent in this loop iteration; work beyond the budget waits for the next iteration."""
+    """The time that deliveries may use in a loop iteration; further work waits for the next iteration."""
 
     def __init__(self) -> None:
         self._spent = 0.0
@@ -40,7 +46,7 @@ class LoopBudget:
         self._pause = InputPause()
 
     def yield_to_input(self) -> None:
-        """Yield to a pressed key: no work during the pause, then one piece of work per iteration for a moment."""
+        """Give priority to a pressed key: no work during the pause, then one delivery per iteration for a moment."""
         now = time.perf_counter()
         self._yielding_until = now + YIELD
         self._pause.begin(now)
@@ -58,11 +64,11 @@ class LoopBudget:
         """Wait for an iteration with time left."""
         if (left := self._pause.left(time.perf_counter())) > 0:
             await asyncio.sleep(left)
-        while self._spent > self._slice:  # noqa: ASYNC110 - the next iteration is what is waited for
+        while self._spent > self._slice:  # noqa: ASYNC110 - this waits for the next iteration
             await asyncio.sleep(0)
 
     def __enter__(self) -> None:
-        """Measure the work inside, which must not await anything."""
+        """Measure the work in the `with` block, which must not await."""
         if not self._counting:
             self._counting = True
             asyncio.get_running_loop().call_soon(self._next)  # call_soon runs in the next iteration

@@ -1,4 +1,4 @@
-"""A registration: a url that an agent may post to, and how its deliveries have to be authenticated."""
+"""A webhook registration: its url, and the authentication that its deliveries need."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from enum import StrEnum
 from inspector.findings.signatures.keyset import KeySet
 
 HMAC_SCHEME = "HMAC-SHA256"
-"""The scheme of an agent that signs bodies with a shared secret; no version of the protocol names one."""
+"""The scheme for bodies that are signed with a shared secret; A2A does not define a name."""
 
 
 _NO_KEYS = KeySet()
 
 
 class Proof(StrEnum):
-    """The kind of proof that a delivery needs."""
+    """How a delivery proves that it comes from the agent."""
 
-    TOKEN = "token"  # noqa: S105 - the name of one
+    TOKEN = "token"  # noqa: S105 - a name, not a secret
     """The token of the registration in its own header."""
     AUTHORIZATION = "authorization"
     """The registered scheme and credentials: Bearer, Basic or any other."""
@@ -32,11 +32,12 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookAuth:
-    """How a delivery has to be authenticated; the repr shows no secret.
+    """The authentication that deliveries need; the repr shows no secret.
 
-    `scheme` is that of Authorization. `credentials` are those of Authorization, the key, or the secret of an HMAC; if
-    empty, they are the token of the registration. `keys` verify a JWT; `issuer` and `audience` are its required claims,
-    `""` for any.
+    - `scheme`: the scheme of Authorization.
+    - `credentials`: the credentials of Authorization, the API key, or the secret of the HMAC. If empty, the token of
+      the registration is used.
+    - `keys`: the keys that verify a JWT; `issuer`, `audience`: its required claims, `""` for any.
     """
 
     proof: Proof = Proof.AUTHORIZATION
@@ -48,7 +49,7 @@ class WebhookAuth:
 
     @classmethod
     def of(cls, scheme: str, credentials: str) -> WebhookAuth:
-        """Return authentication by a scheme: API key, HMAC, Basic (also as `user:password`), or any other."""
+        """Return the authentication for a scheme: API key, HMAC, Basic (also `user:password`), or any other."""
         match scheme.lower():
             case "apikey" | "api-key":
                 return cls(Proof.KEY, "ApiKey", credentials)
@@ -77,7 +78,7 @@ _BEARER = WebhookAuth()
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """One url with a secret path and a token; the repr shows neither."""
+    """A webhook url with a secret path, and its token; the repr shows neither."""
 
     number: int
     path: str = field(repr=False)
@@ -88,7 +89,7 @@ class Registration:
 
     @property
     def credentials(self) -> str:
-        """Return the credentials of Authorization, the key or the secret; `""` for proofs without one."""
+        """Return the credentials, the API key or the HMAC secret; `""` for a token or a JWT."""
         if self.auth.proof in (Proof.TOKEN, Proof.JWT):
             return ""
         return self.auth.credentials or self.token

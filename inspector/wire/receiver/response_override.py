@@ -1,4 +1,4 @@
-"""Responses that the user sets to see how an agent reacts: which, after what delay, how many times."""
+"""Response overrides: responses that the user sets to test how an agent reacts to errors and delays."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ _SPELLED = re.compile(
     r"(?:@(?P<delay>[0-9]{1,6}(?:\.[0-9]+)?)s?)?(?::(?P<times>[1-9][0-9]{0,5}))?"
 )
 SPELLING = (
-    "a status (200 to 599), never, reset or truncated; then /30 for Retry-After, @5s to wait first, :2 for the next two"
+    "a status (200 to 599), never, reset or truncated; "
+    "optional: /30 for Retry-After, @5s for a delay, :2 for the next two deliveries"
 )
-"""How an override is written."""
+"""The syntax of an override."""
 _RETRY_AFTER = 1
-"""The Retry-After of a 429 or 503 whose override names none."""
+"""The Retry-After of a 429 or 503 whose override does not set it."""
 _ASKS_TO_WAIT = (429, 503)
 
 
@@ -26,11 +27,11 @@ class Manner(StrEnum):
 
     WHOLE = "whole"
     NEVER = "never"
-    """Not at all: the connection stays open until the sender gives up."""
+    """No response: the connection stays open until the sender closes it."""
     RESET = "reset"
-    """The connection is reset instead."""
+    """No response: the connection is reset."""
     TRUNCATED = "truncated"
-    """The head announces more body than is sent."""
+    """The head announces a longer body than is sent."""
 
 
 _STATUSES = {Manner.NEVER: 0, Manner.RESET: 0, Manner.TRUNCATED: 200}
@@ -39,7 +40,7 @@ _STATUSES = {Manner.NEVER: 0, Manner.RESET: 0, Manner.TRUNCATED: 200}
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """One response to an accepted delivery; `delay` is in seconds, `retry_after` None for no such header."""
+    """A response to an accepted delivery; `delay` and `retry_after` are in seconds, None: no Retry-After."""
 
     status: int = 204
     manner: Manner = Manner.WHOLE
@@ -47,8 +48,8 @@ class WebhookResponse:
     retry_after: int | None = None
 
     @property
-    def takes(self) -> bool:
-        """Return whether the sender may assume that its delivery was accepted."""
+    def accepts(self) -> bool:
+        """Return whether the response reports success to the sender."""
         return self.manner is Manner.WHOLE and 200 <= self.status < 300
 
     @property
@@ -59,7 +60,7 @@ class WebhookResponse:
         return said + (f" after {self.delay:g} s" if self.delay else "")
 
     def headers(self, url: str) -> dict[str, str]:
-        """Return the headers; a redirect leads to `url` with a mark, so that a followed redirect is recognised."""
+        """Return the headers; a redirect leads to `url?redirected=1`, which shows whether the sender follows it."""
         headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
         return headers | ({"Location": f"{url}?redirected=1"} if 300 <= self.status < 400 else {})
 
@@ -70,7 +71,7 @@ ACCEPT = WebhookResponse()
 
 @dataclass(slots=True)
 class ResponseOverride:
-    """A response for the next `left` deliveries (None: for all), of one registration or (None) of every one."""
+    """A response for the next `left` deliveries (None: all) of a registration (None: all)."""
 
     response: WebhookResponse
     left: int | None = None
@@ -78,13 +79,13 @@ class ResponseOverride:
 
     @property
     def words(self) -> str:
-        """Describe the response, and which deliveries get it."""
-        where = f" for hook {self.registration.number}" if self.registration else ""
+        """Describe the response and the deliveries that it applies to."""
+        where = f" for webhook {self.registration.number}" if self.registration else ""
         return f"{self.response.words}{'' if self.left is None else f', {self.left:,} more'}{where}"
 
 
 class ResponseOverrides:
-    """The overrides that are set: the first counted one that fits applies, else the last uncounted one."""
+    """The current overrides; the first matching override with a count applies, else the last one without a count."""
 
     def __init__(self) -> None:
         self._overrides: list[ResponseOverride] = []
@@ -95,13 +96,13 @@ class ResponseOverrides:
     @property
     def words(self) -> str:
         """Describe the overrides, `""` for none."""
-        return "; ".join(one.words for one in self._overrides)
+        return "; ".join(override.words for override in self._overrides)
 
     def add(self, override: ResponseOverride) -> None:
-        """Add an override behind the others; an uncounted one replaces its predecessor for the same registration."""
+        """Append an override; without a count, it replaces an uncounted override of the same registration."""
         if override.left is None:
             self._overrides = [
-                one for one in self._overrides if one.left or one.registration is not override.registration
+                other for other in self._overrides if other.left or other.registration is not override.registration
             ]
         self._overrides.append(override)
 
@@ -109,8 +110,8 @@ class ResponseOverrides:
         """Remove all overrides."""
         self._overrides.clear()
 
-    def take(self, registration: Registration | None) -> WebhookResponse:
-        """Return the response to the next delivery of a registration, and count it."""
+    def next_response(self, registration: Registration | None) -> WebhookResponse:
+        """Return the response to the next delivery of a registration, and decrease the count."""
         fitting = [override for override in self._overrides if override.registration in (None, registration)]
         counted = next((override for override in fitting if override.left is not None), None)
         if counted is not None and counted.left is not None:
@@ -122,7 +123,7 @@ class ResponseOverrides:
 
 
 def read_override(text: str, registration: Registration | None = None) -> ResponseOverride | None:
-    """Read `500`, `500:2`, `429/30`, `204@5s`, `never`, `reset:1`, or return None for anything else."""
+    """Parse `500`, `500:2`, `429/30`, `204@5s`, `never`, `reset:1`; return None for invalid text."""
     found = _SPELLED.fullmatch(text.strip().lower())
     if found is None:
         return None

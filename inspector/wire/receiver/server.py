@@ -1,4 +1,4 @@
-"""The webhook receiver: an HTTP server that reports every push request, including rejected ones."""
+"""The webhook receiver: an HTTP server that reports every request, including rejected requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,14 @@ from aiohttp.streams import StreamReader
 from inspector.protocol.errors import FaultError
 from inspector.wire.client.observations import head_text
 from inspector.wire.receiver.checks import Report, VerifiedCache
-from inspector.wire.receiver.connection import Connection, ReceiverLimits, Room, accept, answer, next_bytes
+from inspector.wire.receiver.connection import (
+    Connection,
+    ReceiverLimits,
+    ReceiverState,
+    accepted_response,
+    make_response,
+    next_bytes,
+)
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
 from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
@@ -26,22 +33,25 @@ from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOv
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
 _BACKLOG = 512
-"""How many connections the system may queue for us."""
+"""How many connections the operating system may queue until they are accepted."""
 _BEARER = WebhookAuth()
 _MOST_JWTS = 10_000
 _MOST_HEADS = 256
-_Head: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
-"""A head as aiohttp has it: method, target, headers."""
-_CUT_SHORT = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{"
+_HeadKey: TypeAlias = tuple[str, str, tuple[tuple[bytes, bytes], ...]]
+"""A request head in aiohttp's types: method, target, headers."""
+_TRUNCATED_RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 64\r\n\r\n{"
 
 
 class Receiver:
-    """Listens for push notifications and passes every one, refused or not, to `on_delivery`.
+    """Listens for push notifications and passes each of them, accepted or rejected, to `on_delivery`.
 
-    `on_delivery` is called in the event loop, once for each delivery and before the response; if it raises, the
-    sender gets a 500 and the event loop's exception handler the error. `host` is an IP address, `public_url` the url
-    for agents if they need another one (a tunnel, a container); with `tls` it serves https. `stop` ends all
-    registrations. `overrides` has the responses that the user set for accepted deliveries.
+    - `on_delivery` is called in the event loop before the response. If it raises, the response is 500, and the event
+      loop's exception handler gets the error.
+    - `host` is an IP address; with `tls` the receiver serves https.
+    - `public_url` is the url for agents that cannot use the address itself (tunnel, container).
+    - `overrides` are the responses that the user set for accepted deliveries.
+
+    Stopping the receiver removes all registrations.
     """
 
     def __init__(
@@ -56,40 +66,40 @@ class Receiver:
         overrides: ResponseOverrides | None = None,
     ) -> None:
         self.limits = limits or ReceiverLimits()
-        self._wanted = (host, port)
+        self._bind_to = (host, port)
         self._public_url = public_url
         self._tls = tls
-        self._room = Room(self.limits, on_delivery)
+        self._state = ReceiverState(self.limits, on_delivery)
         self._address: ListenAddress | None = None
         self._server: asyncio.Server | None = None
         self._registrations: dict[str, Registration] = {}
-        self._verified: VerifiedCache[_Head, PushRequest] = VerifiedCache(_MOST_HEADS)
+        self._verified: VerifiedCache[_HeadKey, PushRequest] = VerifiedCache(_MOST_HEADS)
         self._budget = LoopBudget()
-        self._made = 0
-        self._used: VerifiedCache[str, None] = VerifiedCache(_MOST_JWTS)
+        self._count = 0
+        self._used_jwts: VerifiedCache[str, None] = VerifiedCache(_MOST_JWTS)
         self.overrides = ResponseOverrides() if overrides is None else overrides
-        self._held = 0
-        self._taking = 0
+        self._buffered = 0
+        self._pending = 0
         self._idle = asyncio.Event()
 
     @property
     def running(self) -> bool:
         """Return whether the receiver accepts connections."""
-        return self._room.open
+        return self._state.open
 
     @property
     def address(self) -> tuple[str, int]:
-        """Return the IP address and the port of the receiver; RuntimeError before the first start."""
+        """Return the IP address and the port; raises `RuntimeError` before the first start."""
         return self._at.host, self._at.port
 
     @property
     def base_url(self) -> str:
-        """Return the beginning of the url of every registration; RuntimeError before the first start."""
+        """Return the url of every registration without its path; raises `RuntimeError` before the first start."""
         return self._at.base_url
 
     @property
     def advertised(self) -> str:
-        """Return the public url for agents, `""` if that is the address itself."""
+        """Return the public url, `""` if agents use the address of the receiver."""
         return self._public_url or ""
 
     @property
@@ -99,10 +109,10 @@ class Receiver:
         return self._address
 
     async def start(self) -> None:
-        """Listen, unless running; raises `FaultError` if the address or the public url is not usable."""
+        """Start listening, unless running; raises `FaultError` if the address or the public url cannot be used."""
         if self.running:
             return
-        listener = listening_socket(*self._wanted)
+        listener = listening_socket(*self._bind_to)
         host, port = listener.getsockname()[:2]
         try:
             self._address = ListenAddress.at(host, port, self._public_url, tls=self._tls is not None)
@@ -110,49 +120,49 @@ class Receiver:
             listener.close()
             raise
         loop = asyncio.get_running_loop()
-        manager = web.Server(self._take, request_factory=self._begin)
-        self._room.open = True
+        manager = web.Server(self._handle, request_factory=self._begin)
+        self._state.open = True
         self._server = await loop.create_server(
-            lambda: Connection(self._room, manager, loop, self._tls), sock=listener, backlog=_BACKLOG
+            lambda: Connection(self._state, manager, loop, self._tls), sock=listener, backlog=_BACKLOG
         )
 
     async def stop(self) -> None:
-        """Stop listening, and close all connections; requests that were being received are reported."""
+        """Stop listening and close all connections; requests that are being received are reported as incomplete."""
         if self._server is None:
             return
         self._server.close()
         self._server = None
         self._registrations.clear()
         self._verified.clear()
-        await self._room.close()
+        await self._state.close()
 
     def register(self, auth: WebhookAuth = _BEARER, token: str = "") -> Registration:
-        """Make a registration with a secret path, and with a secret token unless one is given."""
+        """Create a registration with a secret path, and with a random token unless `token` is set."""
         if not self.running:
             raise RuntimeError("the receiver is not running")
-        self._made += 1
+        self._count += 1
         path = f"/push/{secrets.token_urlsafe(24)}"
         token = token or _new_token()
-        made = Registration(self._made, path, token, self.base_url + path, time.time(), auth)
-        self._registrations[path] = made
-        return made
+        registration = Registration(self._count, path, token, self.base_url + path, time.time(), auth)
+        self._registrations[path] = registration
+        return registration
 
     def forget(self, registration: Registration) -> None:
-        """Remove a registration: later requests to its path have none."""
+        """Remove a registration; later requests to its path are rejected with 404."""
         self._registrations.pop(registration.path, None)
         self._verified.clear()
 
-    async def answered(self) -> None:
-        """Wait until every delivery has its response.
+    async def all_answered(self) -> None:
+        """Wait until every delivery was answered.
 
-        aiohttp writes a response in the step of the event loop in which `_take` returns it, before this continues.
+        aiohttp writes a response in the same step of the event loop in which `_handle` returns it.
         """
-        while self._taking:
+        while self._pending:
             self._idle.clear()
             await self._idle.wait()
 
     def yield_to_input(self) -> None:
-        """Work more slowly on deliveries for a moment, because a key was pressed."""
+        """Process fewer deliveries for a moment, because a key was pressed."""
         self._budget.yield_to_input()
 
     def _begin(
@@ -163,24 +173,25 @@ class Receiver:
         writer: AbstractStreamWriter,
         task: asyncio.Task[None],
     ) -> web.BaseRequest:
-        cast(Connection, protocol).take_head(content)
+        cast(Connection, protocol).begin_body(content)
         return web.BaseRequest(message, content, protocol, writer, task, asyncio.get_running_loop())
 
-    async def _take(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Judge a request, report it and respond."""
-        self._taking += 1
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Process a request, and count it as pending until its response is returned."""
+        self._pending += 1
         try:
-            return await self._judge(request)
+            return await self._respond(request)
         finally:
-            self._taking -= 1
-            if not self._taking:
+            self._pending -= 1
+            if not self._pending:
                 self._idle.set()
 
-    async def _judge(self, http: web.BaseRequest) -> web.StreamResponse:
+    async def _respond(self, http: web.BaseRequest) -> web.StreamResponse:
+        """Run the checks, report the delivery and return its response."""
         if not self._budget.free:
             await self._budget.wait()
         connection = cast(Connection, http.protocol)
-        request, head = self._examine(http)
+        request, head = self._check_head(http)
         body = await self._read_body(http, request, refused=bool(head.refused))
         checked = check_body(PushBody(request, body, bool(head.refused)))
         status, refused = head.status, head.refused
@@ -188,85 +199,89 @@ class Receiver:
             status, refused = (status, refused) if refused else (checked.status, checked.refused)
         elif not refused or not body.outcome.status:
             status, refused = body.outcome.status, refused or body.why
-        given = ACCEPT
+        override = ACCEPT
         if not refused:
-            given = WebhookResponse(200) if request.echo else self.overrides.take(request.registration)
-            status = given.status
-        delivery = connection.taken.delivery(
+            override = WebhookResponse(200) if request.echo else self.overrides.next_response(request.registration)
+            status = override.status
+        delivery = connection.current.delivery(
             request.head,
             body,
             status=status,
             refused=refused,
             registration=request.registration,
             checks=head.checks + checked.checks,
-            response=given,
+            response=override,
             challenge=bool(request.echo),
             head_known=request.known,
         )
-        if request.jwt is not None and delivery.taken:
-            self._used.keep(request.jwt.identity, None)
+        if request.jwt is not None and delivery.accepted:
+            self._used_jwts.keep(request.jwt.identity, None)
         with self._budget:
-            self._room.report(delivery)
-        if given is ACCEPT and delivery.taken:
-            connection.release()
-            return accept(http)
+            self._state.report(delivery)
+        if override is ACCEPT and delivery.accepted:
+            connection.end_body()
+            return accepted_response(http)
         url = request.registration.url if request.registration else ""
-        response = answer(status, delivery.refused or request.echo, given.headers(url))
+        response = make_response(status, delivery.refused or request.echo, override.headers(url))
         if body.outcome is not BodyOutcome.WHOLE:
-            await connection.part(http, response)
+            await connection.respond_early(http, response)
             return response
-        connection.release()
-        await _apply(given, connection)
+        connection.end_body()
+        await _apply(override, connection)
         return response
 
-    def _examine(self, http: web.BaseRequest) -> tuple[PushRequest, Report]:
-        """Check the head of a request, with the results of an equal head before it."""
-        spelled = (http.method, http.raw_path, http.raw_headers)
-        known = self._verified.get(spelled)
-        request = self._request(http) if known is None else known
+    def _check_head(self, http: web.BaseRequest) -> tuple[PushRequest, Report]:
+        """Check the head of a request, reusing the results of an identical head."""
+        key = (http.method, http.raw_path, http.raw_headers)
+        known = self._verified.get(key)
+        request = self._read_head(http) if known is None else known
         report = check_head(request)
-        if known is None and request.repeatable and not report.refused:  # refused senders cannot displace the others
-            self._verified.keep(spelled, request)
+        if (
+            known is None and request.repeatable and not report.refused
+        ):  # rejected heads must not displace accepted heads
+            self._verified.keep(key, request)
         return request, report
 
-    def _request(self, http: web.BaseRequest) -> PushRequest:
+    def _read_head(self, http: web.BaseRequest) -> PushRequest:
         head = RequestHead(
             http.method,
             head_text(http.raw_path.encode("utf-8", "surrogateescape")),
             tuple((head_text(name), head_text(value)) for name, value in http.raw_headers),
         )
         path = head.target.partition("?")[0].removeprefix(self._at.prefix)
-        return PushRequest(head, self._registrations.get(path), self._at, used=self._used)
+        return PushRequest(head, self._registrations.get(path), self._at, used=self._used_jwts)
 
     async def _read_body(self, http: web.BaseRequest, request: PushRequest, *, refused: bool) -> BodyRead:
-        """Read a body as far as the limits and an earlier refusal allow."""
+        """Read the body; of a rejected or too long body, only the part that is recorded."""
         limits, declared, waits = self.limits, request.declared, request.expects_continue
-        most, unwanted = limits.kept if refused else limits.body, ""
-        content, fits = http.content, 0 < declared <= min(most, limits.held - self._held)
+        most, why = limits.rejected_body if refused else limits.body, ""
+        content, fits = http.content, 0 < declared <= min(most, limits.all_bodies - self._buffered)
         if fits and not waits and content.is_eof() and content.exception() is None:
-            return BodyRead(content.read_nowait(), BodyOutcome.WHOLE)  # it came with its head, as most do
+            return BodyRead(content.read_nowait(), BodyOutcome.WHOLE)  # most bodies arrive together with their head
         if refused and waits:
-            unwanted = "the sender was not told to send the body"
+            why = "the body was not requested (no 100 Continue), because the head was rejected"
         elif declared > limits.body and not refused:
-            unwanted = f"the head declares {declared:,} bytes of body, and at most {limits.body:,} are taken"
-        if unwanted:
-            came = await self._read(http, limits.kept, 0)
-            return BodyRead(came.data, BodyOutcome.CUT, unwanted)
-        return await self._read(http, most, limits.seconds, invite=waits)
+            why = f"Content-Length is {declared:,} bytes, the limit is {limits.body:,}"
+        if why:
+            came = await self._read(http, limits.rejected_body, 0)
+            return BodyRead(came.data, BodyOutcome.CUT, why)
+        return await self._read(http, most, limits.seconds, send_continue=waits)
 
-    async def _read(self, request: web.BaseRequest, most: int, seconds: float, *, invite: bool = False) -> BodyRead:
+    async def _read(
+        self, request: web.BaseRequest, most: int, seconds: float, *, send_continue: bool = False
+    ) -> BodyRead:
         content, read, outcome = request.content, bytearray(), BodyOutcome.WHOLE
         try:
-            if invite:
+            if send_continue:
                 await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             async with asyncio.timeout(None if content.is_eof() else seconds):
                 while outcome is BodyOutcome.WHOLE and not content.at_eof():
                     chunk = await next_bytes(request)
                     read += chunk
-                    self._held += len(chunk)
+                    self._buffered += len(chunk)
                     if len(read) > most:
                         outcome = BodyOutcome.CUT
-                    elif self._held > self.limits.held:
+                    elif self._buffered > self.limits.all_bodies:
                         outcome = BodyOutcome.CROWDED
         except TimeoutError:
             outcome = BodyOutcome.SLOW
@@ -275,28 +290,28 @@ class Receiver:
         except ConnectionError:
             outcome = BodyOutcome.BROKEN if self.running else BodyOutcome.STOPPED
         finally:
-            self._held -= len(read)
+            self._buffered -= len(read)
         if outcome is BodyOutcome.WHOLE:
             return BodyRead(bytes(read), outcome)
         why = outcome.words.format(most=most, size=len(read), seconds=seconds)
-        return BodyRead(bytes(read[: self.limits.kept]), outcome, why)
+        return BodyRead(bytes(read[: self.limits.rejected_body]), outcome, why)
 
 
 async def _apply(response: WebhookResponse, connection: Connection) -> None:
-    """Apply the parts of an override that are not the status: delay, reset, cut response."""
+    """Apply the delay of an override, and the ways to respond that are not a whole response."""
     if response.delay:
-        await connection.hold(response.delay)
+        await connection.wait(response.delay)
     match response.manner:
         case Manner.NEVER:
-            await connection.hold(None)
+            await connection.wait(None)
         case Manner.RESET:
-            connection.break_off()
+            connection.cut_off()
         case Manner.TRUNCATED:
-            connection.break_off(_CUT_SHORT)
+            connection.cut_off(_TRUNCATED_RESPONSE)
         case Manner.WHOLE:
             pass
 
 
 def _new_token() -> str:
-    """Return a random token that can be given as the value of an option: it does not begin with a dash."""
+    """Return a random token without a leading dash, so that it can be the value of a command-line option."""
     return secrets.token_urlsafe(32).replace("-", "_")

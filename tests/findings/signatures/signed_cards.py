@@ -1,4 +1,4 @@
-"""Cards signed as a test wants, and what verifying them came to."""
+"""Signed cards for tests, and the results of their verification."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from joserfc.jwk import ECKey, RSAKey
 from joserfc.jws import JWSRegistry
 
 from inspector.findings.signatures.keyset import KeySet, read_keys
-from inspector.findings.signatures.verify import Flaw, Verdict, problems_of, verify
+from inspector.findings.signatures.verify import SignatureFlaw, SignatureResult, problems_of, verify
 from inspector.protocol.jsonvalue import parse
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"
@@ -38,7 +38,7 @@ def b64(value: Any) -> str:
 
 
 def sign(payload: bytes, key: Any = EC, alg: str = "ES256", **header: Any) -> dict[str, Any]:
-    protected = b64({name: held for name, held in ({"alg": alg, "kid": key.kid} | header).items() if held})
+    protected = b64({name: value for name, value in ({"alg": alg, "kid": key.kid} | header).items() if value})
     signature = JWSRegistry.algorithms[alg].sign(f"{protected}.{b64(payload)}".encode(), key)
     return {"protected": protected, "signature": b64(signature)}
 
@@ -51,19 +51,19 @@ def public(*keys: Any) -> KeySet:
     return read_keys({"keys": [key.as_dict(private=False) for key in keys]})
 
 
-def verdict(card: Any, keys: KeySet | None, version: str = "1.0") -> Verdict:
-    [one] = verify(card, keys, version)
-    return one
+def result_of(card: Any, keys: KeySet | None, version: str = "1.0") -> SignatureResult:
+    [result] = verify(card, keys, version)
+    return result
 
 
-def flaws(entry: Any) -> list[tuple[str, Flaw]]:
+def flaws(entry: Any) -> list[tuple[str, SignatureFlaw]]:
     return [(problem.pointer, problem.flaw) for problem in problems_of(entry)]
 
 
 def with_header(**members: Any) -> dict[str, Any]:
     header = {"alg": "ES256", "kid": "ours", "typ": "JOSE"} | members
     return {
-        "protected": b64({name: held for name, held in header.items() if held != "absent"}),
+        "protected": b64({name: value for name, value in header.items() if value != "absent"}),
         "signature": b64(b"x" * 64),
     }
 

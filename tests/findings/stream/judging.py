@@ -1,11 +1,11 @@
-"""A judge of one exchange over JSON-RPC that is fed with values, as an exchange feeds it with what it reads."""
+"""A judge of one exchange over JSON-RPC that gets its events from tests."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import Asked
+from inspector.findings.stream.facts import CallFacts
 from inspector.findings.stream.judge import StreamJudge
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.dialects.registry import for_request
@@ -19,14 +19,14 @@ ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
 
 
 class Judging:
-    """Judges one exchange; `members` are what the request names."""
+    """Judges one exchange; `members` are members of `CallFacts`."""
 
     def __init__(self, version: str = "1.0", operation: Operation = Operation.STREAM, **members: Any) -> None:
         dialect = for_request(version, "JSONRPC")
         assert dialect is not None
         self.dialect = dialect
-        asked = Asked(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
-        self.judge = StreamJudge(asked, lambda _: None, lambda _: "label", read_with_httpx_sse)
+        call = CallFacts(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
+        self.judge = StreamJudge(call, lambda _: None, lambda _: "label", read_with_httpx_sse)
         self.framed = operation in STREAMING
         self.judge.head(200, "text/event-stream" if self.framed else "application/json", "", reached=True)
         self.last: Any = None
@@ -45,9 +45,9 @@ class Judging:
         return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, "", 1.0)
 
     def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
-        """Return the rules that the end of the stream breaks."""
+        """Return the rules that the end of the stream violates."""
         found = self.judge.close(at, whole=whole, stopped=stopped, events=self.events, why="", last=self.last)
-        return [one.rule for one in found]
+        return [finding.rule for finding in found]
 
     def _feed(self, value: dict[str, Any], where: str, at: float) -> tuple[Finding, ...]:
         self.events += 1

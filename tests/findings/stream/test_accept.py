@@ -1,4 +1,4 @@
-"""An accepted event breaks no rule: checked with valid events, and with whatever may be wrong with one."""
+"""Accepted events violate no rule: checked with valid events, and with changed events."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from inspector.findings.payload import content
 from inspector.findings.rule_set import HINT, Violation
-from inspector.findings.stream.accept import is_accepted, proves_all
-from inspector.findings.transport.judge import of_payload
+from inspector.findings.stream.accept import covers_all_rules, is_accepted
+from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.registry import for_request
@@ -74,7 +74,7 @@ _REPLACEMENTS: list[Any] = [
         "2026-01-31T12:00:00.1Z",
     ),
     *("text/plain; charset=utf-8", "aGVsbG8=", "not base64!", "https://example.com/a", "hello.txt"),
-    *(copy.deepcopy(one) for one in (_PART, _MESSAGE, _ARTIFACT, [_ARTIFACT, _ARTIFACT], [_MESSAGE], {"uri": "x"})),
+    *(copy.deepcopy(value) for value in (_PART, _MESSAGE, _ARTIFACT, [_ARTIFACT, _ARTIFACT], [_MESSAGE], {"uri": "x"})),
 ]
 _NAMES = (
     *("id", "taskId", "contextId", "messageId", "role", "parts", "content", "text", "raw", "url", "data", "file"),
@@ -96,15 +96,15 @@ def payload(version: str, binding: str, event: Any, text: str = "") -> Payload:
 
 
 @pytest.mark.parametrize(("version", "binding", "event"), _EVENTS)
-def test_the_usual_events_of_each_version_are_accepted(version: str, binding: str, event: Any):
-    assert of_payload(payload(version, binding, event)) == ()
+def test_valid_events_of_each_version_are_accepted(version: str, binding: str, event: Any):
+    assert judge_payload(payload(version, binding, event)) == ()
     assert is_accepted(payload(version, binding, event))
 
 
 def objects_in(value: Any) -> list[Any]:
     """Return every object and array in a value, and the value itself."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [value, *(found for one in inner if isinstance(one, dict | list) for found in objects_in(one))]
+    return [value, *(found for item in inner if isinstance(item, dict | list) for found in objects_in(item))]
 
 
 @st.composite
@@ -130,10 +130,10 @@ def changed_events(draw: st.DrawFn) -> tuple[str, str, Any]:
 
 @given(changed_events())
 @settings(max_examples=600, deadline=None)
-def test_what_is_accepted_breaks_no_rule(case: tuple[str, str, Any]):
+def test_accepted_events_violate_no_rule(case: tuple[str, str, Any]):
     sent = payload(*case)
     if is_accepted(sent):
-        assert of_payload(sent) == ()
+        assert judge_payload(sent) == ()
         assert not isinstance(sent.answer, Unreadable)
 
 
@@ -149,16 +149,16 @@ def test_what_is_accepted_breaks_no_rule(case: tuple[str, str, Any]):
 def test_a_repeated_name_is_not_accepted(text: str):
     written = text % json.dumps(_V1[0])
     assert not is_accepted(payload("1.0", "JSONRPC", _V1[0], written))
-    assert [one.rule for one in of_payload(payload("1.0", "JSONRPC", _V1[0], written))] == ["DATA-023"]
+    assert [finding.rule for finding in judge_payload(payload("1.0", "JSONRPC", _V1[0], written))] == ["DATA-023"]
 
 
-def test_a_text_that_looks_like_names_is_no_repeated_name():
+def test_a_text_that_looks_like_names_is_not_a_repeated_name():
     event = {"message": {**_MESSAGE, "parts": [{"text": 'he said: "a":1, "a" :2'}]}}
-    assert of_payload(payload("1.0", "JSONRPC", event)) == ()
+    assert judge_payload(payload("1.0", "JSONRPC", event)) == ()
 
 
-def test_a_rule_that_was_added_later_is_asked(monkeypatch: pytest.MonkeyPatch):
-    assert proves_all()
+def test_a_rule_that_was_added_later_is_checked(monkeypatch: pytest.MonkeyPatch):
+    assert covers_all_rules()
     monkeypatch.setattr(content.RULE_SET, "rules", [*content.RULE_SET.rules])
     monkeypatch.setattr(content.RULE_SET, "_declared", [])
 
@@ -166,4 +166,4 @@ def test_a_rule_that_was_added_later_is_asked(monkeypatch: pytest.MonkeyPatch):
     def rule(_: object) -> Iterator[Violation]:
         yield Violation("", "seen")
 
-    assert not proves_all()
+    assert not covers_all_rules()

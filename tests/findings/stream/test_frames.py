@@ -1,4 +1,4 @@
-"""Frames that httpx-sse reads differently, by httpx-sse itself."""
+"""Frames that httpx-sse reads differently, checked with httpx-sse."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from judging import Judging
 from inspector.protocol.sse import Decoder
 
 
-def opinions(raw: bytes) -> list[str]:
+def findings_of(raw: bytes) -> list[str]:
     judge = Judging().judge
-    return [one.seen for frame in Decoder().feed(raw) for one in judge.frame(frame)]
+    return [finding.seen for frame in Decoder().feed(raw) for finding in judge.frame(frame)]
 
 
-def test_an_event_behind_a_byte_order_mark_is_lost_to_httpx_sse():
-    assert opinions(b"\xef\xbb\xbfdata: 1\n\ndata: 2\n\n") == ["httpx-sse reads nothing"]
+def test_httpx_sse_loses_an_event_after_a_byte_order_mark():
+    assert findings_of(b"\xef\xbb\xbfdata: 1\n\ndata: 2\n\n") == ["httpx-sse reads no event"]
 
 
 @pytest.mark.parametrize("block", [b"id: 7", b"retry: 3000", b"event: x", b": hi\nid: 7"])
-def test_fields_without_data_are_an_event_to_httpx_sse(block: bytes):
-    assert opinions(block + b"\n\ndata: 1\n\n") == ["httpx-sse makes an event without data of this"]
+def test_httpx_sse_reads_fields_without_data_as_an_event(block: bytes):
+    assert findings_of(block + b"\n\ndata: 1\n\n") == ["httpx-sse reads this as an event without data"]
 
 
-def test_a_keep_alive_behind_an_id_is_an_event_to_httpx_sse_which_is_said_once():
-    said = ["httpx-sse makes an event without data of this, as of every block after an id"]
-    assert opinions(b": ping\n\nid: 7\ndata: 1\n\n: ping\n\n: ping\n\n") == said
-    assert opinions(b"id: 7\ndata: 1\n\ndata: 2\n\n: ping\n\n") == said
+def test_httpx_sse_reads_a_keep_alive_after_an_id_as_an_event_which_is_reported_once():
+    expected = ["httpx-sse reads this as an event without data, like every block after an id"]
+    assert findings_of(b": ping\n\nid: 7\ndata: 1\n\n: ping\n\n: ping\n\n") == expected
+    assert findings_of(b"id: 7\ndata: 1\n\ndata: 2\n\n: ping\n\n") == expected
 
 
-def test_an_empty_id_ends_that():
-    assert opinions(b"id: 7\ndata: 1\n\nid\ndata: 2\n\n: ping\n\n") == []
+def test_an_empty_id_resets_the_last_id():
+    assert findings_of(b"id: 7\ndata: 1\n\nid\ndata: 2\n\n: ping\n\n") == []
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_an_empty_id_ends_that():
         b"\n\n",
     ],
 )
-def test_what_both_read_alike_is_not_found(raw: bytes):
-    assert opinions(raw) == []
+def test_frames_that_both_read_alike_have_no_finding(raw: bytes):
+    assert findings_of(raw) == []

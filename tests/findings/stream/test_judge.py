@@ -1,4 +1,4 @@
-"""What a judge finds in a whole stream: events that do not fit their task, mixtures, and how it ends."""
+"""The findings of a judge in a stream: conflicting events, mixtures, and the end."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MESSAGE: dict[str, Any] = {"message": {"messageId": "m", "role": "ROLE_AGENT", "
 
 def found(*values: dict[str, Any]) -> list[tuple[str, str]]:
     judging = Judging()
-    return [(one.rule, one.pointer) for value in values for one in judging.event(value)]
+    return [(finding.rule, finding.pointer) for value in values for finding in judging.event(value)]
 
 
 @pytest.mark.parametrize(
@@ -47,24 +47,24 @@ def found(*values: dict[str, Any]) -> list[tuple[str, str]]:
         ([TASK, MESSAGE, status(State.WORKING)], "STREAM-010", "/result/message"),
     ],
 )
-def test_an_event_that_does_not_fit_is_found_where_it_differs(values: list[dict[str, Any]], rule: str, place: str):
+def test_a_conflicting_event_has_a_finding_at_its_member(values: list[dict[str, Any]], rule: str, place: str):
     assert found(*values) == [(rule, place)]
 
 
-def test_a_stream_in_order_breaks_nothing():
+def test_a_valid_stream_has_no_findings():
     events = [TASK, status(State.WORKING), chunk(), chunk(append=True), status(State.COMPLETED)]
     assert found(*events) == []
     assert found(MESSAGE) == []
 
 
-def test_members_of_0_1_are_named_where_0_1_has_them():
+def test_findings_in_0_1_point_to_the_members_of_0_1():
     judging = Judging("0.1")
     own = {"id": "t", "sessionId": "c"}
     judging.event(own | {"status": {"state": "working"}, "final": False})
-    [one] = judging.event(
+    [finding] = judging.event(
         {"id": "t", "artifact": {"index": 0, "append": True, "parts": [{"type": "text", "text": ""}]}}
     )
-    assert (one.rule, one.pointer) == ("STREAM-004", "/result/artifact/append")
+    assert (finding.rule, finding.pointer) == ("STREAM-004", "/result/artifact/append")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_members_of_0_1_are_named_where_0_1_has_them():
         ([TASK, status(State.COMPLETED)], {"at": 2.0}, []),
     ],
 )
-def test_the_end_of_a_stream_is_judged_by_how_far_the_task_is(
+def test_the_end_of_a_stream_is_judged_by_the_state_of_the_task(
     values: list[dict[str, Any]], how: dict[str, Any], expected: list[str]
 ):
     judging = Judging()
@@ -91,14 +91,14 @@ def test_the_end_of_a_stream_is_judged_by_how_far_the_task_is(
     assert judging.end(**how) == expected
 
 
-def test_after_an_error_the_end_is_not_judged():
+def test_the_end_is_not_judged_after_an_error():
     judging = Judging()
     judging.event(TASK)
     judging.error()
     assert judging.end() == []
 
 
-def test_a_rule_is_checked_once_it_is_declared(monkeypatch: pytest.MonkeyPatch):
+def test_a_rule_is_checked_as_soon_as_it_is_declared(monkeypatch: pytest.MonkeyPatch):
     rules = RuleSet[EventFacts[Event]]([])
     rules.rules = [*order.EVENTS.rules]
     monkeypatch.setattr("inspector.findings.stream.judge.EVENTS", rules)
@@ -109,4 +109,4 @@ def test_a_rule_is_checked_once_it_is_declared(monkeypatch: pytest.MonkeyPatch):
     def any_event(facts: EventFacts[Event]) -> Iterator[Violation]:
         yield Violation("", facts.stream.version)
 
-    assert [(one.rule, one.seen) for one in judging.event(status(State.WORKING))] == [("STREAM-999", "1.0")]
+    assert [(finding.rule, finding.seen) for finding in judging.event(status(State.WORKING))] == [("STREAM-999", "1.0")]

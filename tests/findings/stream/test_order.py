@@ -1,4 +1,4 @@
-"""The rules about the order of events: what breaks each of them, and what does not."""
+"""The rules about the order of events: streams that violate each rule, and valid streams."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MESSAGE: dict[str, Any] = {
 
 
 def status(state: str = "TASK_STATE_WORKING", time: str | None = None, **more: Any) -> dict[str, Any]:
-    said = {"state": state} | ({"timestamp": time} if time else {}) | more
-    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": said}}
+    members = {"state": state} | ({"timestamp": time} if time else {}) | more
+    return {"statusUpdate": {"taskId": "t", "contextId": "c", "status": members}}
 
 
-def said(text: str, own: str = "m", role: str = "ROLE_AGENT") -> dict[str, Any]:
+def message(text: str, own: str = "m", role: str = "ROLE_AGENT") -> dict[str, Any]:
     return {"messageId": own, "role": role, "parts": [{"text": text}]}
 
 
@@ -39,18 +39,18 @@ def old(state: str, **members: Any) -> dict[str, Any]:
     return {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": state}} | members
 
 
-def told(
+def violations(
     version: str, operation: Operation, *values: Any, task: str = "", context: str = "", asked: str = ""
 ) -> list[tuple[int, str]]:
-    """Return which rules about the order of events were broken by which event."""
+    """Return the violated rules about the order of events, each with the index of its event."""
     request = SendRequest(message=Message(message_id=asked)) if asked else None
     judging = Judging(version, operation, task_id=task, context_id=context, request=request)
     found = []
     for number, value in enumerate(values):
-        for one in judging.error() if value is ERROR else judging.event(value):
-            assert one.severity is RULES[one.rule].severity
-            if one.rule in OF_ORDER:
-                found.append((number, one.rule))
+        for finding in judging.error() if value is ERROR else judging.event(value):
+            assert finding.severity is RULES[finding.rule].severity
+            if finding.rule in OF_ORDER:
+                found.append((number, finding.rule))
     return found
 
 
@@ -59,13 +59,13 @@ def counted(event: dict[str, Any], revision: Any) -> dict[str, Any]:
     return {name: value | {"generation": revision}}
 
 
-GOING, OVER = old("working", final=False), old("completed", final=True)
-OVER_IN_0_1 = {"id": "t", "status": {"state": "completed"}}
+RUNNING, ENDED = old("working", final=False), old("completed", final=True)
+ENDED_IN_0_1 = {"id": "t", "status": {"state": "completed"}}
 NOON, LATER = "2026-01-31T12:00:00Z", "2026-01-31T12:00:01Z"
 FAILED = "TASK_STATE_FAILED"
 WHOLE = [TASK, status(), chunk(), chunk(append=True, lastChunk=True), status("TASK_STATE_COMPLETED")]
 
-BREACHES = {
+VIOLATIONS = {
     "a revision is missing": (
         "1.1",
         STREAM,
@@ -82,15 +82,15 @@ BREACHES = {
     "after final": (
         "0.3",
         STREAM,
-        [GOING, old("input-required", final=True), OVER],
+        [RUNNING, old("input-required", final=True), ENDED],
         {},
         [(2, "STREAM-014")],
     ),
-    "over, not final": ("0.3", STREAM, [old("completed", final=False)], {}, [(0, "STREAM-015")]),
-    "over, not final in 0.1": (
+    "ended, not final": ("0.3", STREAM, [old("completed", final=False)], {}, [(0, "STREAM-015")]),
+    "ended, not final in 0.1": (
         "0.1",
         STREAM,
-        [OVER_IN_0_1 | {"final": False}],
+        [ENDED_IN_0_1 | {"final": False}],
         {},
         [(0, "STREAM-015")],
     ),
@@ -104,7 +104,7 @@ BREACHES = {
         [(2, "STREAM-018")],
     ),
     "the context only later": ("1.0", STREAM, [UNNAMED, status(), status(FAILED)], {}, [(1, "STREAM-023")]),
-    "another context, told once": ("1.0", STREAM, [TASK, status()], {"context": "d"}, [(0, "STREAM-017")]),
+    "another context is reported once": ("1.0", STREAM, [TASK, status()], {"context": "d"}, [(0, "STREAM-017")]),
     "final too early, once": (
         "0.3",
         STREAM,
@@ -114,33 +114,33 @@ BREACHES = {
     ),
     "after an error": ("1.0", STREAM, [TASK, ERROR, status(), status(FAILED)], {}, [(2, "STREAM-024")]),
     "twice": ("1.0", STREAM, [TASK, status(time=NOON), status(time=NOON)], {}, [(2, "STREAM-019")]),
-    "a sign of life": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-026")]),
+    "an update without change": ("1.0", STREAM, [TASK, status(), status()], {}, [(2, "STREAM-026")]),
     "two messages, one id": (
         "1.0",
         STREAM,
-        [TASK, status(message=said("one")), status(message=said("two")), status(FAILED)],
+        [TASK, status(message=message("one")), status(message=message("two")), status(FAILED)],
         {},
         [(2, "STREAM-027")],
     ),
     "two messages of a history, one id": (
         "1.0",
         SEND,
-        [{"task": TASK["task"] | {"history": [said("one"), said("two")]}}],
+        [{"task": TASK["task"] | {"history": [message("one"), message("two")]}}],
         {},
         [(0, "STREAM-027")],
     ),
-    "our id": ("1.0", SEND, [MESSAGE], {"asked": "m"}, [(0, "STREAM-028")]),
+    "the id of the request": ("1.0", SEND, [MESSAGE], {"asked": "m"}, [(0, "STREAM-028")]),
     "fresh ids": ("1.0", STREAM, [TASK, chunk("a"), chunk("b"), chunk("c"), chunk("d")], {}, [(3, "STREAM-020")]),
 }
 
 
-@pytest.mark.parametrize("name", BREACHES)
-def test_a_breach_is_found_at_its_event(name: str):
-    version, operation, values, asked, expected = BREACHES[name]
-    assert told(version, operation, *values, **asked) == expected
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_violation_is_found_at_its_event(name: str):
+    version, operation, values, asked, expected = VIOLATIONS[name]
+    assert violations(version, operation, *values, **asked) == expected
 
 
-SOUND = {
+VALID = {
     "every revision": ("1.1", STREAM, [counted(event, number) for number, event in enumerate(WHOLE, 1)], {}),
     "revisions of a task that is known": ("1.1", SUBSCRIBE, [counted(TASK, 7), counted(status(), "8")], {"task": "t"}),
     "no revisions": ("1.1", STREAM, WHOLE, {}),
@@ -162,20 +162,20 @@ SOUND = {
     "an answer": ("1.0", SEND, [TASK], {"context": "c"}),
     "repeated chunks": ("1.0", STREAM, [TASK, chunk(), chunk(append=True), chunk(append=True)], {}),
     "several artifacts": ("1.0", STREAM, [TASK, *(chunk(name, lastChunk=True) for name in "abcd")], {}),
-    "a message told again": (
+    "a repeated message": (
         "1.0",
         STREAM,
         [
             TASK,
-            status(message=said("one")),
-            {"task": TASK["task"] | {"history": [said("hi", "q", "ROLE_USER"), said("one")]}},
+            status(message=message("one")),
+            {"task": TASK["task"] | {"history": [message("hi", "q", "ROLE_USER"), message("one")]}},
         ],
         {"asked": "q"},
     ),
-    "messages without ids, which is told elsewhere": (
+    "messages without ids, which another rule reports": (
         "1.0",
         STREAM,
-        [TASK, status(message=said("one", "")), status(message=said("two", ""))],
+        [TASK, status(message=message("one", "")), status(message=message("two", ""))],
         {},
     ),
     "the same time": (
@@ -190,19 +190,19 @@ SOUND = {
         [TASK, status(time=NOON), status(FAILED, "2026-01-31T11:00:00")],
         {},
     ),
-    "a stream of 0.3": ("0.3", STREAM, [GOING, OVER], {}),
+    "a stream of 0.3": ("0.3", STREAM, [RUNNING, ENDED], {}),
     "the user is asked": ("0.3", STREAM, [old("input-required", final=True)], {}),
-    "after the end, which is told elsewhere": ("0.3", STREAM, [GOING, OVER, GOING], {}),
-    "final left out is told elsewhere": ("0.3", STREAM, [old("completed")], {}),
+    "after the end, which another rule reports": ("0.3", STREAM, [RUNNING, ENDED, RUNNING], {}),
+    "missing final, which another rule reports": ("0.3", STREAM, [old("completed")], {}),
     "a subscription of 0.3": ("0.3", SUBSCRIBE, [old("working", final=False)], {"task": "t"}),
 }
 
 
-@pytest.mark.parametrize("name", SOUND)
-def test_what_is_in_order_is_not_found(name: str):
-    version, operation, values, asked = SOUND[name]
-    assert told(version, operation, *values, **asked) == []
+@pytest.mark.parametrize("name", VALID)
+def test_valid_streams_have_no_findings(name: str):
+    version, operation, values, asked = VALID[name]
+    assert violations(version, operation, *values, **asked) == []
 
 
-def test_every_rule_of_the_order_is_broken_here():
-    assert {rule for *_, expected in BREACHES.values() for _, rule in expected} == OF_ORDER
+def test_every_rule_about_the_order_has_an_example_here():
+    assert {rule for *_, expected in VIOLATIONS.values() for _, rule in expected} == OF_ORDER

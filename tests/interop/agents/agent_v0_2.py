@@ -17,15 +17,15 @@ from starlette.applications import Starlette
 
 
 class Contexts(SimpleRequestContextBuilder):
-    """Gives tasks ids without hyphens: over gRPC this SDK reads an id up to its first hyphen (`tasks/(\\w+)`)."""
+    """Create task ids without hyphens: over gRPC this SDK reads an id up to its first hyphen (`tasks/(\\w+)`)."""
 
     async def build(self, params: Any = None, task_id: str | None = None, *more: Any, **others: Any) -> RequestContext:
-        """Make the context of a message, with an id for a new task."""
+        """Return the context of a message, with an id for a new task."""
         return await super().build(params, task_id or uuid.uuid4().hex, *more, **others)
 
 
 def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
-    """Make the agent that lives at this url, and at this address for gRPC."""
+    """Create the agent for this URL and this gRPC address."""
     card, extended = cards("interop agent 0.2.x", f"{url}/", [AgentInterface(url=target, transport="GRPC")])
     handler = request_handler(Contexts())
     add_A2AServiceServicer_to_server(GrpcHandler(card, handler), server)

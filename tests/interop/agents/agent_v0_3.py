@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 
 
 def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
-    """Make the agent that lives at this url, and at this address for gRPC."""
+    """Create the agent for this URL and this gRPC address."""
     others = [
         AgentInterface(url=f"{url}/rest", transport="HTTP+JSON"),
         AgentInterface(url=target, transport="GRPC"),

@@ -24,7 +24,7 @@ from starlette.applications import Starlette
 
 
 class Executor(AgentExecutor):
-    """Answers every message with the behaviour that it names."""
+    """Run the behaviour that a message selects."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
@@ -52,10 +52,10 @@ class Executor(AgentExecutor):
 
 
 def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
-    """Make the agent that lives at this url, and at this address for gRPC; nothing screens its webhooks' addresses."""
+    """Create the agent for this URL and this gRPC address; it accepts every webhook address."""
     card = AgentCard(
         name="interop agent 1.x",
-        description="Does what the first word says",
+        description="Runs the behaviour that the first word selects",
         version="1.0.0",
         supported_interfaces=[
             AgentInterface(url=f"{url}/", protocol_binding="JSONRPC", protocol_version="1.0"),

@@ -1,4 +1,4 @@
-"""What all agents do: the first word of a message picks one behaviour, the SDK's own updater carries it out."""
+"""The behaviours of all agents: the first word of a message selects a behaviour; the SDK publishes its events."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ SKILL = {
     "description": "echo, stream, input, long, fail, push, tick, tock",
     "tags": ["test"],
 }
-"""The skill on every card; SDKs make their own object of it."""
+"""The skill on every card."""
 
-EXTENDED = {"id": "extended", "name": "Extended", "description": "Stands on the extended card alone", "tags": ["test"]}
-"""The skill that tells an extended card from the public one."""
+EXTENDED = {"id": "extended", "name": "Extended", "description": "Only on the extended card", "tags": ["test"]}
+"""The skill that only the extended card has."""
 
 _STOPPED: set[str] = set()
-"""The tasks that were told to tick no more."""
+"""The tasks whose `tick` was stopped."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One message to answer, in terms that all SDKs share.
+    """One message to respond to, independent of the SDK release.
 
-    `part` makes a text part, `ask` ends the turn with a question, `begin` announces the task; `answering` says that
-    the task was already waiting for this message. Parts, messages and the updater are the SDK's own.
+    `part` creates a text part, `ask` asks the client for input, `begin` publishes the task, `reply` sends a message.
+    `answering` is true if the task was waiting for this message. Parts, messages and `updater` are objects of the SDK.
     """
 
     text: str
@@ -43,18 +43,18 @@ class Turn:
     reply: Callable[[str], Awaitable[None]]
 
     def message(self, text: str) -> Any:
-        """Make a message of the agent's that belongs to the task."""
+        """Return a message of the agent for the task."""
         return self.updater.new_agent_message([self.part(text)])
 
 
 async def perform(turn: Turn) -> None:
-    """Carry out a behaviour: echo TEXT, stream N, input, long S, fail, push or tick; anything else is echoed.
+    """Run a behaviour: echo TEXT, stream N, input, long S, fail, push or tick; any other text is echoed.
 
-    `tick` goes on until `tock TASK`, so that whoever listens in, however late, hears something and then the end.
+    `tick` publishes an artifact repeatedly until a message `tock TASK`, so that later subscribers get events, too.
     """
     word, _, rest = turn.text.strip().partition(" ")
     if turn.answering:
-        await turn.updater.complete(turn.message(f"you said: {turn.text}"))
+        await turn.updater.complete(turn.message(f"your reply: {turn.text}"))
         return
     if word == "tock":
         _STOPPED.add(rest)
@@ -71,7 +71,7 @@ async def perform(turn: Turn) -> None:
         case "tick":
             await _tick(turn)
         case "input":
-            await turn.ask(turn.message("which one?"))
+            await turn.ask(turn.message("which color?"))
         case "long":
             await asyncio.sleep(float(rest))
             await turn.updater.complete()

@@ -1,4 +1,4 @@
-"""What the agents of the SDKs before 1.0 share, because those SDKs do: the executor and its request handler."""
+"""The executor and the request handler of the agents with SDKs before 1.0."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from behaviours import EXTENDED, SKILL, Turn, perform
 
 
 def text_part(text: str) -> Part:
-    """Make a text part."""
+    """Return a text part."""
     return Part(root=TextPart(text=text))
 
 
 class Executor(AgentExecutor):
-    """Answers every message with the behaviour that it names."""
+    """Run the behaviour that a message selects."""
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
@@ -53,7 +53,7 @@ class Executor(AgentExecutor):
 
 
 def request_handler(contexts: RequestContextBuilder | None = None) -> DefaultRequestHandler:
-    """Make what answers the calls of every transport; these SDKs screen no webhook addresses."""
+    """Return the request handler for every transport; these SDKs accept every webhook address."""
     webhooks = InMemoryPushNotificationConfigStore()
     return DefaultRequestHandler(
         agent_executor=Executor(),
@@ -65,10 +65,10 @@ def request_handler(contexts: RequestContextBuilder | None = None) -> DefaultReq
 
 
 def cards(name: str, url: str, others: list[AgentInterface]) -> tuple[AgentCard, AgentCard]:
-    """Make the card of an agent that speaks JSON-RPC at this url and more elsewhere, and its extended card."""
+    """Return the public and the extended card of an agent with JSON-RPC at this URL and other interfaces."""
     card = AgentCard(
         name=name,
-        description="Does what the first word says",
+        description="Runs the behaviour that the first word selects",
         version="1.0.0",
         url=url,
         preferred_transport="JSONRPC",

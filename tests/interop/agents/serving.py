@@ -12,10 +12,10 @@ import uvicorn
 
 
 def serve(application: Callable[[str, str, grpc.aio.Server], Any]) -> None:
-    """Make the application for its url, print the url as the first line of stdout and serve until a signal comes.
+    """Print the URL as the first line of stdout and serve until a signal.
 
-    `application` gets the url, the address of gRPC and the gRPC server, to which it adds its service. Both listen
-    before the url is printed, so that whoever reads it can connect at once.
+    `application` receives the URL, the gRPC address and the gRPC server, to which it adds its service. Both servers
+    listen before the URL is printed.
     """
     asyncio.run(_serve(application))
 

@@ -202,39 +202,42 @@ def test_cards_of_two_versions_are_compared_as_read():
     assert not {"/url", "/preferredTransport"} & {one.pointer for one in changed}
 
 
-# Seen
+# Observed
 
 
-def seen_by(session: Session) -> ObservedBehaviour:
+def observed_in(session: Session) -> ObservedBehaviour:
     observed = ObservedBehaviour()
     observed.catch_up(session.journal.capture)
     return observed
 
 
-def said(session: Session) -> dict[str, tuple[str, bool]]:
-    return {one.name: (one.seen, one.odd) for one in compare_capabilities(session.connection.card, seen_by(session))}
+def capabilities(session: Session) -> dict[str, tuple[str, bool]]:
+    return {
+        capability.name: (capability.observed, capability.contradicts)
+        for capability in compare_capabilities(session.connection.card, observed_in(session))
+    }
 
 
-async def test_before_any_call_nothing_was_seen(agent: Agent, open_session: OpenSession):
+async def test_nothing_is_observed_before_the_first_call(agent: Agent, open_session: OpenSession):
     agent.serve_card()
     session = await open_session(agent.url)
-    assert set(said(session).values()) == {("", False)}
-    assert calls_in_words(seen_by(session)) == ""
+    assert set(capabilities(session).values()) == {("", False)}
+    assert calls_in_words(observed_in(session)) == ""
 
 
 async def test_streams_are_counted_with_their_events(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("WORKING")}, status("COMPLETED")))
     session = await open_session(agent.url)
-    observed = seen_by(session)
+    observed = observed_in(session)
     for _ in range(2):
         await say(session, "hello")
     assert observed.catch_up(session.journal.capture) is True
     assert observed.catch_up(session.journal.capture) is False
-    assert said(session)["streaming"] == ("2 streams with 4 events", False)
-    assert calls_in_words(observed) == "SendStreamingMessage 2 answered"
+    assert capabilities(session)["streaming"] == ("2 streams with 4 events", False)
+    assert calls_in_words(observed) == "SendStreamingMessage 2 succeeded"
 
 
-async def test_what_is_declared_and_refused_is_odd(agent: Agent, open_session: OpenSession):
+async def test_a_declared_capability_that_fails_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.routes["/rpc"] = answering(error={"code": -32004, "message": "not here"})
     agent.serve_card(capabilities={"streaming": True, "pushNotifications": True, "extendedAgentCard": True})
     session = await open_session(agent.url)
@@ -242,36 +245,36 @@ async def test_what_is_declared_and_refused_is_odd(agent: Agent, open_session: O
     await session.set_push(PushConfig(task_id="t", url="http://127.0.0.1:1/")).finish()
     await session.extended_card().finish()
     await session.list_tasks().finish()
-    refused = ("refused: -32004 UnsupportedOperationError: not here", True)
-    assert said(session) == {"streaming": refused, "push notifications": refused, "extended card": refused}
-    assert "ListTasks 1 refused: -32004" in calls_in_words(seen_by(session))
+    failed = ("failed: -32004 UnsupportedOperationError: not here", True)
+    assert capabilities(session) == {"streaming": failed, "push notifications": failed, "extended card": failed}
+    assert "ListTasks 1 failed: -32004" in calls_in_words(observed_in(session))
 
 
-async def test_what_is_declined_and_works_is_odd(agent: Agent, open_session: OpenSession):
+async def test_a_declined_capability_that_works_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.routes["/rpc"] = streaming(message("hi"))
     agent.serve_card(capabilities={"streaming": False})
     session = await open_session(agent.url)
     await say(session, "hello")
-    assert said(session)["streaming"] == ("1 stream with 1 event", True)
+    assert capabilities(session)["streaming"] == ("1 stream with 1 event", True)
 
 
-async def test_an_error_as_the_only_event_is_no_stream(agent: Agent, open_session: OpenSession):
+async def test_a_stream_with_only_an_error_is_a_failed_call(agent: Agent, open_session: OpenSession):
     error = b'data: {"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"broken"}}\n\n'
     agent.answer(streaming(error))
     session = await open_session(agent.url)
     await say(session, "hello")
-    assert said(session)["streaming"][1] is True
-    assert "broken" in said(session)["streaming"][0]
+    assert capabilities(session)["streaming"][1] is True
+    assert "broken" in capabilities(session)["streaming"][0]
 
 
-async def test_an_answer_that_is_no_stream_is_said_to_be_so(agent: Agent, open_session: OpenSession):
+async def test_a_response_without_a_stream_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     await say(session, "hello")
-    assert said(session)["streaming"] == ("answered, but not with a stream", True)
+    assert capabilities(session)["streaming"] == ("the response was not a stream", True)
 
 
-async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_session: OpenSession):
+async def test_extensions_are_activated_or_only_requested(agent: Agent, open_session: OpenSession):
     async def handle(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         answer = await answering({"task": task("COMPLETED")})(request, heard)
         answer.headers["A2A-Extensions"] = "urn:one"
@@ -280,7 +283,7 @@ async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_ses
     agent.answer(handle)
     session = await open_session(agent.url, headers={"A2A-Extensions": "urn:one, urn:two"})
     await say(session, "hello")
-    observed = seen_by(session)
+    observed = observed_in(session)
     assert extension_in_words("urn:one", observed) == ("activated in 1 call", False)
     assert extension_in_words("urn:two", observed)[1] is True
     assert extension_in_words("urn:three", observed) == ("", False)
@@ -289,15 +292,17 @@ async def test_extensions_are_activated_or_only_asked_for(agent: Agent, open_ses
 # Edited
 
 
-def test_a_text_is_judged_as_a_card():
-    sound = lint_text(json.dumps(card_of("https://a.example/")))
-    assert (sound.version, sound.problem) == ("1.0", "")
-    assert "CARD-001" in {one.rule for one in lint_text(json.dumps(card_of("https://a.example/", name=None))).findings}
+def test_a_text_is_linted_as_a_card():
+    valid = lint_text(json.dumps(card_of("https://a.example/")))
+    assert (valid.version, valid.problem) == ("1.0", "")
+    assert "CARD-001" in {
+        finding.rule for finding in lint_text(json.dumps(card_of("https://a.example/", name=None))).findings
+    }
     for text in ("", "{", "[]", '"\ud800"', "{}"):
         assert lint_text(text).findings or lint_text(text).problem, text
 
 
-def test_a_copy_is_saved_and_never_over_another_file_unasked(tmp_path: Path):
+def test_saving_does_not_overwrite_a_file_without_replace(tmp_path: Path):
     path = tmp_path / "card.json"
     save_text(path, "one\r\n")
     with pytest.raises(FileExistsError):

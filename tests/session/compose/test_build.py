@@ -100,7 +100,7 @@ def test_an_unknown_ending_is_bytes():
     [
         (DraftPart(DATA, ""), "Enter JSON."),
         (DraftPart(DATA, " \n"), "Enter JSON."),
-        (DraftPart(DATA, "{"), "Not JSON: breaks off in an object at line 1 column 1."),
+        (DraftPart(DATA, "{"), "Not JSON: ends within an object at line 1 column 1."),
         (DraftPart(DATA, '{\n "a": 1,\n}'), "line 3 column 1"),
         (DraftPart(DATA, "NaN"), "not JSON"),
         (DraftPart(DATA, '{"a": [-1.5e999]}'), "a number that is too large for JSON readers"),

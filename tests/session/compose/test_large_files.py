@@ -166,9 +166,9 @@ def _a_device(path: Path) -> None:
     [
         (_shorter, "became shorter while it was sent"),
         (_gone, "could not be read: No such file or directory"),
-        (_a_folder, "is no file any more"),
-        (_a_pipe, "is no file any more"),
-        (_a_device, "is no file any more"),
+        (_a_folder, "is not a regular file any more"),
+        (_a_pipe, "is not a regular file any more"),
+        (_a_device, "is not a regular file any more"),
     ],
 )
 async def test_what_happens_to_a_file_meanwhile_ends_the_call_with_a_sentence(

@@ -13,7 +13,7 @@ from inspector.sample_agents.server import MockAgent
 from scripted import Agent, OpenSession, answering, drive, streaming, task
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.dialects.registry import ALL, travels_over
+from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.errors import Fault
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
@@ -22,7 +22,7 @@ from inspector.wire.client.observations import Sent
 
 VERSIONS = ("1.0", "0.3", "0.2", "0.1", "opvs")
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
-SPOKEN = sorted({(one.version, binding) for one in ALL for binding in BINDINGS if travels_over(one, binding)})
+SPOKEN = sorted({(one.version, binding) for one in ALL for binding in BINDINGS if supports_binding(one, binding)})
 EXTENSION = "https://example.com/ext/v1"
 TEXT = "echo a < b & c\tä\u2028\U0001f600\r\n"
 SECRET = "open-sesame-and-more"
@@ -223,8 +223,8 @@ async def test_a_url_that_cannot_be_asked_is_said_before_anything_is_sent(open_s
     turn = session.send(text_draft("x"), stream=False)
     shown = turn.preview()
     assert isinstance(shown, Fault)
-    assert "is not a url that can be asked" in shown.seen
-    assert await turn.finish() is not None, "sending fails with the same message"
+    assert "is not a valid URL" in shown.seen
+    assert await turn.finish() is not None, "sending it says so as well"
 
 
 async def test_the_tenant_of_the_interface_gives_way_to_that_of_the_message(

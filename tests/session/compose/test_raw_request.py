@@ -18,7 +18,7 @@ from sinks import Sink, running
 from inspector.capture.records import Kind
 from inspector.protocol.bindings import grpc as grpc_binding
 from inspector.protocol.bindings import jsonrpc, protobuf, rest
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, Inset
+from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest
 from inspector.protocol.dialects import v0_1, v0_3, v0_3_proto, v1_0
 from inspector.protocol.errors import FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.model import Task, TaskList
@@ -154,37 +154,37 @@ def test_the_message_of_a_call_is_that_of_the_method_in_its_path():
 
 def test_a_file_is_honoured_only_where_it_was(tmp_path: Path):
     path = tmp_path / "a.bin"
-    wire = HttpRequest("POST", "http://h/", {}, b'["","typed {{file:/etc/passwd}}"]', (Inset(2, path, 9),))
+    wire = HttpRequest("POST", "http://h/", {}, b'["","typed {{file:/etc/passwd}}"]', (FileSplice(2, path, 9),))
     text = write_text(wire, RPC)
     assert text.endswith(f'["{{{{file:{path}}}}}","typed {{{{file:/etc/passwd}}}}"]')
     assert read_request(text, wire, RPC) == wire
-    assert read_request(text, BEFORE, RPC).insets == (), "it is not a file of this request"
+    assert read_request(text, BEFORE, RPC).splices == (), "it is no file of this request"
     moved = read_request(text.replace('["', '["more ", "'), wire, RPC)
-    assert moved.insets == (Inset(11, path, 9),)
+    assert moved.splices == (FileSplice(11, path, 9),)
     without = read_request(text.replace(f"{{{{file:{path}}}}}", ""), wire, RPC)
-    assert (without.insets, without.body) == ((), wire.body)
+    assert (without.splices, without.body) == ((), wire.body)
 
 
 def test_the_mark_of_a_file_that_was_typed_as_text_stays_text(tmp_path: Path):
     path = tmp_path / "a.bin"
-    inset = Inset(0, path, 9)
-    typed = f'["{inset.mark}","","{inset.mark}"]'.encode()
-    wire = HttpRequest("POST", "http://h/", {}, typed, (Inset(len(inset.mark) + 5, path, 9),))
+    splice = FileSplice(0, path, 9)
+    typed = f'["{splice.mark}","","{splice.mark}"]'.encode()
+    wire = HttpRequest("POST", "http://h/", {}, typed, (FileSplice(len(splice.mark) + 5, path, 9),))
     assert read_request(write_text(wire, RPC), wire, RPC) == wire
 
 
 def test_files_may_change_places(tmp_path: Path):
-    one, two = Inset(1, tmp_path / "one", 9), Inset(2, tmp_path / "two", 8)
+    one, two = FileSplice(1, tmp_path / "one", 9), FileSplice(2, tmp_path / "two", 8)
     wire = HttpRequest("POST", "http://h/", {}, b"a,b", (one, two))
     read = read_request(f"POST http://h/\n\na{two.mark},{one.mark}b", wire, RPC)
-    assert (read.body, read.insets) == (b"a,b", (Inset(1, two.path, 8), Inset(2, one.path, 9)))
-    same = HttpRequest("POST", "http://h/", {}, b"a,b", (one, Inset(2, one.path, 9)))
+    assert (read.body, read.splices) == (b"a,b", (FileSplice(1, two.path, 8), FileSplice(2, one.path, 9)))
+    same = HttpRequest("POST", "http://h/", {}, b"a,b", (one, FileSplice(2, one.path, 9)))
     assert read_request(write_text(same, RPC), same, RPC) == same
 
 
 def test_the_mark_of_a_file_with_an_odd_name_is_json_all_the_same():
     path = Path(os.fsdecode(b'/tmp/caf\xe9 "q" \\ \n.bin'))
-    wire = HttpRequest("POST", "http://h/", {}, b'[""]', (Inset(2, path, 9),))
+    wire = HttpRequest("POST", "http://h/", {}, b'[""]', (FileSplice(2, path, 9),))
     assert json.loads(wire.shown) == ['{{file:/tmp/caf\ufffd "q" \\ \n.bin}}']
     assert read_request(write_text(wire, RPC), wire, RPC) == wire
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.findings.payload.judge import OBJECT_RULES, of_push
+from inspector.findings.payload.judge import OBJECT_RULES, judge_push
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.session.push.reading import Fingerprint
 
@@ -50,7 +50,7 @@ def constant(value: bytes) -> bytes:
 )
 def test_another_time_another_text_and_another_message_id_are_the_same_push(other):
     assert constant(other) == constant(body())
-    assert of_push(parse(other), "1.0") == ()
+    assert judge_push(parse(other), "1.0") == ()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ _WORDS = st.one_of(st.text(max_size=8), st.sampled_from(["", " ", "x", 1, None])
 def test_of_two_bodies_with_the_same_fingerprint_both_break_a_rule_or_neither(example, shape, data):
     one, other = (_with(example, data.draw(_TIMES), data.draw(_WORDS)) for _ in range(2))
     alike = Fingerprint.of(dump(one)).constant == Fingerprint.of(dump(other)).constant
-    assert not alike or bool(of_push(one, shape)) == bool(of_push(other, shape))
+    assert not alike or bool(judge_push(one, shape)) == bool(judge_push(other, shape))
 
 
 def _with(value: Any, time: Any, word: Any) -> Any:

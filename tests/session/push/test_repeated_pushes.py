@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from inspector.capture.records import Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.findings.rules import broken
+from inspector.findings.rules import finding
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
@@ -27,7 +27,7 @@ from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, Known, Result, Scope, VerifiedCache
+from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
 
@@ -55,13 +55,13 @@ class Desk:
         ]
         self.desk.hooks.extend(self.hooks)
         self.in_full = in_full
-        self.head_known = Known()
+        self.head_known = KnownResults()
         self.at = 1_767_268_800.0
 
     def post(self, body: Json | bytes, number: int = 0, **members: Any) -> None:
         """Take in a delivery; read in full, nothing of an earlier one is known."""
         if self.in_full:
-            self.head_known = Known()
+            self.head_known = KnownResults()
             self.desk._judge._verified = VerifiedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
@@ -79,7 +79,7 @@ class Desk:
             refused="",
             status=204,
             seconds=0.001,
-            taken=True,
+            accepted=True,
             head_known=self.head_known,
         )
         self.desk.take(replace(delivery, **members))
@@ -210,7 +210,7 @@ def test_what_is_answered_otherwise_is_not_folded():
     with desk() as one:
         for number in range(3):
             one.post(status(f"{number}", number))
-        one.post(status("3", 3), taken=False, dialled="500", status=500)
+        one.post(status("3", 3), accepted=False, override="500", status=500)
         [tracked] = one.tasks.all()
         assert (tracked.pushed.events, one.hooks[0].failing) == (3, 1)
         assert one.records()[-1].meta["status"] == 500
@@ -238,7 +238,7 @@ def test_an_added_check_runs_as_often_as_its_scope_demands():
         assert (len(heads), len(shapes), len(deliveries)) == (1, 1, 1000)
         one.post(status("step", contextId="d"))
         assert (len(heads), len(shapes)) == (1, 2)
-        one.head_known = Known()
+        one.head_known = KnownResults()
         one.post(status("another step"))
         assert (len(heads), len(shapes), len(deliveries)) == (2, 2, 1002)
 
@@ -257,7 +257,7 @@ def test_a_check_that_is_added_later_is_not_skipped_for_what_is_known(scope: Sco
 
 
 def test_a_result_with_findings_is_not_reused():
-    found = Result(findings=(broken("PUSH-003", "seen"),))
+    found = Result(findings=(finding("PUSH-003", "seen"),))
     with desk() as one, added(Scope.BODY_SHAPE, found) as runs:
         for number in range(3):
             one.post(status(f"step {number}", number))
@@ -313,7 +313,7 @@ def told(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
                 case "told":
                     one.hooks[number].version = value
                 case "dialled":
-                    one.post(value, number, dialled="202", status=202)
+                    one.post(value, number, override="202", status=202)
                 case "damaged":
                     one.post(value.replace(b"T12:", b"T99:").replace(b'"parts"', b'"part"'), number)
                 case _:

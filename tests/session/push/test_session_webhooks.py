@@ -300,7 +300,7 @@ async def test_the_keys_of_a_jwt_may_be_at_a_url_which_is_asked_on_the_record(ag
     for path in ("/empty", "/nowhere"):
         with pytest.raises(FaultError) as raised:
             await given_keys(session, agent.url + path)
-        assert "No key came from" in raised.value.fault.seen
+        assert "returned no key" in raised.value.fault.seen
 
 
 # Handing on
@@ -359,7 +359,7 @@ async def test_a_handler_that_cannot_be_reached_is_told_and_no_error(
     session, one = hook
     await post(one, status("WORKING"))
     done = await session.push.relay.resend(deliveries(session)[0].seq, url)
-    assert (done.status, bool(done.said)) == (0, True)
+    assert (done.status, bool(done.problem)) == (0, True)
 
 
 async def test_a_redirect_of_the_handler_is_told_and_not_followed(

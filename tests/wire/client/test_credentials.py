@@ -1,4 +1,4 @@
-"""Credentials belong to an origin and go nowhere else."""
+"""Credentials belong to an origin and are sent only there."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def test_an_origin_is_scheme_host_and_port(url: str, expected: str):
         "http://[",
     ],
 )
-def test_credentials_do_not_leave_home(url: str):
+def test_credentials_are_not_sent_to_other_origins(url: str):
     credentials = Credentials({"Authorization": "Bearer secret"}, frozenset({HOME}), {"key": "secret"})
     request = HttpRequest("GET", url, {"Accept": "x"})
     assert not credentials.are_for(url)
     assert credentials.sign(request) == request
 
 
-def test_credentials_go_home_and_replace_what_is_there():
+def test_credentials_are_sent_to_their_origin_and_replace_headers():
     credentials = Credentials({"authorization": "Bearer secret"}, frozenset({HOME}), {"key": "a b"})
     signed = credentials.sign(
         HttpRequest("POST", "https://home.example/x?y=1", {"Authorization": "old", "A": "b"}, b"{}")
@@ -68,7 +68,7 @@ def test_credentials_go_home_and_replace_what_is_there():
     )
 
 
-def test_headers_that_prove_nothing_go_everywhere():
+def test_headers_without_credentials_are_sent_everywhere():
     credentials = Credentials({"X-Key": "secret"}, frozenset({HOME}), plain={"A2A-Extensions": "u"})
     assert dict(credentials.sign(HttpRequest("GET", "https://other.example/", {"a2a-extensions": "x"})).headers) == {
         "A2A-Extensions": "u"
@@ -79,7 +79,7 @@ def test_headers_that_prove_nothing_go_everywhere():
     }
 
 
-def test_an_origin_that_is_none_is_home_to_nobody():
+def test_credentials_are_not_sent_to_a_url_without_an_origin():
     assert not Credentials({"A": "b"}, frozenset({""})).are_for("")
     assert not Credentials({"A": "b"}, frozenset({""})).are_for("http://[")
 
@@ -93,7 +93,7 @@ def test_an_origin_that_is_none_is_home_to_nobody():
         (("nowhere", "X-Key"), "https://home.example/", {"X-Key": "k/1"}),
     ],
 )
-def test_an_api_key_stands_where_it_belongs(place: tuple[str, str], url: str, headers: dict[str, str]):
+def test_an_api_key_is_added_at_its_location(place: tuple[str, str], url: str, headers: dict[str, str]):
     credentials = Credentials(origins=frozenset({HOME})).with_key("k/1", *place)
     signed = credentials.sign(HttpRequest("GET", "https://home.example/", {}))
     assert (signed.url, dict(signed.headers)) == (url, headers)
@@ -120,20 +120,20 @@ def test_the_repr_shows_no_secret():
         ("http://[", ("http://[", "")),
     ],
 )
-def test_userinfo_is_taken_out_of_a_url(url: str, parts: tuple[str, str]):
+def test_userinfo_is_removed_from_a_url(url: str, parts: tuple[str, str]):
     assert split_userinfo(url) == parts
 
 
-def test_userinfo_stands_for_basic_authentication():
+def test_userinfo_becomes_basic_authentication():
     assert basic("us%20er:p%40ss") == "Basic dXMgZXI6cEBzcw=="
 
 
-def test_a_header_that_was_written_by_hand_stands_above_the_credentials():
+def test_headers_of_a_raw_request_have_priority_over_credentials():
     credentials = Credentials({"Authorization": "Bearer ours", "X-Key": "ours"}, frozenset({HOME}), {"key": "ours"})
     by_hand = HttpRequest("POST", f"{HOME}/", {"AUTHORIZATION": "theirs"})
-    signed = credentials.sign(by_hand, theirs=True)
+    signed = credentials.sign(by_hand, keep_headers=True)
     assert signed.headers == {"AUTHORIZATION": "theirs", "X-Key": "ours"}
     assert signed.url == f"{HOME}/?key=ours"
     call = GrpcRequest(HOME.partition("//")[2], "/s/M", {"authorization": "theirs"}, b"", streaming=False, tls=True)
-    assert credentials.sign_call(call, theirs=True).metadata["authorization"] == "theirs"
+    assert credentials.sign_call(call, keep_headers=True).metadata["authorization"] == "theirs"
     assert credentials.sign_call(call).metadata["authorization"] == "Bearer ours"

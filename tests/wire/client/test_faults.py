@@ -1,4 +1,4 @@
-"""What the network does wrong, in words; `test_http.py` has the same from real servers."""
+"""Descriptions of network failures; `test_http.py` tests them with real servers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ URL = "http://user:hunter2@host.example:81/path"
 
 
 def wrapped(outer: Exception, *inner: BaseException) -> Exception:
-    """Return an error that lies over others, as httpx wraps what the system said."""
+    """Return an error with a chain of causes, as httpx wraps the error of the system."""
     error: BaseException = outer
     for below in inner:
         error.__cause__ = below
@@ -25,8 +25,8 @@ def wrapped(outer: Exception, *inner: BaseException) -> Exception:
 
 
 UNREACHABLE = [
-    (httpx.ConnectTimeout("x"), Whose.NETWORK, "did not answer the connection in time"),
-    (httpx.ConnectError("All connection attempts failed"), Whose.NETWORK, "No connection to host.example"),
+    (httpx.ConnectTimeout("x"), Whose.NETWORK, "The connection to host.example timed out"),
+    (httpx.ConnectError("All connection attempts failed"), Whose.NETWORK, "Connecting to host.example failed"),
     (
         wrapped(httpx.ConnectError("x"), OSError(errno.EHOSTUNREACH, "No route to host")),
         Whose.NETWORK,
@@ -46,7 +46,7 @@ UNREACHABLE = [
         "reset by peer",
     ),
     (httpx.RemoteProtocolError("peer closed connection"), Whose.AGENT, "peer closed connection"),
-    (httpx.WriteError(""), Whose.NETWORK, "broke"),
+    (httpx.WriteError(""), Whose.NETWORK, "was lost"),
 ]
 
 
@@ -60,23 +60,23 @@ def test_an_agent_that_cannot_be_reached_is_explained(error: Exception, whose: W
 
 
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("x"), httpx.WriteTimeout("x"), httpx.PoolTimeout("x")])
-def test_silence_is_a_timeout(error: Exception):
+def test_a_silent_agent_is_a_timeout(error: Exception):
     assert explain(error, URL).code == FaultCode.TIMEOUT
 
 
 @pytest.mark.parametrize("error", [httpx.LocalProtocolError("Illegal header"), UnicodeError("label too long")])
-def test_what_cannot_be_written_is_the_fault_of_the_command(error: Exception):
+def test_an_invalid_request_is_a_usage_error(error: Exception):
     fault = explain(error, URL)
     assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.USAGE)
 
 
-def test_what_nobody_foresaw_is_ours():
+def test_an_unexpected_error_is_an_internal_error():
     fault = explain(ValueError("surprise"), URL)
     assert (fault.whose, fault.code) == (Whose.OURS, FaultCode.INTERNAL)
     assert "surprise" in fault.seen
 
 
 @pytest.mark.parametrize("url", ["http://[", "", "not a url", "http://[::1"])
-def test_a_url_that_is_none_does_not_get_in_the_way(url: str):
+def test_an_invalid_url_can_be_explained(url: str):
     assert explain(httpx.InvalidURL("x"), url).code == FaultCode.USAGE
     assert url in explain(wrapped(httpx.ConnectError("x"), ConnectionRefusedError()), url).seen

@@ -1,4 +1,4 @@
-"""The gRPC client against real servers on this machine: what is observed, and what is said when something breaks."""
+"""The gRPC client with real servers on this machine: observations, and descriptions of failures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def three(raw: bytes, context: Any) -> AsyncIterator[bytes]:
 
 @pytest.fixture
 def certified(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> grpc.ServerCredentials:
-    """The credentials of a server whose authority is trusted as the environment says."""
+    """The credentials of a server whose authority is trusted by an environment variable."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
@@ -97,7 +97,7 @@ def certified(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> grpc.ServerCred
 
 
 def credentials_of(certificate: trustme.LeafCert) -> grpc.ServerCredentials:
-    chain = b"".join(one.bytes() for one in certificate.cert_chain_pems)
+    chain = b"".join(pem.bytes() for pem in certificate.cert_chain_pems)
     return grpc.ssl_server_credentials([(certificate.private_key_pem.bytes(), chain)])
 
 
@@ -124,13 +124,13 @@ async def test_a_unary_call_is_observed_from_its_request_to_its_status():
 async def test_each_message_of_a_stream_is_a_frame_with_its_bytes():
     async with served(stream=three) as target:
         seen = await observe(asking(target, streaming=True))
-    frames = [frame for one in seen if isinstance(one, Frames) for frame in one.frames]
+    frames = [frame for observation in seen if isinstance(observation, Frames) for frame in observation.frames]
     assert [(frame.raw, frame.data) for frame in frames] == [(message(text), message(text)) for text in "012"]
-    assert [type(one) for one in seen] == [Sent, Head, Frames, Frames, Frames, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Frames, Frames, Frames, Trailers, Ended]
     assert ended(seen).events == 3
 
 
-async def test_metadata_goes_both_ways_and_binary_values_are_shown_in_base64():
+async def test_metadata_is_sent_and_received_with_binary_values_in_base64():
     heard: dict[str, Any] = {}
 
     async def handle(raw: bytes, context: Any) -> bytes:
@@ -152,7 +152,7 @@ async def test_metadata_goes_both_ways_and_binary_values_are_shown_in_base64():
     assert trailers.binary("last-bin") == b"\xff"
 
 
-async def test_an_error_is_the_status_with_its_details_and_no_fault_of_the_wire():
+async def test_an_error_is_a_status_with_details_without_a_fault():
     status = protobuf.message_class("status", "Status")(code=5, message="no such task")
     reason = protobuf.write("status", "ErrorInfo", {"reason": "TASK_NOT_FOUND", "domain": "a2a-protocol.org"})
     status.details.add(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=reason)
@@ -164,7 +164,7 @@ async def test_an_error_is_the_status_with_its_details_and_no_fault_of_the_wire(
 
     async with served(unary=refuse) as target:
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Head, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Trailers, Ended]
     trailers = seen[2]
     assert isinstance(trailers, Trailers)
     assert (trailers.code, trailers.name, trailers.message) == (5, "NOT_FOUND", "no such task")
@@ -173,14 +173,14 @@ async def test_an_error_is_the_status_with_its_details_and_no_fault_of_the_wire(
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNKNOWN", "CANCELLED"])
-async def test_a_status_that_the_server_sent_is_not_taken_for_a_lost_connection(code: str):
+async def test_a_status_of_the_server_is_not_a_lost_connection(code: str):
     async def refuse(raw: bytes, context: Any) -> bytes:
         await context.abort(grpc.StatusCode[code], "failed to connect to all addresses; last error: Connection refused")
         return b""
 
     async with served(unary=refuse) as target:
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Head, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Trailers, Ended]
     trailers = seen[2]
     assert isinstance(trailers, Trailers)
     assert trailers.name == code
@@ -194,13 +194,13 @@ async def test_an_error_in_the_middle_of_a_stream_comes_after_its_messages():
 
     async with served(stream=break_off) as target:
         seen = await observe(asking(target, streaming=True))
-    assert [type(one) for one in seen] == [Sent, Head, Frames, Trailers, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Head, Frames, Trailers, Ended]
     trailers = seen[3]
     assert isinstance(trailers, Trailers)
     assert (trailers.name, trailers.message) == ("INTERNAL", "fell over")
 
 
-async def test_a_method_that_is_not_there_is_unimplemented():
+async def test_a_missing_method_is_unimplemented():
     async with served(unary=echo) as target:
         seen = await observe(asking(target, streaming=True))
     trailers = seen[2]
@@ -219,7 +219,7 @@ async def test_a_message_beyond_the_limit_is_not_read():
         seen = await observe(asking(target), GrpcClient(Limits(body=4000)))
     assert ended(seen).how is Ending.LIMIT
     assert fault(seen).seen == "Stopped reading: a message has 5,000 bytes, the limit is 4,000."
-    assert not any(isinstance(one, Body) for one in seen)
+    assert not any(isinstance(observation, Body) for observation in seen)
 
 
 async def test_closing_the_iterator_ends_the_call_on_the_wire():
@@ -260,7 +260,7 @@ async def test_calls_run_side_by_side_on_one_client():
     async with served(unary=echo, stream=three) as target, aclosing(GrpcClient()) as client:
 
         async def outcome(streaming: bool) -> int:
-            seen = [one async for one in client.exchange(asking(target, streaming=streaming))]
+            seen = [observation async for observation in client.exchange(asking(target, streaming=streaming))]
             return ended(seen).events
 
         assert await asyncio.gather(*map(outcome, (True, False, True, False))) == [3, 1, 3, 1]
@@ -269,35 +269,35 @@ async def test_calls_run_side_by_side_on_one_client():
 # ── what breaks ──
 
 
-async def test_nobody_listens():
+async def test_a_closed_port_is_reported():
     with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound and never listening: nobody else can take the port
+        held.bind(("127.0.0.1", 0))  # bound but not listening, so that no other process can use the port
         target = f"127.0.0.1:{held.getsockname()[1]}"
         seen = await observe(asking(target))
-    assert [type(one) for one in seen] == [Sent, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Ended]
     assert ended(seen).how is Ending.BROKEN
     assert fault(seen).seen == f"Nothing listens at {target}: the connection was refused."
     assert fault(seen).whose is Whose.AGENT
 
 
-async def test_a_server_that_comes_back_is_reached_at_once():
+async def test_a_restarted_server_is_reached_immediately():
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         port = held.getsockname()[1]
         async with aclosing(GrpcClient()) as client:
-            assert fault([one async for one in client.exchange(asking(f"127.0.0.1:{port}"))])
+            assert fault([observation async for observation in client.exchange(asking(f"127.0.0.1:{port}"))])
             held.close()
             server = grpc.aio.server()
             handlers = {"SendMessage": grpc.unary_unary_rpc_method_handler(echo)}
             server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
             assert server.add_insecure_port(f"127.0.0.1:{port}") == port
             await server.start()
-            seen = [one async for one in client.exchange(asking(f"127.0.0.1:{port}"))]
+            seen = [observation async for observation in client.exchange(asking(f"127.0.0.1:{port}"))]
             await server.stop(None)
     assert ended(seen).fault is None
 
 
-async def test_a_name_that_does_not_resolve():
+async def test_an_unknown_host_name_is_reported():
     seen = await observe(asking("no-such-host.invalid:5000"))
     assert fault(seen).seen == "The name no-such-host.invalid could not be resolved."
     assert fault(seen).whose is Whose.NETWORK
@@ -320,7 +320,7 @@ async def raw_server(
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
-async def test_a_server_that_speaks_http_1():
+async def test_a_server_without_http_2_is_reported():
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -328,19 +328,19 @@ async def test_a_server_that_speaks_http_1():
     async with raw_server(refuse) as target:
         seen = await observe(asking(target))
     assert fault(seen).seen == f"{target} does not speak HTTP/2."
-    assert "another transport" in fault(seen).hint
+    assert "the gRPC port" in fault(seen).hint
 
 
-async def test_a_server_that_says_nothing_at_all():
+async def test_a_silent_server_is_reported():
     async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(1)
 
     async with raw_server(listen) as target:
         seen = await observe(asking(target), GrpcClient(Limits(connect_seconds=0.2)))
-    assert fault(seen).seen == f"{target} did not answer the connection in time."
+    assert fault(seen).seen == f"The connection to {target} timed out."
 
 
-async def test_a_web_server_that_speaks_http_2_without_grpc():
+async def test_a_web_server_without_grpc_is_reported():
     not_found = b"\x8d"  # :status 404, from the static table of HPACK
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -358,7 +358,7 @@ async def test_a_web_server_that_speaks_http_2_without_grpc():
     assert fault(seen).seen == f"{target} answered with HTTP 404, without a gRPC status."
 
 
-async def test_a_server_that_dies_in_the_middle_of_a_stream():
+async def test_a_server_that_stops_during_a_stream_is_reported():
     server = """
 import asyncio, grpc.aio, os, grpc
 async def stream(raw, context):
@@ -379,15 +379,15 @@ asyncio.run(main())
         target = f"127.0.0.1:{int(process.stdout.readline())}"
         seen = await observe(asking(target, streaming=True))
     assert ended(seen).how is Ending.BROKEN
-    assert fault(seen).seen.startswith(f"The stream broke off after 1 event. {target} broke off: ")
-    assert not any(isinstance(one, Trailers) for one in seen)
+    assert fault(seen).seen.startswith(f"The stream broke off after 1 event. {target} closed the connection: ")
+    assert not any(isinstance(observation, Trailers) for observation in seen)
 
 
 @pytest.mark.parametrize("metadata", [{"x_header": "café"}, {"X_header": "upper"}, {"x_header": "a\r\nb"}])
-async def test_metadata_that_grpc_cannot_carry_is_the_users_fault(metadata: dict[str, str]):
+async def test_invalid_metadata_is_a_usage_error(metadata: dict[str, str]):
     async with served(unary=echo) as target:
         seen = await observe(asking(target, **metadata))
-    assert [type(one) for one in seen] == [Sent, Ended]
+    assert [type(observation) for observation in seen] == [Sent, Ended]
     assert (fault(seen).whose, fault(seen).code) == (Whose.YOURS, FaultCode.USAGE)
 
 
@@ -422,24 +422,24 @@ async def test_a_certificate_for_another_name_is_refused(monkeypatch: pytest.Mon
     assert fault(seen).seen.startswith("The certificate of 127.0.0.1 was refused: ")
 
 
-async def test_tls_where_none_is_spoken():
+async def test_tls_to_a_port_without_tls_is_reported():
     async with served(unary=echo) as target:
         seen = await observe(asking(target, tls=True))
     assert fault(seen).seen.startswith("TLS with 127.0.0.1 failed: ")
     assert "grpc://" in fault(seen).hint
 
 
-async def test_none_where_tls_is_spoken(certified: grpc.ServerCredentials):
+async def test_plain_grpc_to_a_port_with_tls_is_reported(certified: grpc.ServerCredentials):
     async with served(unary=echo, credentials=certified) as target:
         seen = await observe(asking(target))
-    assert fault(seen).seen == f"{target} took the connection and closed it."
+    assert fault(seen).seen == f"{target} accepted the connection and closed it."
     assert "grpcs://" in fault(seen).hint
 
 
 # ── credentials ──
 
 
-def test_credentials_are_signed_in_lower_case_and_only_where_they_go_home():
+def test_credentials_are_sent_in_lower_case_to_their_origin_only():
     credentials = Credentials(
         {"Authorization": "Bearer w"}, frozenset({"http://a:1"}), {"Key": "k"}, plain={"A2A-Extensions": "urn:x"}
     )

@@ -1,4 +1,4 @@
-"""The quirks of real servers that concern the wire, by the numbers of the list that they are collected in."""
+"""Deviations of real servers that concern the transport, with the numbers of our notes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from inspector.findings.transport.judge import of_payload
+from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.bindings.base import HttpRequest
@@ -42,7 +42,7 @@ def test_quirk_04_events_are_whole_however_segments_and_letters_are_cut():
 
 
 @pytest.mark.parametrize("dialect", [v0_2.DIALECT, v0_3.DIALECT], ids=["0.2", "0.3"])
-def test_quirk_05_an_error_is_read_from_a_frame_that_does_not_call_itself_one(dialect):
+def test_quirk_05_an_error_is_read_from_a_frame_without_an_event_name(dialect):
     error = {"code": -32602, "message": "Invalid parameters"}
     (frame,) = Decoder().feed(b"data: " + json.dumps({"jsonrpc": "2.0", "id": "1", "error": error}).encode() + b"\n\n")
     assert frame.event == ""
@@ -65,7 +65,7 @@ async def observed(sent_back: bytes) -> list[Observation]:
     port = server.sockets[0].getsockname()[1]
     request = HttpRequest("GET", f"http://127.0.0.1:{port}/", {})
     async with server, asyncio.timeout(10), aclosing(Client()) as client, aclosing(client.exchange(request)) as seen:
-        return [one async for one in seen]
+        return [observation async for observation in seen]
 
 
 async def test_quirk_08_a_stream_ends_with_its_last_chunk_though_the_socket_stays_open():
@@ -83,16 +83,16 @@ async def test_quirk_10_a_stream_is_a_stream_whatever_was_accepted_and_no_coding
 
 
 @pytest.mark.parametrize("dialect", [v0_2.DIALECT, v0_3.DIALECT], ids=["0.2", "0.3"])
-def test_quirk_11_an_error_without_an_id_is_read_and_is_no_slip(dialect):
+def test_quirk_11_an_error_without_an_id_is_read_without_a_finding(dialect):
     value = {"jsonrpc": "2.0", "error": {"code": -32700, "message": "Invalid JSON payload"}}
     answer = jsonrpc.decode_answer(dialect, Operation.GET, 200, value)
     assert isinstance(answer, ProtocolError)
     payload = Payload("JSONRPC", Operation.SEND, dialect.version, "1", 200, "application/json", False, value, answer)
-    assert of_payload(payload) == ()
+    assert judge_payload(payload) == ()
 
 
 @pytest.mark.parametrize("place", ["X-A2A-Notification-Token", "Authorization"])
-async def test_quirk_22_the_token_is_enough_in_either_place(place: str):
+async def test_quirk_22_the_token_is_accepted_in_either_header(place: str):
     came: list[Delivery] = []
     receiver = Receiver(came.append)
     await receiver.start()

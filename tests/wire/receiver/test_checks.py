@@ -1,4 +1,4 @@
-"""Results of checks are reused as far as their scope allows, and a check is never skipped otherwise."""
+"""Results of checks are reused within their scope, and otherwise every check runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from inspector.wire.receiver.checks import Check, Known, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.server import Receiver, Registration
@@ -36,10 +36,10 @@ async def client() -> AsyncIterator[aiohttp.ClientSession]:
         yield made
 
 
-async def post(client: aiohttp.ClientSession, hook: Registration, body: bytes = b"{}", **headers: str) -> int:
+async def post(client: aiohttp.ClientSession, registration: Registration, body: bytes = b"{}", **headers: str) -> int:
     """Post a delivery whose head is the same each time, unless headers are given."""
-    sent = {"X-A2A-Notification-Token": hook.token, "Content-Type": "application/json", **headers}
-    async with client.post(hook.url, data=body, headers=sent) as answer:
+    sent = {"X-A2A-Notification-Token": registration.token, "Content-Type": "application/json", **headers}
+    async with client.post(registration.url, data=body, headers=sent) as answer:
         return answer.status
 
 
@@ -58,85 +58,85 @@ def added(stage: Stage[Any], scope: Scope, result: Result | None = None, *, stat
 
 
 def checks(delivery: Delivery) -> dict[str, bool | None]:
-    return {one.name: one.good for one in delivery.checks}
+    return {check.name: check.good for check in delivery.checks}
 
 
 @pytest.mark.parametrize("stage", [REQUEST, BODY], ids=["request", "body"])
-async def test_a_check_of_deliveries_runs_for_each_and_one_of_heads_for_each_new_head(receiver, client, came, stage):
-    hook = receiver.register()
-    assert [await post(client, hook) for _ in range(3)] == [204] * 3
+async def test_a_delivery_check_runs_each_time_and_a_head_check_for_each_new_head(receiver, client, came, stage):
+    registration = receiver.register()
+    assert [await post(client, registration) for _ in range(3)] == [204] * 3
     with added(stage, Scope.HEAD) as heads, added(stage, Scope.DELIVERY) as deliveries:
         for _ in range(50):
-            await post(client, hook)
+            await post(client, registration)
         assert (len(heads), len(deliveries)) == (1, 50)
-        await post(client, hook, **{"X-Other": "head"})
+        await post(client, registration, **{"X-Other": "head"})
         assert (len(heads), len(deliveries)) == (2, 51)
 
 
 @pytest.mark.parametrize("scope", Scope)
-async def test_a_check_that_is_added_later_refuses_a_head_that_was_good_before(receiver, client, came, scope):
-    hook = receiver.register()
-    assert await post(client, hook) == 204
+async def test_a_check_that_is_added_later_rejects_a_verified_head(receiver, client, came, scope):
+    registration = receiver.register()
+    assert await post(client, registration) == 204
     with added(REQUEST, scope, Result(False, "not today"), status=403):
-        assert [await post(client, hook) for _ in range(2)] == [403, 403]
+        assert [await post(client, registration) for _ in range(2)] == [403, 403]
     assert came[-1].refused == "Not today."
     assert came[-1].checks[-3] == Check("added", False, "not today")
 
 
-async def test_a_head_that_was_good_is_refused_once_its_registration_is_gone(receiver, client, came):
-    hook = receiver.register()
-    assert [await post(client, hook) for _ in range(2)] == [204, 204]
-    receiver.forget(hook)
-    assert await post(client, hook) == 404
+async def test_a_verified_head_is_rejected_after_its_registration_was_removed(receiver, client, came):
+    registration = receiver.register()
+    assert [await post(client, registration) for _ in range(2)] == [204, 204]
+    receiver.forget(registration)
+    assert await post(client, registration) == 404
     assert came[-1].registration is None
 
 
-async def test_another_body_behind_the_same_head_has_a_verdict_of_its_own(receiver, client, came):
-    hook = receiver.register()
-    assert [await post(client, hook, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
-    assert [checks(one)["json"] for one in came] == [True, False, True]
-    assert [one.body for one in came] == [b"{}", b"[}", b"{}"]
+async def test_bodies_with_the_same_head_are_checked_separately(receiver, client, came):
+    registration = receiver.register()
+    assert [await post(client, registration, body) for body in (b"{}", b"[}", b"{}")] == [204] * 3
+    assert [checks(delivery)["json"] for delivery in came] == [True, False, True]
+    assert [delivery.body for delivery in came] == [b"{}", b"[}", b"{}"]
 
 
-async def test_a_head_with_one_thing_wrong_is_not_taken_for_the_good_one(receiver, client, came):
-    hook, other = receiver.register(), receiver.register()
-    assert await post(client, hook) == 204
-    assert await post(client, hook, **{"X-A2A-Notification-Token": other.token}) == 401
-    assert await post(client, hook, Origin="http://a.example") == 403
-    assert await post(client, hook) == 204
-    assert [one.refused == "" for one in came] == [True, False, False, True]
+async def test_a_head_with_one_wrong_header_does_not_reuse_results(receiver, client, came):
+    registration, other = receiver.register(), receiver.register()
+    assert await post(client, registration) == 204
+    assert await post(client, registration, **{"X-A2A-Notification-Token": other.token}) == 401
+    assert await post(client, registration, Origin="http://a.example") == 403
+    assert await post(client, registration) == 204
+    assert [delivery.refused == "" for delivery in came] == [True, False, False, True]
 
 
-async def test_a_proof_that_is_made_for_one_delivery_is_verified_each_time(receiver, client, came):
-    hook = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
+async def test_a_proof_for_one_delivery_is_verified_each_time(receiver, client, came):
+    registration = receiver.register(WebhookAuth.of("hmac", "a secret of both"))
     signed = {"X-A2A-Signature": "f" * 64}
-    assert [await post(client, hook, **signed) for _ in range(2)] == [401, 401]
-    assert [checks(one)["signature"] for one in came] == [False, False]
+    assert [await post(client, registration, **signed) for _ in range(2)] == [401, 401]
+    assert [checks(delivery)["signature"] for delivery in came] == [False, False]
 
 
-async def test_refused_heads_are_not_kept(receiver, client):
-    hook = receiver.register()
+async def test_rejected_heads_are_not_cached(receiver, client):
+    registration = receiver.register()
     with added(REQUEST, Scope.HEAD) as heads:
-        assert [await post(client, hook, Origin="http://a.example") for _ in range(3)] == [403] * 3
+        assert [await post(client, registration, Origin="http://a.example") for _ in range(3)] == [403] * 3
         assert len(heads) == 3
 
 
-async def test_restarting_forgets_what_was_good(came, unused_tcp_port):
+async def test_restarting_clears_the_cache(came, unused_tcp_port):
     receiver = Receiver(came.append, port=unused_tcp_port)
     await receiver.start()
-    hook = receiver.register()
+    registration = receiver.register()
     async with aiohttp.ClientSession() as client:
-        assert await post(client, hook) == 204
+        assert await post(client, registration) == 204
     await receiver.stop()
     await receiver.start()
     try:
         async with aiohttp.ClientSession() as client:
-            assert await post(client, hook) == 404
+            assert await post(client, registration) == 404
     finally:
         await receiver.stop()
 
 
-def test_only_the_last_keys_are_kept():
+def test_the_cache_keeps_the_last_keys():
     cache: VerifiedCache[int, str] = VerifiedCache(3)
     for number in range(5):
         cache.keep(number, str(number))
@@ -145,11 +145,11 @@ def test_only_the_last_keys_are_kept():
 
 
 async def test_many_deliveries_over_many_connections_are_each_reported_once(receiver, came):
-    hook = receiver.register()
+    registration = receiver.register()
     async with aiohttp.ClientSession() as client:
-        statuses = await asyncio.gather(*(post(client, hook, b'{"n":%d}' % number) for number in range(200)))
+        statuses = await asyncio.gather(*(post(client, registration, b'{"n":%d}' % number) for number in range(200)))
     assert statuses == [204] * 200
-    assert sorted(one.body for one in came) == sorted(b'{"n":%d}' % number for number in range(200))
+    assert sorted(delivery.body for delivery in came) == sorted(b'{"n":%d}' % number for number in range(200))
 
 
 def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_nothing_has_to_run():
@@ -166,7 +166,7 @@ def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_no
         ran.append("delivery")
         return Result(True, str(subject))
 
-    known, other = Known(), Known()
+    known, other = KnownResults(), KnownResults()
     reports = [stage.run(0, known) for _ in range(2)]
     assert (reports[0] is reports[1], ran) == (True, ["head"])
     assert [check.said for number in (1, 2) for check in stage.run(number, other).checks] == ["good", "1", "good", "2"]

@@ -1,4 +1,4 @@
-"""Who works for many senders leaves every turn of the loop some time for others."""
+"""The receiver leaves time for other work in every iteration of the event loop."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ async def iterations_of(seconds: float, workers: int, budget: LoopBudget | None 
     return got
 
 
-async def test_a_turn_has_no_more_work_than_its_slice_and_all_of_it_is_done():
+async def test_an_iteration_does_not_exceed_its_budget_and_all_work_is_done():
     got = await iterations_of(SLICE / 2, 30)
     assert got.total() == 30
     assert max(got.values()) <= 3
 
 
-async def test_one_that_takes_long_has_a_turn_of_its_own():
+async def test_a_long_piece_of_work_has_its_own_iteration():
     assert set((await iterations_of(SLICE * 1.5, 5)).values()) == {1}
 
 
-async def test_what_fits_is_done_in_one_turn():
+async def test_work_within_the_budget_is_done_in_one_iteration():
     assert len(await iterations_of(0.0, 20)) == 1
 
 
-async def test_who_gives_way_does_one_piece_of_work_a_turn_and_goes_on_as_before_later():
+async def test_after_a_key_press_one_piece_of_work_per_iteration_is_done():
     budget = LoopBudget()
     budget.yield_to_input()
     assert set((await iterations_of(0.0001, 20, budget)).values()) == {1}
@@ -61,7 +61,7 @@ async def test_who_gives_way_does_one_piece_of_work_a_turn_and_goes_on_as_before
     assert max((await iterations_of(0.0001, 20, budget)).values()) > 1
 
 
-async def test_who_gives_way_does_nothing_at_first_and_a_held_key_stops_nothing():
+async def test_after_a_key_press_work_pauses_and_a_held_key_does_not_extend_the_pause():
     budget = LoopBudget()
     began = time.perf_counter()
     budget.yield_to_input()
@@ -73,7 +73,7 @@ async def test_who_gives_way_does_nothing_at_first_and_a_held_key_stops_nothing(
     assert time.perf_counter() - began < PAUSE * 0.5
 
 
-async def test_work_that_fails_is_counted_too():
+async def test_failing_work_is_measured():
     budget = LoopBudget()
     with pytest.raises(ValueError, match="oops"), budget:
         work(SLICE)

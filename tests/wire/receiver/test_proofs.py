@@ -1,4 +1,4 @@
-"""How a delivery proves where it is from: Authorization, API key, HMAC and JWT, each as it was asked for."""
+"""The authentication of a delivery as registered: Authorization, API key, HMAC and JWT."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KEYS = read_keys(KeySet([KEY, OTHER]).as_dict(private=False))
 CLAIMS = {"iss": "agent", "aud": "me", "iat": NOW, "exp": NOW + 60, "jti": "1"}
 
 
-def hook(auth: WebhookAuth) -> Registration:
+def registration_for(auth: WebhookAuth) -> Registration:
     return Registration(1, "/push/p", TOKEN, "http://127.0.0.1:9000/push/p", 0.0, auth)
 
 
@@ -45,10 +45,10 @@ def judged(request: PushRequest, body: bytes) -> tuple[tuple[Check, ...], tuple[
     return head.checks + whole.checks, whole[2:]
 
 
-def verdict(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
+def results(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, used: set[str] | None = None):
     """Judge a delivery that is good but for its proof: the checks by name, and the status with its reason."""
     head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
-    registration = hook(auth)
+    registration = registration_for(auth)
     checks, refusal = judged(PushRequest(head, registration, PLACE, used=used or set(), clock=lambda: NOW), body)
     assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
     return {check.name: check for check in checks}, refusal
@@ -72,8 +72,8 @@ def bearer(claims: dict[str, Any], key: Any = KEY, alg: str = "ES256", **header:
         (WebhookAuth.of("api-key", SECRET), ("Authorization", f"ApiKey {SECRET}")),
     ],
 )
-def test_the_proof_that_was_asked_for_is_enough(auth: WebhookAuth, header: tuple[str, str]):
-    checks, (status, _) = verdict(auth, header)
+def test_the_registered_proof_is_sufficient(auth: WebhookAuth, header: tuple[str, str]):
+    checks, (status, _) = results(auth, header)
     assert (status, checks["authorization"].good) == (204, True)
 
 
@@ -89,25 +89,25 @@ def test_the_proof_that_was_asked_for_is_enough(auth: WebhookAuth, header: tuple
         (WebhookAuth(), ("X-API-Key", TOKEN)),
     ],
 )
-def test_another_proof_is_refused(auth: WebhookAuth, header: tuple[str, str]):
-    assert verdict(auth, header)[1][0] == 401
+def test_another_proof_is_rejected(auth: WebhookAuth, header: tuple[str, str]):
+    assert results(auth, header)[1][0] == 401
 
 
-def test_credentials_that_came_twice_have_to_be_the_same():
+def test_repeated_credentials_have_to_be_equal():
     pair = ("Authorization", f"Bearer {TOKEN}")
-    assert verdict(WebhookAuth(), pair, pair)[1][0] == 204
-    assert verdict(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
-    assert verdict(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
+    assert results(WebhookAuth(), pair, pair)[1][0] == 204
+    assert results(WebhookAuth(), pair, ("Authorization", "Bearer x"))[1][0] == 401
+    assert results(WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), ("X-API-Key", "x"))[1][0] == 401
 
 
-def test_the_token_alone_is_enough_and_it_is_said_what_did_not_come():
-    checks, (status, _) = verdict(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
-    assert (status, checks["authorization"]) == (204, Check("authorization", None, "Basic was asked for, none came"))
+def test_the_token_alone_is_sufficient_and_missing_credentials_are_reported():
+    checks, (status, _) = results(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
+    assert (status, checks["authorization"]) == (204, Check("authorization", None, "expected Basic, received none"))
 
 
-def test_a_jwt_in_place_of_credentials_is_refused_with_what_to_ask_for():
-    status, why = verdict(WebhookAuth(), bearer(CLAIMS))[1]
-    assert (status, "ask for a JWT" in why) == (401, True)
+def test_a_jwt_instead_of_credentials_is_rejected_with_a_hint():
+    status, why = results(WebhookAuth(), bearer(CLAIMS))[1]
+    assert (status, "register with a JWKS" in why) == (401, True)
 
 
 # HMAC
@@ -125,32 +125,32 @@ def signatures() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
-def test_the_hmac_of_the_body_is_good_wherever_senders_put_it(header: tuple[str, str]):
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header)
+def test_the_hmac_of_the_body_is_accepted_in_all_known_headers(header: tuple[str, str]):
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
     assert header[0] in checks["signature"].said
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
-def test_the_hmac_of_another_body_is_refused(header: tuple[str, str]):
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
+def test_the_hmac_of_another_body_is_rejected(header: tuple[str, str]):
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), header, body=BODY + b" ")
     assert (status, checks["signature"].good) == (401, False)
 
 
-def test_a_secret_that_is_sent_itself_is_told_as_such():
-    checks, (status, _) = verdict(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
+def test_a_secret_that_is_sent_instead_of_a_signature_is_reported():
+    checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
-    assert checks["signature"].said.startswith("Authorization carries the secret itself")
+    assert checks["signature"].said.startswith("Authorization contains the secret itself")
 
 
-def test_a_right_hmac_does_not_excuse_a_wrong_one():
+def test_a_correct_hmac_does_not_make_up_for_a_wrong_hmac():
     right = signatures()[0]
-    assert verdict(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
+    assert results(WebhookAuth.of("hmac", SECRET), right, ("X-Signature", "0" * 64))[1][0] == 401
 
 
 @pytest.mark.parametrize("headers", [[], [("X-A2A-Notification-Token", TOKEN)]])
-def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[str, str]]):
-    checks, (status, why) = verdict(WebhookAuth.of("hmac", SECRET), *headers)
+def test_a_body_without_the_required_signature_is_rejected(headers: list[tuple[str, str]]):
+    checks, (status, why) = results(WebhookAuth.of("hmac", SECRET), *headers)
     assert (status, checks["signature"].good) == (401, False)
     assert "X-Hub-Signature-256" in why
 
@@ -160,8 +160,8 @@ def test_a_body_that_should_be_signed_and_is_not_is_refused(headers: list[tuple[
 ASKED = WebhookAuth(Proof.JWT, keys=KEYS, issuer="agent", audience="me")
 
 
-def test_a_sound_jwt_is_good_in_every_line():
-    checks, (status, _) = verdict(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
+def test_a_valid_jwt_passes_every_check():
+    checks, (status, _) = results(ASKED, bearer(CLAIMS | {"request_body_sha256": hashlib.sha256(BODY).hexdigest()}))
     lines = ("authorization", "signature", "issuer", "audience", "dates", "replay", "body-hash")
     assert (status, [checks[name].good for name in lines]) == (204, [True] * 7)
 
@@ -187,11 +187,11 @@ def test_a_sound_jwt_is_good_in_every_line():
         ({"request_body_sha256": 5}, "body-hash"),
     ],
 )
-def test_a_jwt_with_a_wrong_claim_is_refused_for_that_claim(claims: dict[str, Any], name: str):
+def test_a_jwt_with_a_wrong_claim_fails_the_check_of_that_claim(claims: dict[str, Any], name: str):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
     made = _signed(changed)
-    checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
-    assert (status, [one for one in checks if checks[one].good is False]) == (401, [name])
+    checks, (status, _) = results(ASKED, ("Authorization", f"Bearer {made}"))
+    assert (status, [check for check in checks if checks[check].good is False]) == (401, [name])
 
 
 def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str:
@@ -211,13 +211,13 @@ def _signed(claims: dict[str, Any], header: dict[str, Any] | None = None) -> str
         {"jti": None},
     ],
 )
-def test_a_jwt_within_its_bounds_is_good(claims: dict[str, Any]):
+def test_a_jwt_within_the_limits_is_accepted(claims: dict[str, Any]):
     changed = {key: value for key, value in (CLAIMS | claims).items() if value is not None}
-    assert verdict(ASKED, bearer(changed))[1] == (204, "")
+    assert results(ASKED, bearer(changed))[1] == (204, "")
 
 
-def test_what_was_not_asked_for_is_told_and_not_judged():
-    checks, (status, _) = verdict(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
+def test_claims_that_are_not_required_are_shown_and_not_checked():
+    checks, (status, _) = results(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
     assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
     assert "'agent'" in checks["issuer"].said
 
@@ -227,26 +227,32 @@ def test_a_jwt_that_was_accepted_before_is_a_replay():
         header = bearer(claims)
         known = read(header[1].removeprefix("Bearer "))
         assert not isinstance(known, str)
-        checks, (status, _) = verdict(ASKED, header, used={known.identity})
+        checks, (status, _) = results(ASKED, header, used={known.identity})
         assert (status, checks["replay"].good) == (401, False)
-        assert verdict(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
+        assert results(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
 
 
-def test_a_jwt_by_a_key_that_is_not_in_the_set_is_refused():
+def test_a_jwt_signed_by_an_unknown_key_is_rejected():
     stranger = ECKey.generate_key("P-256", {"kid": "k1"})
-    checks, (status, why) = verdict(ASKED, bearer(CLAIMS, stranger))
+    checks, (status, why) = results(ASKED, bearer(CLAIMS, stranger))
     assert (status, checks["signature"].good) == (401, False)
-    assert "not by key 'k1'" in why
+    assert "not valid with key 'k1'" in why
 
 
-def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():
+def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
     shared = OctKey.import_key(b"x" * 32)
     confused = jose.encode({"alg": "HS256", "kid": "k1"}, CLAIMS, shared, algorithms=["HS256"])
     none = ".".join(
-        (*(urlsafe_b64encode(json.dumps(one).encode()).rstrip(b"=").decode() for one in ({"alg": "none"}, CLAIMS)), "")
+        (
+            *(
+                urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+                for value in ({"alg": "none"}, CLAIMS)
+            ),
+            "",
+        )
     )
     for made, why in ((confused, "HS256"), (none, "none"), (_signed(CLAIMS, {"crit": ["b64"], "b64": True}), "crit")):
-        checks, (status, _) = verdict(ASKED, ("Authorization", f"Bearer {made}"))
+        checks, (status, _) = results(ASKED, ("Authorization", f"Bearer {made}"))
         assert (status, checks["signature"].good, why in checks["signature"].said) == (401, False, True)
 
 
@@ -254,12 +260,12 @@ def test_a_shared_secret_no_algorithm_and_an_unknown_extension_are_refused():
     "value",
     ["", "Bearer", "Bearer x", "Bearer a.b", "Bearer ..", "Bearer a.b.c.d", "Basic dXNlcjpw", SECRET, "Bearer !.!.!"],
 )
-def test_what_is_no_jwt_is_refused(value: str):
-    checks, (status, _) = verdict(ASKED, ("Authorization", value))
+def test_an_invalid_jwt_is_rejected(value: str):
+    checks, (status, _) = results(ASKED, ("Authorization", value))
     assert (status, checks["authorization"].good) == (401, False)
 
 
-def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
+def test_the_recorded_delivery_of_0_1_is_checked_correctly():
     raw = (DATA / "push_0_1.http").read_bytes()
     head, _, body = raw.partition(b"\r\n\r\n")
     value = head.partition(b"Authorization: ")[2].partition(b"\r\n")[0].decode()
@@ -268,15 +274,15 @@ def test_the_recorded_delivery_of_0_1_gets_the_right_verdict():
     assert not isinstance(made, str)
     auth = WebhookAuth(Proof.JWT, keys=keys)
     sent = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Authorization", value)))
-    request = PushRequest(sent, hook(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
-    checks = {one.name: one.good for one in judged(request, body)[0]}
+    request = PushRequest(sent, registration_for(auth), PLACE, clock=lambda: float(str(made.claims["iat"])) + 1)
+    checks = {check.name: check.good for check in judged(request, body)[0]}
     assert (checks["signature"], checks["dates"], checks["body-hash"]) == (True, True, True)
-    forged = {one.name: one.good for one in judged(request, body + b" ")[0]}
+    forged = {check.name: check.good for check in judged(request, body + b" ")[0]}
     assert forged == {**checks, "body-hash": False}
 
 
 def test_rsa_keys_verify_too():
     key = RSAKey.generate_key(2048, {"kid": "r"})
     auth = WebhookAuth(Proof.JWT, keys=read_keys(KeySet([key]).as_dict(private=False)))
-    assert verdict(auth, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
-    assert verdict(auth, bearer(CLAIMS, key, "PS256"))[1] == (204, "")
+    assert results(auth, bearer(CLAIMS, key, "RS256"))[1] == (204, "")
+    assert results(auth, bearer(CLAIMS, key, "PS256"))[1] == (204, "")

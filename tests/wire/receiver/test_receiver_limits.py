@@ -1,28 +1,28 @@
-"""The webhook receiver on real sockets: what is refused for its size, its pace or its form."""
+"""The webhook receiver on real sockets: deliveries that are rejected for size, time or format."""
 
 import asyncio
 import contextlib
 import logging
 
 import pytest
-from receiving import BODY, Answer, opened, verdict
+from receiving import BODY, Answer, opened, results
 
 from inspector.wire.receiver.server import ReceiverLimits
 
 
-async def test_a_declared_length_over_the_limit_is_answered_with_413_before_the_body_comes(desk):
-    answer = await desk.send(desk.head("Content-Length: 1073741824"))
+async def test_a_content_length_over_the_limit_is_answered_with_413_at_once(running):
+    answer = await running.send(running.head("Content-Length: 1073741824"))
     assert answer.status == 413
-    delivery = await desk.inbox.one()
-    assert delivery.refused == "The head declares 1,073,741,824 bytes of body, and at most 1,000 are taken."
-    assert (verdict(delivery)["size"], verdict(delivery)["json"]) == (False, None)
+    delivery = await running.inbox.one()
+    assert delivery.refused == "Content-Length is 1,073,741,824 bytes, the limit is 1,000."
+    assert (results(delivery)["size"], results(delivery)["json"]) == (False, None)
 
 
-async def test_a_body_of_exactly_the_limit_is_taken(desk):
-    assert (await desk.send(desk.post(b'"' + b"x" * 998 + b'"'))).status == 204
+async def test_a_body_of_exactly_the_limit_is_accepted(running):
+    assert (await running.send(running.post(b'"' + b"x" * 998 + b'"'))).status == 204
 
 
-async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_kept(quick):
+async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded(quick):
     reader, writer = await quick.connect()
     writer.write(quick.head("Transfer-Encoding: chunked"))
     chunk = b"40\r\n" + b"x" * 64 + b"\r\n"
@@ -40,10 +40,10 @@ async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_kept(quick)
     writer.close()
 
 
-async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
-    async with opened(ReceiverLimits(body=1000, kept=100, linger=60)) as desk:
-        reader, writer = await desk.connect()
-        writer.write(desk.head(f"Content-Length: {1 << 22}"))
+async def test_a_rejected_sender_can_finish_its_body_and_read_the_response():
+    async with opened(ReceiverLimits(body=1000, rejected_body=100, linger=60)) as running:
+        reader, writer = await running.connect()
+        writer.write(running.head(f"Content-Length: {1 << 22}"))
         writer.write(b"x" * (1 << 22))
         answer = await Answer.read(reader)
         async with asyncio.timeout(10):
@@ -51,14 +51,14 @@ async def test_a_refused_sender_may_finish_its_body_and_read_the_answer():
             assert await reader.read() == b""
         writer.close()
         assert (answer.status, answer.headers["connection"]) == (413, "close")
-        assert len((await desk.inbox.one()).body) <= 100
+        assert len((await running.inbox.one()).body) <= 100
 
 
-async def test_bodies_that_together_hold_too_much_are_answered_with_503():
-    async with opened(ReceiverLimits(body=1000, held=500)) as desk:
-        assert (await desk.send(desk.post(b"x" * 501))).status == 503
-        assert (await desk.inbox.one()).refused == "Too many long bodies came at once."
-        assert (await desk.send(desk.post(b"1" * 500))).status == 204
+async def test_bodies_that_are_too_long_together_are_answered_with_503():
+    async with opened(ReceiverLimits(body=1000, all_bodies=500)) as running:
+        assert (await running.send(running.post(b"x" * 501))).status == 503
+        assert (await running.inbox.one()).refused == "Too many long bodies are being received."
+        assert (await running.send(running.post(b"1" * 500))).status == 204
 
 
 @pytest.mark.parametrize(
@@ -71,31 +71,31 @@ async def test_bodies_that_together_hold_too_much_are_answered_with_503():
         ["x" * 3_000],
     ],
 )
-async def test_too_much_of_a_head_is_answered_with_431_and_its_beginning_shown(desk, lines):
-    reader, writer = await desk.connect()
-    writer.write(desk.head(*lines))
+async def test_a_head_that_is_too_long_is_answered_with_431_and_its_beginning_recorded(running, lines):
+    reader, writer = await running.connect()
+    writer.write(running.head(*lines))
     assert (await Answer.read(reader)).status == 431
     writer.close()
-    delivery = await desk.inbox.one()
-    assert (delivery.status, delivery.method, delivery.target) == (431, "POST", desk.hook.path)
-    assert delivery.headers[0] == ("Host", desk.host)
+    delivery = await running.inbox.one()
+    assert (delivery.status, delivery.method, delivery.target) == (431, "POST", running.registration.path)
+    assert delivery.headers[0] == ("Host", running.host)
     assert sum(len(name) + len(value) for name, value in delivery.headers) <= 2_000
 
 
-async def test_a_target_that_is_too_long_is_answered_with_431(desk):
-    assert (await desk.send(desk.post(target="/" + "x" * 3_000))).status == 431
-    assert (await desk.inbox.one()).target.startswith("/xxx")
+async def test_a_target_that_is_too_long_is_answered_with_431(running):
+    assert (await running.send(running.post(target="/" + "x" * 3_000))).status == 431
+    assert (await running.inbox.one()).target.startswith("/xxx")
 
 
 @pytest.mark.parametrize("pieces", [[b"P"], [b"POST /x HTTP/1.1\r\n", b"Host: a\r\n"]])
 async def test_a_slow_head_is_answered_with_408(quick, pieces):
     assert (await quick.send(*pieces)).status == 408
     delivery = await quick.inbox.one()
-    assert delivery.refused == "The head had not come whole after 0.2 s."
+    assert delivery.refused == "The head was incomplete after 0.2 s."
     assert delivery.method == ("POST" if len(pieces) > 1 else "P")
 
 
-async def test_the_clock_runs_for_every_head_of_a_connection(quick):
+async def test_the_time_limit_applies_to_every_head_of_a_connection(quick):
     reader, writer = await quick.connect()
     writer.write(quick.post())
     assert (await Answer.read(reader)).status == 204
@@ -105,13 +105,13 @@ async def test_the_clock_runs_for_every_head_of_a_connection(quick):
     assert (await quick.inbox.until(2))[1].target == "/x HT"
 
 
-async def test_a_head_that_was_refused_is_not_late_as_well(quick):
+async def test_a_rejected_head_does_not_time_out_as_well(quick):
     assert (await quick.send(b"x" * 3_000)).status == 431
     assert (await quick.send(b"POST")).status == 408  # its clock runs out after that of the first
     assert [delivery.status for delivery in quick.inbox.all] == [431, 408]
 
 
-async def test_a_head_that_trickles_in_is_answered_with_408(quick):
+async def test_a_head_in_small_slow_parts_is_answered_with_408(quick):
     reader, writer = await quick.connect()
     answer = asyncio.create_task(Answer.read(reader))
     async with asyncio.timeout(10):
@@ -124,17 +124,17 @@ async def test_a_head_that_trickles_in_is_answered_with_408(quick):
     writer.close()
 
 
-async def test_a_slow_body_is_answered_with_408_and_what_came_is_kept(quick):
+async def test_a_slow_body_is_answered_with_408_and_its_beginning_recorded(quick):
     assert (await quick.send(quick.head("Content-Length: 77"), BODY[:9])).status == 408
     delivery = await quick.inbox.one()
-    assert delivery.refused == "Only 9 bytes of the body had come after 0.2 s."
-    assert (delivery.body, verdict(delivery)["size"]) == (BODY[:9], False)
+    assert delivery.refused == "Only 9 bytes of the body were received within 0.2 s."
+    assert (delivery.body, results(delivery)["size"]) == (BODY[:9], False)
 
 
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "TLS came to a port that speaks plain http"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "The sender uses TLS, but this receiver uses plain http"),
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "Not valid HTTP"),
         (b"BREW /pot HTTP/1.1\r\n\r\n", "Not valid HTTP: Invalid method"),
         (b"POST /x HTTP/1.1\nHost: a\n\n", "Not valid HTTP"),
@@ -150,10 +150,10 @@ async def test_a_slow_body_is_answered_with_408_and_what_came_is_kept(quick):
         (b"POST /\xff HTTP/1.1\r\nHost: a\r\n\r\n", "Not valid HTTP"),
     ],
 )
-async def test_what_is_no_http_is_answered_with_400_and_reported_without_a_word_in_the_log(desk, caplog, raw, words):
+async def test_invalid_http_is_answered_with_400_and_reported_without_logging(running, caplog, raw, words):
     caplog.set_level(logging.DEBUG)
-    assert (await desk.send(raw)).status == 400
-    delivery = await desk.inbox.one()
+    assert (await running.send(raw)).status == 400
+    delivery = await running.inbox.one()
     assert delivery.status == 400
     assert words in delivery.refused
     assert "canary" not in delivery.refused
@@ -162,64 +162,64 @@ async def test_what_is_no_http_is_answered_with_400_and_reported_without_a_word_
     assert [record for record in caplog.records if record.name != "asyncio"] == []
 
 
-async def test_what_is_no_http_is_shown_as_far_as_it_can_be_read(desk):
-    await desk.send(desk.post(X_Bad="a\x1bb"))
-    delivery = await desk.inbox.one()
-    assert (delivery.method, delivery.target, delivery.body) == ("POST", desk.hook.path, BODY)
+async def test_invalid_http_is_recorded_as_far_as_it_can_be_read(running):
+    await running.send(running.post(X_Bad="a\x1bb"))
+    delivery = await running.inbox.one()
+    assert (delivery.method, delivery.target, delivery.body) == ("POST", running.registration.path, BODY)
     assert ("X-Bad", "a\x1bb") in delivery.headers
 
 
 @pytest.mark.parametrize("pieces", [[b"zz\r\nabc"], [b"3\r\nabc\r\n", b"zz\r\n"], [b"3\r\nabcd\r\n"]])
-async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(desk, pieces):
-    reader, writer = await desk.connect()
-    writer.write(desk.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
+async def test_malformed_chunks_are_answered_with_400_without_waiting_for_more(running, pieces):
+    reader, writer = await running.connect()
+    writer.write(running.head("Transfer-Encoding: chunked", "Expect: 100-continue"))
     assert (await Answer.read(reader)).status == 100  # the error has to hit a body that is being read
     for piece in pieces:
         writer.write(piece)
     assert (await Answer.read(reader)).status == 400
     writer.close()
-    assert "chunks of the body are malformed" in (await desk.inbox.one()).refused
+    assert "chunked body is malformed" in (await running.inbox.one()).refused
 
 
-async def test_garbage_after_a_good_delivery_is_a_refused_delivery_of_its_own(desk):
-    reader, writer = await desk.connect()
-    for raw, status in ((desk.post(), 204), (b"\x00\x01\x02\r\n\r\n", 400)):
+async def test_invalid_bytes_after_an_accepted_delivery_are_a_separate_delivery(running):
+    reader, writer = await running.connect()
+    for raw, status in ((running.post(), 204), (b"\x00\x01\x02\r\n\r\n", 400)):
         writer.write(raw)
         assert (await Answer.read(reader)).status == status
     writer.close()
-    good, bad = await desk.inbox.until(2)
+    good, bad = await running.inbox.until(2)
     assert (good.refused, bad.status, bad.body) == ("", 400, b"")
 
 
-async def test_a_body_longer_than_its_declared_length_is_refused_and_shown_whole(desk):
-    raw = desk.head(f"Content-Length: {len(BODY) - 2}") + BODY
-    assert (await desk.send(raw)).status == 400
-    delivery = await desk.inbox.one()
-    assert (delivery.target, delivery.body) == (desk.hook.path, BODY)
+async def test_a_body_longer_than_its_content_length_is_rejected_and_recorded_completely(running):
+    raw = running.head(f"Content-Length: {len(BODY) - 2}") + BODY
+    assert (await running.send(raw)).status == 400
+    delivery = await running.inbox.one()
+    assert (delivery.target, delivery.body) == (running.registration.path, BODY)
     assert delivery.refused.startswith("Not valid HTTP")
 
 
 @pytest.mark.parametrize("sent", [1, 40, -5])
-async def test_a_delivery_that_breaks_off_is_reported_though_nobody_can_be_answered(desk, sent):
-    raw = desk.post()
-    _, writer = await desk.connect()
+async def test_a_delivery_whose_sender_disconnects_is_reported(running, sent):
+    raw = running.post()
+    _, writer = await running.connect()
     writer.write(raw[: sent if sent > 0 else len(raw) + sent])
     writer.close()
-    delivery = await desk.inbox.one()
+    delivery = await running.inbox.one()
     assert delivery.status == 0
     part = "72 bytes of the body" if sent < 0 else f"{sent} bytes of the head"
-    assert delivery.refused == f"The connection broke off after {part}."
+    assert delivery.refused == f"The connection was closed after {part}."
 
 
-async def test_a_refused_delivery_that_breaks_off_says_why_it_was_refused(desk):
-    _, writer = await desk.connect()
-    writer.write(desk.post(X_A2A_Notification_Token="wrong")[:-5])
+async def test_a_rejected_delivery_whose_sender_disconnects_has_the_reason_of_the_rejection(running):
+    _, writer = await running.connect()
+    writer.write(running.post(X_A2A_Notification_Token="wrong")[:-5])
     writer.close()
-    delivery = await desk.inbox.one()
+    delivery = await running.inbox.one()
     assert (delivery.status, delivery.refused[:25]) == (0, "X-A2A-Notification-Token ")
 
 
-async def test_a_connection_that_never_says_anything_is_closed_and_not_reported(quick):
+async def test_a_silent_connection_is_closed_and_not_reported(quick):
     reader, writer = await quick.connect()
     writer.write(b"\r\n")
     async with asyncio.timeout(10):
@@ -238,19 +238,19 @@ async def test_an_idle_connection_is_closed_after_its_delivery(quick):
     assert len(quick.inbox.all) == 1
 
 
-async def test_one_connection_too_many_is_answered_with_503_and_makes_room_when_another_leaves():
-    async with opened(ReceiverLimits(connections=2)) as desk:
-        pairs = [await desk.connect() for _ in range(2)]
+async def test_a_connection_over_the_limit_is_answered_with_503_until_another_is_closed():
+    async with opened(ReceiverLimits(connections=2)) as running:
+        pairs = [await running.connect() for _ in range(2)]
         for reader, writer in pairs:
-            writer.write(desk.post())
+            writer.write(running.post())
             assert (await Answer.read(reader)).status == 204
-        reader, writer = await desk.connect()
+        reader, writer = await running.connect()
         answer = await Answer.read(reader)
         writer.close()
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
-        assert (await desk.inbox.until(3))[2].refused == "Too many connections are open."
+        assert (await running.inbox.until(3))[2].refused == "Too many connections are open."
         pairs[0][1].close()
         async with asyncio.timeout(10):
-            while (await desk.send(desk.post())).status != 204:
+            while (await running.send(running.post())).status != 204:
                 await asyncio.sleep(0.01)
         pairs[1][1].close()

@@ -1,4 +1,4 @@
-"""Answers dialled in: how they are written, for whom, how often, and what of them crosses the wire."""
+"""Response overrides: their syntax, their scope and count, and the responses that are sent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from inspector.wire.receiver.response_override import Manner, ResponseOverrides,
         ("302:1", "302", 1),
     ],
 )
-def test_an_answer_is_read_as_it_is_written(text: str, words: str, left: int | None):
+def test_an_override_is_parsed(text: str, words: str, left: int | None):
     read = read_override(text)
     assert read is not None
     assert (read.response.words, read.left) == (words, left)
@@ -45,48 +45,50 @@ def dialled(*texts: str) -> ResponseOverrides:
     return overrides
 
 
-def test_the_last_answer_for_good_counts_and_those_for_so_many_come_first():
+def test_overrides_with_a_count_apply_first_and_then_the_last_without_a_count():
     overrides = dialled("500:2", "429", "never", "404:1")
     assert overrides.words == "500, 2 more; never; 404, 1 more"
-    assert [overrides.take(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
+    assert [overrides.next_response(None).words for _ in range(5)] == ["500", "500", "404", "never", "never"]
 
 
 @pytest.mark.parametrize(
     "text", ["", "5", "99", "199", "600", "500:0", "500:", "500:-1", "maybe", "500 2", "1e3", "500@", "٥٠٠"]
 )
-def test_what_is_no_answer_is_not_read(text: str):
+def test_an_invalid_override_is_rejected(text: str):
     assert read_override(text) is None
 
 
-def test_only_a_whole_answer_of_success_takes_a_delivery():
+def test_only_a_complete_response_of_success_accepts_a_delivery():
     taking = {"200": True, "202": True, "204@5": True, "302": False, "429": False, "500": False}
-    assert {text: read_override(text).response.takes for text in taking} == taking
-    assert not any(read_override(manner.value).response.takes for manner in Manner if manner is not Manner.WHOLE)
+    assert {text: read_override(text).response.accepts for text in taking} == taking
+    assert not any(read_override(manner.value).response.accepts for manner in Manner if manner is not Manner.WHOLE)
 
 
-async def test_a_dial_is_for_its_registration_and_for_so_many_deliveries():
-    async with opened() as desk:
-        other = desk.receiver.register()
+async def test_an_override_applies_to_its_registration_and_count():
+    async with opened() as running:
+        other = running.receiver.register()
         overrides = ResponseOverrides()
         overrides.add(read_override("500:2", other))
         overrides.add(read_override("202"))
-        assert overrides.words == "500, 2 more for hook 2; 202"
-        statuses = [overrides.take(one).status for one in (desk.hook, other, other, other)]
+        assert overrides.words == "500, 2 more for webhook 2; 202"
+        statuses = [
+            overrides.next_response(registration).status for registration in (running.registration, other, other, other)
+        ]
         assert (statuses, overrides.words) == ([202, 500, 500, 202], "202")
         overrides.clear()
-        assert (bool(overrides), overrides.take(other)) == (False, response_override.ACCEPT)
+        assert (bool(overrides), overrides.next_response(other)) == (False, response_override.ACCEPT)
 
 
-async def test_statuses_are_given_in_turn_and_told():
-    async with opened() as desk:
+async def test_overrides_are_applied_in_order_and_reported():
+    async with opened() as running:
         for text in ("500:1", "429/7:1", "302:1", "200:1"):
-            desk.receiver.overrides.add(read_override(text))
-        answers = [await desk.send(desk.post()) for _ in range(5)]
-        seen = await desk.inbox.until(5)
-    assert [one.status for one in answers] == [500, 429, 302, 200, 204]
+            running.receiver.overrides.add(read_override(text))
+        answers = [await running.send(running.post()) for _ in range(5)]
+        seen = await running.inbox.until(5)
+    assert [response.status for response in answers] == [500, 429, 302, 200, 204]
     assert answers[1].headers["retry-after"] == "7"
-    assert answers[2].headers["location"] == f"{desk.hook.url}?redirected=1"
-    assert [(one.status, one.dialled, one.taken, one.refused) for one in seen] == [
+    assert answers[2].headers["location"] == f"{running.registration.url}?redirected=1"
+    assert [(delivery.status, delivery.override, delivery.accepted, delivery.refused) for delivery in seen] == [
         (500, "500", False, ""),
         (429, "429, retry after 7 s", False, ""),
         (302, "302", False, ""),
@@ -95,77 +97,79 @@ async def test_statuses_are_given_in_turn_and_told():
     ]
 
 
-async def test_what_is_refused_does_not_use_up_what_is_dialled_in():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("500:1"))
-        assert (await desk.send(desk.post(X_A2A_Notification_Token="wrong"))).status == 401
-        assert (await desk.send(desk.head(method="GET", target=f"{desk.hook.path}?validationToken=a"))).status == 200
-        assert (await desk.send(desk.post())).status == 500
+async def test_a_rejected_delivery_does_not_use_an_override():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("500:1"))
+        assert (await running.send(running.post(X_A2A_Notification_Token="wrong"))).status == 401
+        assert (
+            await running.send(running.head(method="GET", target=f"{running.registration.path}?validationToken=a"))
+        ).status == 200
+        assert (await running.send(running.post())).status == 500
 
 
-async def test_a_delay_holds_the_answer_back_and_not_the_report():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("204@0.2:1"))
+async def test_a_delay_delays_the_response_and_not_the_report():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("204@0.2:1"))
         began = time.monotonic()
-        answer = asyncio.create_task(desk.send(desk.post()))
-        delivery = await desk.inbox.one()
+        answer = asyncio.create_task(running.send(running.post()))
+        delivery = await running.inbox.one()
         assert not answer.done()
-        assert (delivery.delay, delivery.taken) == (0.2, True)
+        assert (delivery.delay, delivery.accepted) == (0.2, True)
         assert (await answer).status == 204
         assert time.monotonic() - began >= 0.2
 
 
-async def test_an_answer_that_never_comes_holds_the_connection_until_the_sender_leaves():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("never:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
-        assert (await desk.inbox.one()).status == 0
+async def test_without_a_response_the_connection_stays_open_until_the_sender_closes_it():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("never:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
+        assert (await running.inbox.one()).status == 0
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(reader.read(1), 0.1)
         writer.close()
-        assert (await desk.send(desk.post())).status == 204
+        assert (await running.send(running.post())).status == 204
 
 
-async def test_the_receiver_stops_although_answers_are_due():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("never"))
-        desk.receiver.overrides.add(read_override("204@1000"))
-        _, writer = await desk.connect()
-        writer.write(desk.post())
-        await desk.inbox.one()
+async def test_the_receiver_stops_although_responses_are_pending():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("never"))
+        running.receiver.overrides.add(read_override("204@1000"))
+        _, writer = await running.connect()
+        writer.write(running.post())
+        await running.inbox.one()
         async with asyncio.timeout(5):
-            await desk.receiver.stop()
+            await running.receiver.stop()
         writer.close()
 
 
-async def test_a_reset_breaks_the_connection_off():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("reset:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
+async def test_reset_resets_the_connection():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("reset:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
         with pytest.raises(ConnectionResetError):
             await reader.read()
-        assert (await desk.inbox.one()).status == 0
+        assert (await running.inbox.one()).status == 0
         writer.close()
 
 
-async def test_a_truncated_answer_promises_more_than_comes():
-    async with opened() as desk:
-        desk.receiver.overrides.add(read_override("truncated:1"))
-        reader, writer = await desk.connect()
-        writer.write(desk.post())
+async def test_a_truncated_response_is_shorter_than_announced():
+    async with opened() as running:
+        running.receiver.overrides.add(read_override("truncated:1"))
+        reader, writer = await running.connect()
+        writer.write(running.post())
         with pytest.raises(asyncio.IncompleteReadError):
             await Answer.read(reader)
-        delivery = await desk.inbox.one()
-        assert (delivery.status, delivery.taken) == (200, False)
+        delivery = await running.inbox.one()
+        assert (delivery.status, delivery.accepted) == (200, False)
         writer.close()
 
 
-async def test_a_redirect_that_is_followed_is_seen():
-    async with opened(ReceiverLimits()) as desk:
-        desk.receiver.overrides.add(read_override("307:1"))
-        first = await desk.send(desk.post())
-        target = first.headers["location"].removeprefix(desk.receiver.base_url)
-        assert (await desk.send(desk.post(target=target))).status == 204
-        assert (await desk.inbox.until(2))[1].target.endswith("?redirected=1")
+async def test_a_followed_redirect_can_be_recognised():
+    async with opened(ReceiverLimits()) as running:
+        running.receiver.overrides.add(read_override("307:1"))
+        first = await running.send(running.post())
+        target = first.headers["location"].removeprefix(running.receiver.base_url)
+        assert (await running.send(running.post(target=target))).status == 204
+        assert (await running.inbox.until(2))[1].target.endswith("?redirected=1")

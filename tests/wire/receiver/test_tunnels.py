@@ -1,4 +1,4 @@
-"""Which tunnels are proposed."""
+"""The commands for tunnels that are proposed."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ URL = "http://127.0.0.1:4711"
         ),
     ],
 )
-def test_only_programs_that_are_there_are_proposed(there: set[str], commands: list[str]):
+def test_only_installed_programs_are_proposed(there: set[str], commands: list[str]):
     assert tunnels(URL, lambda name: f"/usr/bin/{name}" if name in there else None) == commands
