@@ -90,7 +90,7 @@ def recording(path: Path) -> Opened:
 def chosen(path: Path) -> float:
     """Choose a capture in a running inspector, and return the seconds until its first rows are on the screen."""
     with _home() as home, opened(INSPECTOR, environment(home), ROOT) as screen:
-        screen.wait_for(b"which agent?")
+        screen.wait_for(b"Connect to an agent")
         screen.rest(time.perf_counter() + _CHOOSING)
         screen.press(str(path).encode())
         screen.wait_for(path.name[-_TAIL:].encode())

@@ -72,7 +72,7 @@ async def play(stage: Stage) -> None:
     await compose(stage)
     await stage.send("report")
     await until(pilot, lambda: stage.recorded("delivery", "artifact") == 7)
-    stage.shoot("talk")
+    stage.shoot("chat")
     await until(pilot, lambda: stage.recorded("end") == 2 and stage.recorded("delivery", "status") == 2)
     await pilot.press("alt+4")
     await until(pilot, lambda: True)

@@ -14,8 +14,8 @@ def dump(value: Any, indent: int | None = None) -> str:
     except RecursionError:
         if indent is None:
             raise
-        return dump(value)  # without indentation it takes less of the stack
+        return dump(value)  # without indentation it needs less of the stack
     if text.isascii() and "\x7f" not in text:
         return text
-    escapes = {ord(one): json.dumps(one)[1:-1] for one in set(text) if one != "\n" and not one.isprintable()}
+    escapes = {ord(char): json.dumps(char)[1:-1] for char in set(text) if char != "\n" and not char.isprintable()}
     return text.translate(escapes | ({0x7F: "\\u007f"} if "\x7f" in text else {}))

@@ -163,7 +163,7 @@ def _is_ignorable(code: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_mark(character: str) -> bool:
-    """Return whether a character is drawn onto the one before it: marks, skin tones, letters of old Hangul."""
+    """Return whether a character is drawn onto the character before it: marks, skin tones, letters of old Hangul."""
     return unicodedata.category(character).startswith("M") or (
         cell_len(character) == 0 and unicodedata.category(character) not in _HIDDEN
     )

@@ -1,4 +1,4 @@
-"""The app: one session at a time, its screens, and the keys that all screens have."""
+"""The Textual app: one session at a time, its screens, and the keys of all screens."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ DEFAULT_THEME = "dusk"
 
 
 class InspectorApp(App[int]):
-    """The inspector in a terminal."""
+    """The interactive inspector in a terminal."""
 
     TITLE = "a2a-inspect"
     CSS_PATH = "app.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "quit", id="app.quit", tooltip="Leave the inspector", show=False, priority=True),
-        Binding("f1", "help", "help", id="app.help", tooltip="What the keys do here"),
+        Binding("ctrl+q", "quit", "quit", id="app.quit", tooltip="Quit a2a-inspect", show=False, priority=True),
+        Binding("f1", "help", "help", id="app.help", tooltip="Show the keys and symbols"),
     ]
 
     def __init__(self, options: Options) -> None:
@@ -60,21 +60,21 @@ class InspectorApp(App[int]):
         """Clean the output before other filters change its colours."""
         others = super().get_line_filters()
         if others != self._filter.others:
-            self._filter = OutputFilter(others)  # a new one, because a filter caches its results
+            self._filter = OutputFilter(others)  # a new object, because a filter caches its results
         return [self._filter]
 
     async def on_event(self, event: events.Event) -> None:
         """Pause background work after a key or a click, so that its effect is drawn first."""
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
-            self.workbench.give_way()
+            self.workbench.yield_to_input()
         await super().on_event(event)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return the colours of our own variables for themes that do not define them."""
+        """Return default colours of the CSS variables of a2a-inspect, for themes that do not define them."""
         return fallback_variables(self.current_theme)
 
     def _fatal_error(self) -> None:
-        """Exit after a crash with a traceback without local variables, because they may contain secrets."""
+        """Exit after a crash; the traceback omits local variables, because they may contain secrets."""
         from rich.traceback import Traceback  # noqa: PLC0415 - only a crash needs it
 
         self.bell()
@@ -83,11 +83,11 @@ class InspectorApp(App[int]):
         self._close_messages_no_wait()
 
     def _exit_on_signals(self) -> None:
-        """Exit in order when the terminal is closed or the process is terminated."""
+        """Exit cleanly when the terminal is closed or the process is terminated."""
         loop = asyncio.get_running_loop()
         for number in ("SIGTERM", "SIGHUP"):
             if hasattr(signal, number):
-                with suppress(NotImplementedError):  # loops on Windows take no signal handlers
+                with suppress(NotImplementedError):  # event loops on Windows do not support signal handlers
                     loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
 
     async def on_mount(self) -> None:
@@ -101,7 +101,7 @@ class InspectorApp(App[int]):
         if wanted and wanted in self.available_themes:
             self.theme = wanted
         elif wanted:
-            notify(self, f"There is no theme {wanted}; ctrl+p shows those there are.")
+            notify(self, f"Unknown theme: {wanted}. Press ctrl+p to choose from the available themes.")
         for problem in problems:
             notify(self, f"{problem.file}: {problem.sentence}", "warning")
         first = self.options.recording or (DEMO if self.options.demo else self.options.reference)
@@ -115,13 +115,13 @@ class InspectorApp(App[int]):
 
     @property
     def session(self) -> Session | None:
-        """The session that is shown."""
+        """The current session, None before an agent is chosen."""
         workbench = self.workbench
         return workbench.session if workbench is not None else None
 
     @property
     def workbench(self) -> WorkbenchScreen | None:
-        """The screen of the session."""
+        """The screen of the current session, None before an agent is chosen."""
         return self._sessions.workbench if self._sessions is not None else None
 
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
@@ -129,13 +129,13 @@ class InspectorApp(App[int]):
         self.open(event.chosen)
 
     def open(self, chosen: str | Path) -> None:
-        """Connect to the agent of a reference, or open the capture at a path, after the frame is drawn."""
+        """Connect to an agent (URL or card file) or open a capture (path), after the frame is drawn."""
         if isinstance(chosen, str):
             self._reference = chosen
         self._show_frame().call_after_refresh(self._open, chosen)
 
     def _show_frame(self) -> Screen[Any]:
-        """Close the screens over the workbench and return it; if there is none, show and return its frame."""
+        """Close the screens over the workbench and return it; without a workbench, show and return the boot screen."""
         frames = (screen for screen in self.screen_stack if screen is self.workbench or isinstance(screen, BootScreen))
         frame = next(frames, None)
         if frame is None:
@@ -172,7 +172,7 @@ class InspectorApp(App[int]):
         self.push_screen(ConnectScreen(can_go_back=True))
 
     def action_help(self) -> None:
-        """Show what the keys do where the focus is."""
+        """Show the help for the focused widget."""
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen, self.glyphs))
 
@@ -182,21 +182,21 @@ class InspectorApp(App[int]):
         if screen is self.workbench:
             for view in VIEWS:
                 go = partial(setattr, screen, "view", view.id)
-                yield SystemCommand(f"Go to {view.title}", f"The place {view.title}", go)
+                yield SystemCommand(f"Go to {view.title}", f"Show the {view.title} view", go)
             yield from self._commands_of_keys(screen)
         yield SystemCommand("Connect", "Connect to another agent", self.action_connect)
 
     def _commands_of_keys(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield a command for each enabled key, except for those that only move the cursor."""
+        """Yield a command for each enabled key, except for keys that only move the cursor."""
         offered: set[str] = set()
         for active in screen.active_bindings.values():
             binding, node = active.binding, active.node
             if not active.enabled or binding.system or not binding.description or binding.action in offered:
                 continue
-            if not binding.tooltip or (binding.id or "").startswith(("lines.", "place.")):
+            if not binding.tooltip or (binding.id or "").startswith(("lines.", "view.")):
                 continue
             offered.add(binding.action)
-            key = f"{binding.description.capitalize()}, the key {self.get_key_display(binding)}"
+            key = f"{binding.description.capitalize()} (key {self.get_key_display(binding)})"
             action = binding.action
             yield SystemCommand(
                 binding.tooltip, key, lambda action=action, node=node: self.call_later(self.run_action, action, node)
@@ -204,7 +204,7 @@ class InspectorApp(App[int]):
 
 
 def _sessions_class() -> type[Sessions]:
-    """Import the session, its clients and the views, which takes 400 ms, after the first frame is drawn."""
+    """Import the session, its clients and the views; the import lasts 400 ms, so the first frame is drawn before."""
     from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
 
     return Sessions

@@ -10,14 +10,14 @@ from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 SWITCH_SECONDS = 0.001
-"""The switch interval of threads: the thread that reads keys needs the interpreter several times for each key."""
+"""The thread switch interval: the thread that reads keys needs the interpreter several times for each key."""
 
 
 def run(options: Options) -> int:
     """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen."""
     if os.environ.get("TERM") == "dumb":
-        seen = "This terminal says that it cannot draw a screen (TERM=dumb)."
-        hint = "Set TERM to what it is, or use card get, send, task get and the others, which need no screen."
+        seen = "The terminal does not support full-screen apps (TERM=dumb)."
+        hint = "Set TERM to the type of the terminal, or use a subcommand such as send, card get or task get."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 

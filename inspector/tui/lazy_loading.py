@@ -1,4 +1,4 @@
-"""Modules that are loaded on first use, each with the milliseconds that it would add to the start on two cores."""
+"""Functions that import a module on first use; each docstring states the start-up time that this saves."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 def demo_agent() -> AbstractContextManager[str]:
-    """Return the built-in mock agent, which runs in a thread of this process: 160 ms."""
+    """Return the built-in mock agent, which runs in a thread of this process; saves 160 ms."""
     running: AbstractContextManager[str] = import_module("inspector.sample_agents.server").serve_in_thread()
     return running
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
-    """Return the screen to compose a message: 19 ms."""
+    """Return the screen to compose a message; saves 19 ms."""
     from inspector.tui.screens.compose import ComposeScreen  # noqa: PLC0415 - see above
 
     return ComposeScreen(session, draft, stream=stream)
 
 
 def doctor(session: Session, reference: str) -> Doctor:
-    """Return the doctor for the agent of a reference: 9 ms."""
+    """Return the doctor for the agent of a reference; saves 9 ms."""
     from inspector.session.doctor.doctor import Doctor  # noqa: PLC0415 - see above
 
     return Doctor(session, reference)
 
 
 async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:
-    """Compare a task by stream, by push and by GetTask: 7 ms."""
+    """Compare a task by stream, push and GetTask; the text is why GetTask failed; saves 7 ms."""
     from inspector.protocol.operations import Operation  # noqa: PLC0415 - see above
     from inspector.session.push import comparison  # noqa: PLC0415 - see above
 
@@ -46,7 +46,7 @@ async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, s
 
 
 async def diagnose(session: Session, task_id: str) -> Diagnosis:
-    """Diagnose why the deliveries of a task are missing: 5 ms."""
+    """Diagnose why the deliveries of a task are missing; saves 5 ms."""
     from inspector.session.push.diagnose import examine  # noqa: PLC0415 - see above
 
     return await examine(session, task_id)

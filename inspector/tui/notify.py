@@ -33,21 +33,21 @@ def notify_faults(node: MessagePump) -> Iterator[None]:
 
 
 def notify_fault(node: MessagePump, fault: Fault) -> None:
-    """Show a notification about a fault that no record reports."""
+    """Show a fault as an error notification."""
     notify(node, fault.sentence(), "error")
 
 
 def copy(node: MessagePump, text: str) -> None:
-    """Copy a text to the clipboard or, on a machine without one (as over ssh), with the terminal's sequence OSC 52."""
+    """Copy a text to the clipboard or, on a machine without a clipboard (for example over ssh), with OSC 52."""
     import pyperclip  # noqa: PLC0415 - looks for programs when it is imported
 
     if not text:
         notify(node, "Nothing is selected.", "warning")
         return
-    way = "to the clipboard"
+    how = "to the clipboard"
     try:
         pyperclip.copy(text)
     except pyperclip.PyperclipException:
         node.app.copy_to_clipboard(text)
-        way = "by the terminal"
-    notify(node, f"Copied {len(text):,} characters {way}.")
+        how = "with the terminal (OSC 52)"
+    notify(node, f"Copied {len(text):,} characters {how}.")

@@ -1,4 +1,4 @@
-"""Throttle refreshes under load: at once when little happens, less often the busier the event loop is."""
+"""Throttle refreshes under load: the busier the event loop, the longer the pause between two refreshes."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from inspector.wire.receiver.loop_budget import InputPause
 FRAME = 1 / 30
 """The minimum seconds between two refreshes."""
 
-REST = 10
-"""The pause after a refresh, as a multiple of its duration, in a fully loaded loop; less in proportion to the load."""
+PAUSE_FACTOR = 10
+"""The pause after a refresh as a multiple of its duration, when the load is 1; it is proportional to the load."""
 
 BUSY = 0.5
-"""The load from which on a loop counts as busy."""
+"""The minimum load of a busy event loop, from 0 to 1."""
 
-LOST = 0.5
-"""The seconds after which a refresh is over even if the screen does not report it, because it was closed."""
+REFRESH_TIMEOUT = 0.5
+"""The seconds after which a refresh counts as finished: a closed screen does not report the end."""
 
 
 class RefreshThrottle:
-    """Combines any number of calls of `poke` into few calls of `wake`, which must change the widget `changed`."""
+    """Combines many calls of `request` into few calls of `refresh`, which must change the widget `changed`."""
 
-    def __init__(self, changed: Widget, wake: Callable[[], None]) -> None:
-        # Textual calls back widgets that did not change before the screen is drawn.
+    def __init__(self, changed: Widget, refresh: Callable[[], None]) -> None:
+        # Textual calls back an unchanged widget before the screen is drawn, so use a widget that changes.
         self._changed = changed
-        self._wake = wake
+        self._refresh = refresh
         self._next = 0.0
-        self._poked = False
+        self._requested = False
         self._drawing = False
-        self._began = 0.0
-        self._drawn_at = self._used_by_then = 0.0
+        self._started = 0.0
+        self._drawn_at = self._cpu_at_drawn = 0.0
         self._load = 0.0
-        self._hold = InputPause()
+        self._input_pause = InputPause()
 
     @property
     def idle(self) -> bool:
-        """Whether all changes have been drawn."""
-        return not self._poked and not self._drawing
+        """Whether all requested refreshes have been drawn."""
+        return not self._requested and not self._drawing
 
-    def poke(self) -> None:
-        """Report that something may have changed; cheap enough to be called for every event."""
-        if self._poked:
+    def request(self) -> None:
+        """Request a refresh; cheap enough to be called for every event."""
+        if self._requested:
             return
-        self._poked = True
+        self._requested = True
         if not self._drawing:
             self._schedule()
         else:
-            self._changed.set_timer(LOST, partial(self._drawn, self._began))
+            self._changed.set_timer(REFRESH_TIMEOUT, partial(self._drawn, self._started))
 
     def yield_to_input(self) -> None:
         """Pause the refreshes of a busy loop for a moment, so that a key is handled first."""
         if self._load > BUSY:
-            self._hold.begin(time.monotonic())
+            self._input_pause.begin(time.monotonic())
 
     def _schedule(self) -> None:
         wait = self._next - time.monotonic()
@@ -66,22 +66,22 @@ class RefreshThrottle:
             self._changed.call_later(self._run)
 
     def _run(self) -> None:
-        if (held := self._hold.left(time.monotonic())) > 0:
-            self._changed.set_timer(held, self._run)
+        if (pause := self._input_pause.left(time.monotonic())) > 0:
+            self._changed.set_timer(pause, self._run)
             return
-        self._began = began = time.monotonic()
-        between = began - self._drawn_at
-        self._load = min(1.0, (time.thread_time() - self._used_by_then) / between) if between > 0 else 1.0
-        self._poked, self._drawing = False, True
-        self._wake()
-        self._changed.call_after_refresh(self._drawn, began)
+        self._started = started = time.monotonic()
+        elapsed = started - self._drawn_at
+        self._load = min(1.0, (time.thread_time() - self._cpu_at_drawn) / elapsed) if elapsed > 0 else 1.0
+        self._requested, self._drawing = False, True
+        self._refresh()
+        self._changed.call_after_refresh(self._drawn, started)
 
-    def _drawn(self, began: float) -> None:
-        if not self._drawing or began != self._began:
+    def _drawn(self, started: float) -> None:
+        if not self._drawing or started != self._started:
             return
         now = self._drawn_at = time.monotonic()
-        self._used_by_then = time.thread_time()
+        self._cpu_at_drawn = time.thread_time()
         self._drawing = False
-        self._next = max(began + FRAME, now + REST * self._load * (now - began))
-        if self._poked:
+        self._next = max(started + FRAME, now + PAUSE_FACTOR * self._load * (now - started))
+        if self._requested:
             self._schedule()

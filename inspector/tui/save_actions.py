@@ -1,4 +1,4 @@
-"""Save artifacts: ask for the folder, and what to do about existing files."""
+"""Save artifacts: ask for the folder, and whether to replace existing files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
-_SHOWN = 3
-"""How many existing files are listed."""
-_TAKEN = (
-    Choice("both", "keep both: give the new files a number"),
-    Choice("replace", "replace what is there"),
-    Choice("leave", "save nothing"),
+_MAX_SHOWN = 3
+"""The maximum number of existing files that are listed."""
+_EXISTING_CHOICES = (
+    Choice("both", "keep both: add a number to the new names"),
+    Choice("replace", "replace the existing files"),
+    Choice("leave", "cancel"),
 )
 
 
@@ -27,36 +27,37 @@ async def save_artifacts(
     app: App[object], artifacts: Sequence[AssembledArtifact], chosen: AssembledArtifact, folder: Path
 ) -> None:
     """Ask where to save the chosen artifact or all of them, save them, and show the result."""
-    called = plain(chosen.name or chosen.artifact_id, limit=40).plain
-    choices = [Choice("one", f"this one: {called}", ("folder",))]
+    name = plain(chosen.name or chosen.artifact_id, limit=40).plain
+    choices = [Choice("one", f"this artifact: {name}", ("folder",))]
     if len(artifacts) > 1:
         choices.append(Choice("all", f"all {len(artifacts):,} artifacts", ("folder",)))
     field = Field("folder", "folder", "", str(folder))
-    asked = await app.push_screen_wait(FormScreen("SAVE", [field], choices, check=_no_folder))
+    asked = await app.push_screen_wait(FormScreen("SAVE ARTIFACTS", [field], choices, check=_folder_problem))
     if asked is None:
         return
     wanted = artifacts if asked[CHOICE] == "all" else [chosen]
     where = await asyncio.to_thread(Path(asked["folder"]).expanduser)
     items = await asyncio.to_thread(files_of, wanted)
     if not items:
-        notify(app, "There is nothing to save in it.", "warning")
+        notify(app, "The selection contains no content to save.", "warning")
         return
-    over = False
-    if taken := existing_names(items, where):
-        names = ", ".join(taken[:_SHOWN]) + (f" and {len(taken) - _SHOWN:,} more" if len(taken) > _SHOWN else "")
-        answer = await app.push_screen_wait(FormScreen(f"TAKEN   {names}", choices=_TAKEN))
+    overwrite = False
+    if existing := existing_names(items, where):
+        more = len(existing) - _MAX_SHOWN
+        names = ", ".join(existing[:_MAX_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+        answer = await app.push_screen_wait(FormScreen(f"FILES EXIST   {names}", choices=_EXISTING_CHOICES))
         if answer is None or answer[CHOICE] == "leave":
             return
-        over = answer[CHOICE] == "replace"
+        overwrite = answer[CHOICE] == "replace"
     try:
-        paths = await asyncio.to_thread(save, items, where, overwrite=over)
+        paths = await asyncio.to_thread(save, items, where, overwrite=overwrite)
     except SaveError as error:
         notify(app, str(error), "error")
         return
-    odd = "".join(f"\n{item.name}: {item.note}" for item in items if item.note)
-    what = str(paths[0]) if len(paths) == 1 else f"{len(paths):,} files in {where}"
-    notify(app, f"Saved {what}.{odd}", newlines=True)
+    notes = "".join(f"\n{item.name}: {item.note}" for item in items if item.note)
+    saved = str(paths[0]) if len(paths) == 1 else f"{len(paths):,} files in {where}"
+    notify(app, f"Saved {saved}.{notes}", newlines=True)
 
 
-def _no_folder(values: Mapping[str, str]) -> str:
-    return "" if values.get("folder") else "Which folder?"
+def _folder_problem(values: Mapping[str, str]) -> str:
+    return "" if values.get("folder") else "Enter a folder."

@@ -1,4 +1,4 @@
-"""Opens and closes the sessions of the app, one at a time, each with its own workbench."""
+"""Open and close the sessions of the app, one at a time, each with its own workbench."""
 
 from __future__ import annotations
 
@@ -32,34 +32,34 @@ from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
-_GARBAGE = (20_000, 20, 50)
-"""The thresholds of the garbage collector: drawing makes thousands of objects, hardly any of them in a cycle."""
-_WRITTEN = "Another process is writing this capture now. Open it again to see what came since."
+_GC_THRESHOLDS = (20_000, 20, 50)
+"""The thresholds of the garbage collector: drawing creates thousands of objects, hardly any of them in a cycle."""
+_BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
 
 class Sessions:
-    """Opens sessions and captures, each on a workbench of its own, and closes the one before."""
+    """Opens sessions and captures, each on its own workbench, and closes the previous session."""
 
     def __init__(self, app: App[int], options: Options, glyphs: Glyphs) -> None:
         self._app = app
         self._options = options
         self._glyphs = glyphs
         self.workbench: WorkbenchScreen | None = None
-        self._written: Draft | None = None
+        self._unsent: Draft | None = None
         self._opening = asyncio.Lock()
         self._stop_demo: Callable[[], None] | None = None
         self._demo_url = ""
         self._begin_tour = options.tour
-        # When a screen brings its own file, Textual styles all widgets again, which takes 200 ms.
+        # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
-        # To search all loaded modules for garbage again and again delays keys by 100 ms. Freeze them once only: frozen
-        # objects are never freed, and a second app would freeze those that the first one left.
+        # Garbage collection of all loaded modules delays keys by 100 ms, so freeze their objects. Freeze only once,
+        # because frozen objects are never freed: a second app would freeze the garbage of the first app.
         if not gc.get_freeze_count():
             gc.freeze()
-            gc.set_threshold(*_GARBAGE)
+            gc.set_threshold(*_GC_THRESHOLDS)
 
     async def connect(self, reference: str) -> None:
-        """Connect to the agent of a reference in a new session."""
+        """Connect to an agent, given by URL, card file or `DEMO`, in a new session."""
         async with self._opening:  # an attempt that is cancelled closes its session first
             if reference == DEMO:
                 reference = await asyncio.to_thread(self._demo)
@@ -80,7 +80,7 @@ class Sessions:
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
-        """Show the agent, and store its card and its place in the list of recent agents."""
+        """Show the agent, store its card, and add it to the recent agents."""
         workbench.show_connection(connection)
         workbench.agent.compare(keep=not demo)
         if demo:
@@ -95,7 +95,7 @@ class Sessions:
         await asyncio.to_thread(paths.prune, paths.captures_folder())
 
     def _demo(self) -> str:
-        """Return the url of the built-in agent, which is started on first use."""
+        """Return the URL of the built-in agent, which is started on first use."""
         if self._stop_demo is None:
             stack = ExitStack()
             self._demo_url = stack.enter_context(lazy_loading.demo_agent())
@@ -105,7 +105,7 @@ class Sessions:
     async def open_recording(self, path: Path) -> None:
         """Show a capture; if it cannot be opened, report why and keep the current screen."""
         async with self._opening:
-            written = paths.is_being_written(path)
+            being_written = paths.is_being_written(path)
             try:
                 recording = await asyncio.to_thread(Recording, path)
             except CaptureError as error:
@@ -114,8 +114,8 @@ class Sessions:
             await self._end()
             workbench = await self._show(recording, path.name)
             workbench.show_recording(recording)
-            if written:
-                notify(self._app, _WRITTEN, "warning")
+            if being_written:
+                notify(self._app, _BEING_WRITTEN, "warning")
 
     async def _report_unreadable(self, sentence: str) -> None:
         if self.workbench is None and self._options.recording is not None:
@@ -128,11 +128,11 @@ class Sessions:
     # Screens
 
     def _frame(self) -> Screen[Any]:
-        """Return the workbench, or the boot screen in its place."""
+        """Return the workbench or the boot screen."""
         return next(screen for screen in self._app.screen_stack if isinstance(screen, BootScreen | WorkbenchScreen))
 
     async def _replace(self, screen: Screen[Any], by: Screen[None]) -> None:
-        """Replace a screen by another one, and close the dialogs over it."""
+        """Replace a screen by another screen, and close the dialogs over it."""
         while self._app.screen is not screen:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
@@ -142,11 +142,11 @@ class Sessions:
         boot = self._frame()
         view = boot.view if isinstance(boot, BootScreen) else ""
         workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
-        workbench.set_classes(boot.classes)  # the width of the screen; if it changed, all would be styled again
+        workbench.set_classes(boot.classes)  # the width classes; changing them would style all widgets again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()
-        workbench.chat.composer.take_over(self._written)
+        workbench.chat.composer.take_over(self._unsent)
         return workbench
 
     # Closing
@@ -159,13 +159,13 @@ class Sessions:
         self.workbench = None
         await workbench.ready.wait()
         await self._end_calls()
-        self._written = workbench.chat.composer.draft
+        self._unsent = workbench.chat.composer.draft
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
         await workbench.session.close()
 
     async def _end_calls(self) -> None:
         """Cancel the running calls and wait, because they record their end before the capture is closed."""
-        running = [worker for worker in self._app.workers if worker.group in ("turns", "push")]
+        running = [worker for worker in self._app.workers if worker.group in ("calls", "push")]
         for worker in running:
             worker.cancel()
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)

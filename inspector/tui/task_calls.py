@@ -1,4 +1,4 @@
-"""The calls behind the keys of the views."""
+"""Prepare the calls of operations that the user requests with a key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from inspector.session.session import Session
 
 
 async def calls_for(session: Session, operation: Operation, task_id: str) -> list[Call]:
-    """Prepare an operation; raises `FaultError` with a message for the user if it is not possible.
+    """Return the calls of an operation, not started; raises `FaultError` if the operation is not possible.
 
-    To delete the webhooks of a task, the agent is asked for them first, because only it knows all of them.
+    Before webhooks are deleted, the agent is asked for the list, because only the agent knows all of them.
     """
     if not task_id and operation is not Operation.EXTENDED_CARD:
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No task is selected.", "Send a message first."))
@@ -27,7 +27,7 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
             return [session.extended_card()]
         case Operation.GET_PUSH:
             hooks = reversed(session.push.registrations.of_task(task_id))
-            # Protocol versions without ids of webhooks use that of the task.
+            # Protocol versions without webhook ids use the task id.
             config_id = next((hook.config_id for hook in hooks if hook.config_id), task_id)
             return [session.get_push(task_id, config_id)]
         case Operation.LIST_PUSH:
@@ -39,25 +39,25 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
             hook = session.push.register(task_id, version=session.choice.dialect.version)
             return [session.set_push(hook.config.model_copy(update={"task_id": task_id}))]
         case _:
-            raise ValueError(f"{operation} is not asked for by a key")
+            raise ValueError(f"no key calls {operation}")
 
 
 async def switch_push(session: Session) -> None:
-    """Turn push on, starting the receiver, or off; raises `FaultError` if the receiver cannot listen."""
+    """Turn push notifications on, which starts the receiver, or off; raises `FaultError` if it cannot listen."""
     push, connection = session.push, session.connection
     if push.on:
         push.turn_off()
-        session.note("push off: new messages register no webhook")
+        session.note("push off: new messages do not register a webhook")
         return
     await push.turn_on()
     host, port = push.receiver.address
     session.note(f"push on: the receiver listens on {host}:{port}")
     if connection is not None and not connection.card.capabilities.push_notifications:
-        session.note("the card does not declare push notifications: none may come")
+        session.note("the card does not declare push notifications: the agent may not send any")
 
 
 async def _configs(session: Session, task_id: str) -> list[PushConfig]:
-    """Ask the agent for the webhooks of a task."""
+    """Get the webhooks of a task from the agent; raises `FaultError` if there are none."""
     call = session.list_push(task_id)
     fault = await call.finish()
     if fault is not None:

@@ -1,4 +1,4 @@
-"""Themes: one TOML file each, which is checked before Textual uses it, and our own CSS variables."""
+"""Themes: TOML files, validated before Textual uses them, and the CSS variables of a2a-inspect."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEANINGS: Mapping[str, str] = {
     "json-number": "ansi_magenta",  # true, false and null, too
     "json-punct": "ansi_default",
 }
-"""Our own CSS variables, with their values in themes of terminal colours; other themes define opaque colours."""
+"""The CSS variables of a2a-inspect, with their values in ANSI themes; other themes define opaque colours."""
 
 READABLE = 4.5
 """The minimum contrast of text on its background (WCAG 2.2, 1.4.3, level AA)."""
@@ -56,14 +56,14 @@ _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True)
 class ThemeProblem:
-    """Why a theme file cannot be used: the name of the file, and a sentence for its author."""
+    """Why a theme file cannot be used: the name of the file, and a message for its author."""
 
     file: str
     sentence: str
 
 
 def load_themes(folder: Traversable | None = None) -> tuple[list[Theme], list[ThemeProblem]]:
-    """Read every `*.toml` of a folder (default: the built-in themes); a file has the name of its theme."""
+    """Read every `*.toml` of a folder (default: the built-in themes); the file name is the name of the theme."""
     themes: list[Theme] = []
     problems: list[ThemeProblem] = []
     folder = resources.files("inspector.themes") if folder is None else folder
@@ -86,12 +86,12 @@ def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
 
 
 def parse_theme(name: str, document: Mapping[str, Any]) -> tuple[Theme | None, list[str]]:
-    """Return the theme that a TOML document defines, or None and a sentence for each problem."""
+    """Return the theme that a TOML document defines, or None and a message for each problem."""
     sentences: list[str] = []
     if not _NAME.fullmatch(name):
-        sentences.append(f"{name!r} is no name for a theme: lower-case letters, digits and hyphens, please.")
+        sentences.append(f"{name!r} is not a valid theme name. Use lower-case letters, digits and hyphens.")
     if not isinstance(document.get("dark"), bool):
-        sentences.append("`dark` must say true or false.")
+        sentences.append("`dark` must be true or false.")
     sentences += [f"`{key}` is unknown." for key in document if key not in {"dark", "palette", "meaning", "variables"}]
     palette: dict[str, Any] = _colours(document, "palette", _PALETTE, sentences)
     meaning = _colours(document, "meaning", MEANINGS, sentences)
@@ -125,14 +125,14 @@ def _colours(document: Mapping[str, Any], table: str, names: Collection[str], se
 
 
 def _textual_variables(values: object, theme: Theme, sentences: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the values of Textual's own variables that are plain colours or text styles: they cannot break a screen."""
+    """Yield the Textual variables whose values are plain colours or text styles, which cannot break a screen."""
     if not isinstance(values, dict):
         sentences.append("`variables` must be a table.")
         return
     known = theme.to_color_system().generate()
     for name, value in values.items():
         if name not in known:
-            sentences.append(f"`variables.{name}` is no variable of Textual's.")
+            sentences.append(f"`variables.{name}` is not a Textual variable.")
         elif "-style" in name:
             words = value.split() if isinstance(value, str) else []
             if not words or not _TEXT_STYLES.issuperset(words):
@@ -146,7 +146,7 @@ def _textual_variables(values: object, theme: Theme, sentences: list[str]) -> It
 
 
 def _colour(value: object) -> Color | None:
-    """Return a colour with red, green and blue values, which `auto` and terminal colours do not have."""
+    """Return a colour with RGB values; None for anything else, for example `auto` and terminal colours."""
     if not isinstance(value, str):
         return None
     try:
@@ -156,9 +156,9 @@ def _colour(value: object) -> Color | None:
     return None if colour.auto or colour.ansi is not None else colour
 
 
-def contrast(one: Color, other: Color) -> float:
+def contrast(first: Color, second: Color) -> float:
     """Return the contrast ratio of two opaque colours, from 1 to 21 (WCAG 2.2, "contrast ratio")."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
+    dark, light = sorted((_luminance(first), _luminance(second)))
     return (light + 0.05) / (dark + 0.05)
 
 
@@ -172,37 +172,37 @@ def _luminance(colour: Color) -> float:
 def fallback_variables(theme: Theme) -> dict[str, str]:
     """Return a value for each of `MEANINGS`, derived from the palette of a theme that does not define them."""
     if theme.ansi:
-        # The terminal's colours are unknown; its black or white is the safest background for them.
+        # The terminal's colours are unknown; black or white is the safest background for them.
         return {**MEANINGS, "cursor": "ansi_black" if theme.dark else "ansi_white"}
     known = {name: Color.parse(value) for name, value in theme.to_color_system().generate().items() if name in _PALETTE}
-    ground, ink = known["background"], known["foreground"]
-    cursor = ground.blend(known["primary"], 0.12, alpha=1)
-    faint = ink.blend(ground, 0.35, alpha=1)
+    background, foreground = known["background"], known["foreground"]
+    cursor = background.blend(known["primary"], 0.12, alpha=1)
+    muted = foreground.blend(background, 0.35, alpha=1)
     colours = {
-        # Most palettes do not have three colours that everybody can tell apart, so these are fixed.
+        # Most palettes do not have three colours that all people can distinguish, so these are fixed.
         **{name: Color.parse(value) for name, value in (_WIRE_ON_DARK if theme.dark else _WIRE_ON_LIGHT).items()},
-        "wire-quiet": faint,
+        "wire-quiet": muted,
         "state-good": known["success"],
         "state-warning": known["warning"],
         "state-bad": known["error"],
         "bar": known["accent"],
-        "text-soft": ink.blend(ground, 0.2, alpha=1),
+        "text-soft": foreground.blend(background, 0.2, alpha=1),
         "json-key": known["primary"],
         "json-string": known["success"],
         "json-number": known["warning"],
-        "json-punct": faint,
+        "json-punct": muted,
     }
     return {
-        **{name: _readable(colour, ground, cursor).hex for name, colour in colours.items()},
-        "rule": ground.blend(ink, 0.25, alpha=1).hex,
+        **{name: _readable(colour, background, cursor).hex for name, colour in colours.items()},
+        "rule": background.blend(foreground, 0.25, alpha=1).hex,
         "cursor": cursor.hex,
     }
 
 
-def _readable(colour: Color, ground: Color, cursor: Color) -> Color:
+def _readable(colour: Color, background: Color, cursor: Color) -> Color:
     """Blend the colour with black or white until it is readable on both backgrounds."""
-    extreme = ground.get_contrast_text(1.0)
+    extreme = background.get_contrast_text(1.0)
     shades = (colour.blend(extreme, step / 20, alpha=1) for step in range(20))
     return next(
-        (shade for shade in shades if min(contrast(shade, ground), contrast(shade, cursor)) > READABLE), extreme
+        (shade for shade in shades if min(contrast(shade, background), contrast(shade, cursor)) > READABLE), extreme
     )

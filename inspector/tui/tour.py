@@ -1,4 +1,4 @@
-"""The tour of the demo as data: seven stops, each with a few steps."""
+"""The guided tour of the demo as data: seven stops, each with a few steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.protocol.lifecycle import State
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message that the tour sends; an `answer` goes to the task that waits for it."""
+    """A message that the tour sends; an `answer` continues the task that requires input."""
 
     text: str
     stream: bool = True
@@ -22,27 +22,27 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A text about a view, and what the key of the tour does there.
+    """One step: a text, the view that it explains, and what enter does.
 
-    A step with something to `send` ends with the first record for which `seen` is true; the next step selects it.
-    `face` is the section of the Agent view to show; `lens` translates the selected record to other protocol versions.
+    A step with a message to `send` ends with the first record for which `is_result` is true; the next step selects
+    it. `section` is the section of the Agent view to show; `translate` shows the translation of the selected record.
     """
 
-    say: str
-    view: str = "talk"
-    does: str = ""
+    text: str
+    view: str = "chat"
+    enter: str = ""
     send: Send | None = None
-    seen: Callable[[Record], bool] = lambda _: False
-    face: str = ""
-    lens: bool = False
+    is_result: Callable[[Record], bool] = lambda _: False
+    section: str = ""
+    translate: bool = False
 
 
 BROKEN = "STREAM-004"
-"""The rule that the scenario `careless` breaks."""
+"""The rule that the scenario `careless` violates."""
 
 
 def _a_record(*kinds: Kind, **members: str) -> Callable[[Record], bool]:
-    """Return a test for records of certain kinds with certain values of their members."""
+    """Return a function that tests whether a record has one of the kinds and all of the member values."""
     return lambda record: (
         record.kind in kinds and all(getattr(record, name) == value for name, value in members.items())
     )
@@ -55,89 +55,89 @@ def _broken(record: Record) -> bool:
 STOPS: dict[str, tuple[Step, ...]] = {
     "Card": (
         Step(
-            "An agent card says at which URLs an agent is reached, in which protocol versions, and what it can do.",
+            "An agent card lists the URLs of an agent, its protocol versions, its capabilities and its skills.",
             view="agent",
-            does="read it as JSON",
-            face="card",
+            enter="show it as JSON",
+            section="card",
         ),
         Step(
-            "The card as it was served, and how it was found. A client needs nothing else to begin.",
+            "The card as it was served, and its source. A client needs nothing else to start.",
             view="agent",
-            face="raw",
+            section="raw",
         ),
     ),
     "Message": (
         Step(
-            "A client sends a message. The agent may answer with a message of its own: no task, nothing to follow.",
-            does='send "echo Hello!"',
+            "A client sends a message. The agent may respond with a message directly, without creating a task.",
+            enter='send "echo Hello!"',
             send=Send("echo Hello!", stream=False),
-            seen=_a_record(Kind.BODY, Kind.FRAME, event="message"),
+            is_result=_a_record(Kind.BODY, Kind.FRAME, event="message"),
         ),
-        Step("One call, one answer. It names a context, in which your next message goes on: see above the text."),
+        Step("One request, one response. It contains a context ID; your next message continues that context."),
     ),
     "Stream": (
         Step(
-            "Work becomes a task, and its agent streams what happens: states, and artifacts chunk by chunk.",
-            does='send "report 20"',
+            "For longer work an agent creates a task. It streams status updates, and artifacts chunk by chunk.",
+            enter='send "report 20"',
             send=Send("report 20"),
-            seen=_a_record(Kind.BODY, Kind.FRAME, event="artifact"),
+            is_result=_a_record(Kind.BODY, Kind.FRAME, event="artifact"),
         ),
-        Step("Submitted, at work, completed. The twenty chunks are one row here, because they are one document."),
+        Step("Submitted, working, completed. The 20 chunks are one row here, because they are one artifact."),
     ),
     "Input required": (
         Step(
-            "A task may need its client: it stops in input-required and waits, for days if it must.",
-            does='send "ask"',
+            "A task may need input from the client: its state becomes input-required, and it waits.",
+            enter='send "ask"',
             send=Send("ask"),
-            seen=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.INPUT_REQUIRED),
+            is_result=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.INPUT_REQUIRED),
         ),
         Step(
-            "The agent asks. An answer is a message that names the task, and the line above the text aims at it.",
-            does='answer "20:30"',
+            "The agent asks. The answer is a message with the task ID; the line above the text shows the task.",
+            enter='answer "20:30"',
             send=Send("20:30, please.", answer=True),
-            seen=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.COMPLETED),
+            is_result=_a_record(Kind.BODY, Kind.FRAME, event="status", state=State.COMPLETED),
         ),
-        Step("The same task went on, and is completed: two calls, one task, one history."),
+        Step("The same task continued and is completed: two requests, one task, one history."),
     ),
     "Push": (
         Step(
-            "Nobody has to hold a line open: an agent posts each update to a webhook that came with the message.",
+            "Without an open connection, an agent can POST each update to a webhook registered with the message.",
             view="webhooks",
-            does='listen, send "push"',
+            enter='start the receiver, send "push"',
             send=Send("push", push=True),
-            seen=_a_record(Kind.DELIVERY, state=State.COMPLETED),
+            is_result=_a_record(Kind.DELIVERY, state=State.COMPLETED),
         ),
         Step(
-            "Each row is a delivery: what it tells, and whether token, auth, signature, order and shape are right.",
+            "Each row is a delivery: its event, and the checks of token, auth, signature, order and schema.",
             view="webhooks",
         ),
     ),
     "Finding": (
         Step(
-            "Now the agent breaks a rule on purpose: it appends to an artifact that it never began.",
-            does='send "careless"',
+            "Now the agent breaks a rule on purpose: it appends to an artifact that it has not sent before.",
+            enter='send "careless"',
             send=Send("careless"),
-            seen=_broken,
+            is_result=_broken,
         ),
         Step(
-            "No crash, a finding: the rule and its section, what was seen, and what the agent's author can do.",
+            "The violation is a finding: the rule and its section, what was seen, and how to fix the agent.",
             view="findings",
         ),
     ),
     "Protocol versions": (
         Step(
-            "This agent speaks A2A 0.3 too, where methods, states and events have other names and shapes.",
-            does='send "report 3" in 0.3',
+            "This agent also supports A2A 0.3, where methods, states and events have other names.",
+            enter='send "report 3" in 0.3',
             send=Send("report 3", version="0.3"),
-            seen=_a_record(Kind.REQUEST, operation="SendStreamingMessage"),
+            is_result=_a_record(Kind.REQUEST, operation="SendStreamingMessage"),
         ),
         Step(
-            "The same message in the words of 0.3; what is seen here reads the same in every protocol version.",
-            does="lay it beside 1.0",
+            "The same message in A2A 0.3. All views look the same in every protocol version.",
+            enter="translate it to 1.0",
         ),
         Step(
-            "x lays any record beside other protocol versions, m goes back to 1.0, f2 begins again. That was the tour.",
-            lens=True,
+            "Press x to translate any record, m to return to 1.0, f2 to restart. This is the end of the tour.",
+            translate=True,
         ),
     ),
 }

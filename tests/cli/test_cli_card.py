@@ -29,7 +29,7 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: preferred)"
     assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported)"
     assert "report 20" in [value for label, value in fields if label == "Example"]
-    assert named["Security"] == "nothing is demanded"
+    assert named["Security"] == "none required"
 
 
 def test_json_is_the_card_as_served(cli: RunCli, make_agent: MakeAgent):

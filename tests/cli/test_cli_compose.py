@@ -104,20 +104,20 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         ((), "The message has no parts."),
         (("--media-type", "text/plain", "--text", "x"), "--media-type must follow the part that it describes"),
         (("--text", "x", "--filename", "a", "--filename", "b"), "--filename must follow the part that it describes"),
-        (("--text", "x", "--part-metadata", "[1]"), "The metadata: an object is due, this is an array."),
-        (("--text", "x", "--part-metadata", "{"), "The metadata: "),
+        (("--text", "x", "--part-metadata", "[1]"), "The metadata must be a JSON object, not an array."),
+        (("--text", "x", "--part-metadata", "{"), "The metadata cannot be read: "),
         (("--text", "x", "--metadata", "[1]"), "not a JSON object"),
         (("--text", "x", "--message-metadata", "{"), "not JSON"),
         (("--text", "x", "--history", "-1"), "is not a whole number from 0"),
         (("--text", "x", "--extension", " "), "the value is empty"),
-        (("--file", ""), "Name a file."),
+        (("--file", ""), "Enter the path of a file."),
         (("--file", "/"), "/ is a folder."),
         (("--file", "/dev/zero"), "/dev/zero is not a file."),
         (("--file", "/nowhere/at all"), "could not be read: No such file or directory."),
         (("--file", "~nobody-is-called-that/x"), "could not be read"),
         (("--data", "/nowhere/at all"), "could not be read"),
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
-        (("--file-url", " "), "Give the url of a file."),
+        (("--file-url", " "), "Enter the URL of a file."),
         (("--data", "-", "--data", "-"), "stdin can be read only once"),
         (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
         (("--snippet", "~nobody-is-called-that/x"), "unknown user"),
@@ -214,8 +214,8 @@ def test_doubtful_message_is_sent_with_warnings(cli: RunCli, agent: Puppet):
     assert ran.json["task"]["id"] == "task-1"
     for words in (
         "This part is empty",
-        "The card does not offer urn:mine.",
-        "The agent gives none of these: text/plain",
+        "The card does not declare the extension urn:mine.",
+        "The card does not list any of these output modes; it lists text/plain",
     ):
         assert words in ran.err
     assert len([call for call in agent.calls if call.body]) == 1
@@ -267,7 +267,7 @@ def test_snippet_paths_are_relative_and_errors_are_named(cli: RunCli, agent: Pup
     path.write_text("[[part]]\ntxt = 'x'\n")
     ran = cli("send", "-a", agent.url, "--snippet", str(path))
     assert ran.code == 2
-    assert "part 1 has one of text, file, url and data." in ran.err
+    assert "part 1 must have exactly one of text, file, url and data." in ran.err
 
 
 # ── previews ──
@@ -379,7 +379,7 @@ def test_grpc_has_no_httpx_preview_and_limits_files(cli: RunCli, every: str, tmp
     os.truncate(path, 65_000_000)
     ran = cli(*at, "--file", str(path))
     assert (ran.code, ran.out) == (2, "")
-    assert "made whole in memory" in ran.err
+    assert "over gRPC a file can have at most" in ran.err
     shown = cli(*at, "--text", "echo x", "--preview", "curl")
     assert shown.out.startswith("printf %s ")
     assert "application/grpc" in shown.out
@@ -428,11 +428,11 @@ def test_another_operation_and_a_stream_are_printed_event_by_event(cli: RunCli, 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "The first line says a method and a url"),
-        ("hello", "The first line says"),
-        ("POST /rpc\nno header\n\n", "'no header' is no header"),
-        ("P@ST /rpc\n\n", "has characters that no HTTP method has"),
-        ("GRPC http://h:1/x/SendMessage\n\nhello", "hex: sends any bytes"),
+        ("", "The first line must be a method and a URL"),
+        ("hello", "The first line must be"),
+        ("POST /rpc\nno header\n\n", "'no header' is not a header"),
+        ("P@ST /rpc\n\n", "has characters that an HTTP method cannot contain"),
+        ("GRPC http://h:1/x/SendMessage\n\nhello", "Use hex: to send any bytes"),
     ],
 )
 def test_malformed_raw_request_is_rejected(cli: RunCli, agent: Puppet, text: str, words: str):

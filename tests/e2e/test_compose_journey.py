@@ -46,7 +46,7 @@ def test_editor_text_file_and_data_are_sent_in_one_message(inspect: Run, home: P
         terminal.press("ctrl+o")
         terminal.wait_for("ADD A PART")
         terminal.press("down", "enter")
-        terminal.wait_for("the path of a file")
+        terminal.wait_for("path of a file")
         terminal.send(str(tmp_path / "notes.md"))
         terminal.wait_for("text/markdown")
         terminal.press("ctrl+o")

@@ -20,7 +20,7 @@ IN_ORDER = Ending(0, frozenset())
 
 
 def to_talk(terminal: Terminal) -> None:
-    """Go to Talk once the agent is there."""
+    """Go to Chat once the agent is there."""
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
     terminal.wait_for("TIMELINE")
@@ -36,7 +36,7 @@ def say(terminal: Terminal, text: str) -> None:
 def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
     with inspect("demo") as terminal:
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
-        terminal.wait_for("✓ sound")
+        terminal.wait_for("✓ no findings")
         terminal.press("p")
         terminal.wait_for("push 127.0.0.1:")
         terminal.press("2")
@@ -64,7 +64,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
 
 def test_demo_is_chosen_on_the_connect_screen_and_q_quits(inspect: Run):
     with inspect(cols=80, rows=24) as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         terminal.press("enter")
         terminal.wait_for("A small agent for trying things out.")
         terminal.press("q")
@@ -73,7 +73,7 @@ def test_demo_is_chosen_on_the_connect_screen_and_q_quits(inspect: Run):
 
 def test_ctrl_q_quits_on_the_connect_screen_and_while_typing(inspect: Run):
     with inspect() as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         terminal.send("http://")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -155,7 +155,7 @@ def test_long_paste_becomes_a_part(inspect: Run, mock: str):
 
 def test_no_color_disables_colours(inspect: Run):
     with inspect(env={"NO_COLOR": "1"}) as terminal:
-        terminal.wait_for("which agent?")
+        terminal.wait_for("Connect to an agent")
         colours = {
             tuple(match)
             for token in tokens(terminal.raw)

@@ -39,25 +39,25 @@ def test_a_hostile_card_sends_nothing_to_the_terminal(
     hostile_agent = HostileAgent({**CARD, **urls, **signed, "capabilities": capabilities}, respond_with_extended_card)
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=size[0], rows=size[1])
-        terminal.wait_for("talk to it")
+        terminal.wait_for("Interfaces")
         terminal.press("end", "home", "r")
-        terminal.wait_for("found at")
+        terminal.wait_for("source")
         terminal.press("end", "home", "e")
-        terminal.wait_for("against the public one")
+        terminal.wait_for("to the extended card")
         terminal.press("end", "enter", "home", "r")
-        terminal.wait_for("of the extended card")
+        terminal.wait_for("edit E   extended card")
         hostile_agent.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
         terminal.press("R")
-        terminal.wait_for("drift 1")
+        terminal.wait_for("changes 1")
         terminal.press("D")
         terminal.wait_for("1 change since")
         terminal.press("end", "enter", "E")
         terminal.wait_for("next finding")
         terminal.press("ctrl+n", "ctrl+n", "ctrl+s")
         terminal.wait_for("save as")
-        for text in ("in the shape of", "enter go to the place", "t try"):
+        for sign in ("A2A 1.0 card", "enter go to the text", "t try"):
             terminal.press("escape")
-            terminal.wait_for(text)
+            terminal.wait_for(sign)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_inert(terminal.raw)
@@ -71,7 +71,7 @@ def test_a_search_in_a_hostile_card_sends_nothing_to_the_terminal(
 ):
     with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         terminal = inspect(agent.url)
-        terminal.wait_for("talk to it")
+        terminal.wait_for("Interfaces")
         terminal.send("/")
         terminal.wait_for("\n find")
         terminal.send("q0")
@@ -83,7 +83,7 @@ def test_a_search_in_a_hostile_card_sends_nothing_to_the_terminal(
         terminal.send("/")
         terminal.wait_for("\n find")
         terminal.send("]52")
-        terminal.wait_for(" of 19   enter keeps it")
+        terminal.wait_for(" of 19   enter keep")
         terminal.press("enter")
         terminal.send("nN")
         terminal.wait_for("R refresh")

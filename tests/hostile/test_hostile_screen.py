@@ -77,14 +77,14 @@ class Tour:
         self.terminal.click(now.index(view, now.index(" DETAIL  #")), row)
 
     def go_to_text(self) -> None:
-        """Go to the composer from any view."""
+        """Go to the composer from wherever one is; who comes to Chat from elsewhere is there."""
         self.terminal.press("alt+1")
         self.terminal.wait_for("R refresh")
         self.terminal.press("alt+2")
         self.terminal.wait_for("^s send")
 
     def say(self, text: str) -> None:
-        """Send a message and wait until the call has ended."""
+        """Send a message from Chat and wait until the call is over."""
         before = len(self.records(Kind.END))
         self.go_to_text()
         self.terminal.send(text)
@@ -110,7 +110,7 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
         tour.look('"skills"')
         tour.say("everything")
         tour.look("the agent asks")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("tab")
         for field, way in (("artifact text", 0), ("filename", 0), ("data value", 1)):
             terminal.press("a")
@@ -120,24 +120,24 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
         tour.say("push")
         terminal.wait_for(lambda terminal: len(tour.records(Kind.DELIVERY)) == 4)
         tour.look("the agent asks")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("ctrl+p")
         terminal.wait_for("Search for commands")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         tour.say("error")
         tour.look("problem")
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("4")
         tour.look("DELIVERIES")
         tour.through_records(tour.records(Kind.DELIVERY))
         terminal.press("5")
-        tour.look(" enter records")
+        tour.look(" enter show records")
         calls = [record for record in tour.records(Kind.REQUEST) if record.raw]
         for steps, call in ((0, calls[2]), (2, calls[0])):
             terminal.press("end", *["up"] * steps, "enter")
-            tour.look(" enter detail")
+            tour.look(" enter open")
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
-            tour.leave(" enter records")
+            tour.leave(" enter show records")
         terminal.press("3")
         tour.look("task     ")
         terminal.press("6")
@@ -147,7 +147,7 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
             tour.look(f"│ {rule}")
             terminal.press("down")
         terminal.press("1", "o")
-        tour.look("which agent?")
+        tour.look("Connect to an agent")
         tour.leave('"skills"')
         terminal.press("f1")
         tour.look("KEYS")
@@ -184,10 +184,10 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=150, rows=2 * len(attacks) + 30)
         tour = Tour(terminal, home)
-        tour.look("in use, first on the card")
+        tour.look("in use (preferred)")
         click_on_everything(terminal, "more lines")
         click_on_everything(terminal, "more lines")
-        tour.look("enter here hides most of it")
+        tour.look("press enter to show less")
         assert terminal.screen_text().count("\n  next\n") == len(attacks)
         tour.say("go")
         tour.look("the end")
@@ -197,7 +197,7 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
             assert any(f"working  {token} next"[:22] in line for line in lines), name
         assert "ab␛[2Jcd" in tour.seen
         assert "not UTF-8" in tour.seen
-        tour.leave(" enter detail")
+        tour.leave(" enter open")
         terminal.press("up", "up", "up")
         tour.look("as text")
         terminal.press("enter")
@@ -261,9 +261,9 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
             assert text in tour.seen, text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         terminal.click(terminal.screen_text().index("quit]x") + 5, 0)
-        terminal.wait_for("TALK TO")
+        terminal.wait_for("INTERFACES")
         tour.leave("1 Agent")
-        terminal.wait_for(lambda terminal: "TALK TO" not in terminal.screen_text())
+        terminal.wait_for(lambda terminal: "INTERFACES" not in terminal.screen_text())
         terminal.press("t")
         terminal.wait_for("▌ [@click=app.quit]x[/]")  # `try` only writes the example
         terminal.press("enter")
@@ -271,7 +271,7 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
         for text in MARKUP:
             assert any(f"working  {text[:8]}" in line for line in tour.lines), text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
-        tour.leave("enter detail")
+        tour.leave("enter open")
         terminal.press("4")
         terminal.wait_for("DELIVERIES")
         assert_inert(terminal.raw)
@@ -320,8 +320,8 @@ def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thre
         tour.say("go")
         tour.look("● completed  done")
         lines = tour.lines
-        assert "Hostile" in lines[0]
-        assert "1 Agent   2 Talk" in lines[1]
+        assert "Villain" in lines[0]
+        assert "1 Agent   2 Chat" in lines[1]
         assert "write a message" in lines[-2]
         assert not any("assword" in line.split("│")[0] for line in lines if "working" not in line)
         terminal.press("ctrl+q")
@@ -335,9 +335,9 @@ def test_copied_text_is_unchanged_and_sent_as_base64(inspect: Run, home: Path, s
         tour = Tour(terminal, home)
         tour.look("a plain card")
         tour.say("go")
-        tour.leave("enter detail")
+        tour.leave("enter open")
         terminal.press("tab", "y")
-        terminal.wait_for(f"Copied {len(text)} characters by the terminal")
+        terminal.wait_for(f"Copied {len(text)} characters with the terminal (OSC 52)")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     [copied] = foreign(terminal.raw)

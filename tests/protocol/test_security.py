@@ -51,13 +51,13 @@ def test_a_scheme_is_said_in_words(scheme: dict[str, Any], words: str):
             "OAuth 2.0 (clientCredentials, deviceCode) with read, write",
         ),
         ([{"schemes": {"key": {}, "token": {}}}], "an API key in query k and a bearer token"),
-        ([{"schemes": {"token": {}}}, {"schemes": {}}], "a bearer token, or nothing"),
+        ([{"schemes": {"token": {}}}, {"schemes": {}}], "a bearer token, or none"),
         ([{"token": []}], "a bearer token"),
-        ([{"schemes": {"ghost": {}}}], "ghost, which no scheme defines"),
+        ([{"schemes": {"ghost": {}}}], "ghost, which the card does not define"),
         ([{"schemes": {"token": {"list": "all"}}}], "a bearer token"),
         ([{"schemes": {"token": 5}}], "a bearer token"),
-        ([{"schemes": {}}], "nothing is demanded; the card declares"),
-        ([], "nothing is demanded; the card declares"),
+        ([{"schemes": {}}], "none required; the card declares"),
+        ([], "none required; the card declares"),
     ],
 )
 def test_requirements_are_said_in_words(requirements: Any, words: str):
@@ -65,7 +65,7 @@ def test_requirements_are_said_in_words(requirements: Any, words: str):
 
 
 def test_a_card_without_schemes_demands_nothing():
-    assert requirements_in_words(card()) == "nothing is demanded"
+    assert requirements_in_words(card()) == "none required"
 
 
 def test_a_card_of_0_3_is_said_in_the_same_words():

@@ -261,5 +261,5 @@ def test_a_draft_contains_every_option():
 
 def test_each_draft_has_its_own_id():
     assert text_draft("x").message_id != text_draft("x").message_id
-    assert compose(Draft(())).problems == (Problem("parts", "A message has at least one part."),)
+    assert compose(Draft(())).problems == (Problem("parts", "A message needs at least one part."),)
     assert compose(text_draft("x")).problems == ()

@@ -1,4 +1,4 @@
-"""The screen of a message, opened, and what came of it."""
+"""Helpers for tests of the compose screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.tui.screens.compose import ComposeScreen
 
 
 async def opened(driver: Driver, draft: Draft | None = None) -> ComposeScreen:
-    """Open the screen over a draft."""
+    """Open the compose screen with a draft."""
     await driver.connected()
     await driver.go(2)
     if draft is not None:

@@ -1,4 +1,4 @@
-"""What the tests of the app share: a home of its own, agents, and snapshots."""
+"""Fixtures of the app tests: a temporary state folder, agents, and snapshots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent.parent / "cli"))  # where the puppets are: agents that do as a test says
+sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: scripted agents
 
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
@@ -23,7 +23,9 @@ from inspector.options import Options
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--update-snapshots", action="store_true", help="take over what the screens look like now")
+    parser.addoption(
+        "--update-snapshots", action="store_true", help="replace the stored pictures by the current screens"
+    )
 
 
 @pytest.fixture
@@ -33,9 +35,9 @@ def snapshots(request: pytest.FixtureRequest) -> Snapshots:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Collect what the app of the test before left, once nothing holds it any more; the app freezes what imports left.
+    """Collect the garbage of the previous test, because the app freezes all objects at its start.
 
-    Two caches of Textual's are keyed by an object of the app: they would keep the lines of a thousand widgets.
+    Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()
@@ -45,7 +47,7 @@ def swept() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep captures and the list of recent agents apart from those of the user."""
+    """Use a temporary state folder instead of the folder of the user."""
     folder = tmp_path / "home"
     monkeypatch.setenv("A2A_INSPECT_HOME", str(folder))
     return folder
@@ -60,14 +62,14 @@ def mock() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def slow_mock() -> Iterator[str]:
-    """The built-in mock agent as slow as it is, for tasks that have not ended yet."""
+    """The built-in mock agent with its pauses, for tests of running tasks."""
     with serve_in_thread() as url:
         yield url
 
 
 @pytest.fixture
 def open_app() -> Open:
-    """Open the app over a reference; `None` opens the connect screen."""
+    """Open the app with a reference; `None` opens the connect screen."""
 
     def opening(
         reference: str | None, size: tuple[int, int] = SIZE, *, run: dict[str, Any] | None = None, **options: Any

@@ -1,4 +1,4 @@
-"""Driving the app like a person would: keys, clicks, waiting for what is to be seen."""
+"""Use the app like a person: press keys, click, and wait for texts on the screen."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Composer
 from inspector.tui.widgets.feed import Feed
 
-PATIENCE = 20.0
-"""How long anything may take to come about, in seconds."""
+TIMEOUT = 20.0
+"""The maximum seconds to wait for a condition."""
 
 SIZE = (110, 30)
-"""How large the screen is for whoever does not care: large enough for two columns."""
+"""The default screen size: wide enough for two columns."""
 
 W = TypeVar("W", bound=Widget)
 
 
 class Driver:
-    """A running app with the means to use it and to see what it shows."""
+    """A running app, with methods to use it and to read its screen."""
 
     def __init__(self, app: InspectorApp, pilot: Pilot[int]) -> None:
         self.app = app
         self.pilot = pilot
         self.copied: list[str] = []
 
-    # What is to be seen
+    # The screen
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the screen, without the spaces at their ends."""
+        """The lines of the screen without trailing spaces."""
         return ["".join(segment.text for segment in strip).rstrip() for strip in self._strips()]
 
     @property
@@ -55,31 +55,31 @@ class Driver:
         return self.app.screen._compositor.render_strips()
 
     def line(self, what: str) -> str:
-        """Return the first line with a text in it."""
+        """Return the first line that contains a text, `""` if there is none."""
         return next((line for line in self.lines if what in line), "")
 
     def place(self, what: str) -> tuple[int, int]:
-        """Return the column and the row where a text begins on the screen; everything has to be one cell wide."""
+        """Return the column and the row where a text starts; all characters before it must be one cell wide."""
         row = next((row for row, line in enumerate(self.lines) if what in line), None)
         assert row is not None, f"not on the screen: {what!r}\n{self.screen}"
         return self.lines[row].index(what), row
 
-    async def until(self, what: str | Callable[[], Any], seconds: float = PATIENCE) -> Any:
-        """Wait until a text is on the screen or a condition gives something, and return that."""
+    async def until(self, what: str | Callable[[], Any], seconds: float = TIMEOUT) -> Any:
+        """Wait until a text is on the screen or a condition is true, and return its value."""
         deadline = time.monotonic() + seconds
         while not (outcome := what in self.screen if isinstance(what, str) else what()):
             assert time.monotonic() < deadline, f"not seen within {seconds} s: {what!r}\n{self.screen}"
-            await asyncio.sleep(0.02)  # the pilot's own pause makes work for every widget
+            await asyncio.sleep(0.02)  # pilot.pause() would add work for every widget
         await self.pilot.pause()
         return outcome
 
     async def settled(self) -> None:
-        """Wait until the screen does not change any more."""
-        workbench = next((one for one in self.app.screen_stack if isinstance(one, WorkbenchScreen)), None)
-        before, now = "", "not looked at"
-        deadline = time.monotonic() + PATIENCE
+        """Wait until the screen stops changing."""
+        workbench = next((screen for screen in self.app.screen_stack if isinstance(screen, WorkbenchScreen)), None)
+        before, now = "", "not read"
+        deadline = time.monotonic() + TIMEOUT
         while before != now:
-            assert time.monotonic() < deadline, f"the screen does not come to rest\n{self.screen}"
+            assert time.monotonic() < deadline, f"the screen keeps changing\n{self.screen}"
             await asyncio.sleep(0.02)
             if workbench is None or workbench._throttle.idle:
                 await self.pilot.pause()
@@ -93,25 +93,25 @@ class Driver:
         width, height = self.app.size
         snapshots.check(f"{name}-{width}x{height}", screen_lines(self.app), coloured=coloured)
 
-    # What the session knows
+    # The session
 
     @property
     def session(self) -> Session:
-        """The session under the app."""
+        """The session of the app."""
         assert self.app.session is not None
         return self.app.session
 
     def records(self, *kinds: Kind, event: str = "") -> list[Record]:
-        """Return the records of some kinds, all of them if none is named."""
+        """Return the records of some kinds (default: all), optionally of one event."""
         found = self.session.journal.capture.select(kinds=kinds or tuple(Kind))
         return [record for record in found if event in ("", record.event)]
 
     def sent(self, operation: str = "") -> list[Any]:
-        """Return the bodies of the calls that were made, read as JSON."""
-        wanted = [one for one in self.records(Kind.REQUEST) if one.raw and operation in ("", one.operation)]
+        """Return the bodies of the sent requests, parsed as JSON."""
+        wanted = [record for record in self.records(Kind.REQUEST) if record.raw and operation in ("", record.operation)]
         return [json.loads(record.raw) for record in wanted]
 
-    # What a person does
+    # Actions
 
     async def press(self, *keys: str) -> None:
         """Press keys and wait until they are handled."""
@@ -119,37 +119,37 @@ class Driver:
         await self.pilot.pause()
 
     async def type(self, text: str) -> None:
-        """Type a text, letter by letter."""
+        """Type a text character by character."""
         await self.press(*({" ": "space"}.get(letter, letter) for letter in text))
 
     async def click(self, what: str, *, aside: int = 0, times: int = 1) -> None:
-        """Click on a text of the screen, some cells to the right of where it begins."""
+        """Click on a text of the screen, `aside` cells to the right of its start."""
         column, row = self.place(what)
         await self.pilot.click(offset=(column + aside, row), times=times)
         await self.pilot.pause()
 
     async def connected(self) -> None:
-        """Wait until there is an agent."""
+        """Wait until the agent is connected and its card is shown."""
         await self.until(lambda: self.app.session is not None and self.app.session.connection is not None)
         await self.until(lambda: self.widget("#agent ContentSwitcher", ContentSwitcher).current == "card")
 
     async def go(self, number: int) -> None:
-        """Go to the place of a number."""
+        """Go to the view with a number."""
         await self.press(f"alt+{number}")
 
     async def say(self, text: str) -> None:
-        """Write a message in Talk and send it."""
+        """Write a message in Chat and send it."""
         await self.go(2)
         self.composer.fill(text)
         await self.press("enter")
 
     async def done(self, calls: int = 1) -> None:
-        """Wait until so many calls were made and all of them are over."""
+        """Wait until a number of calls were made and all of them have ended."""
         await self.until(lambda: len(self.sent()) >= calls and not self.session.journal.exchanges.open)
         await self.settled()
 
     async def ask(self, text: str) -> None:
-        """Send a message and wait until the call is over."""
+        """Send a message and wait until the call has ended."""
         before = len(self.sent())
         await self.say(text)
         await self.done(before + 1)
@@ -173,22 +173,22 @@ class Driver:
 
     @property
     def timeline(self) -> Feed:
-        """The timeline of Talk."""
+        """The timeline of Chat."""
         return self.widget("#timeline", Feed)
 
     def enabled(self, key: str) -> bool | None:
-        """Say whether a key does something now; None where it is not bound."""
+        """Return whether a key is enabled, None if it is not bound."""
         active = self.app.screen.active_bindings.get(key)
         return None if active is None else active.enabled
 
 
 Open = Callable[..., AbstractAsyncContextManager[Driver]]
-"""Opens the app over a reference, at a size, with the named members of `Options`; `run` goes to `run_test`."""
+"""Opens the app with a reference, a screen size and members of `Options`; `run` is passed to `run_test`."""
 
 
 @asynccontextmanager
 async def driving(options: Options, size: tuple[int, int] = SIZE, **more: Any) -> AsyncIterator[Driver]:
-    """Run the app; it is left in order at the end."""
+    """Run the app, and exit it cleanly at the end."""
     app = InspectorApp(options)
     app.animation_level = "none"
     async with app.run_test(size=size, **more) as pilot:

@@ -1,4 +1,4 @@
-"""Agents for the tests of the app: puppets in the loop of the test, and parts for them to play."""
+"""Scripted agents for the app tests, served in the event loop of the test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Gate = Callable[[], Awaitable[None]]
 
 
 async def eventually(condition: Callable[[], Any]) -> None:
-    """Wait until a condition holds; for those who wait beside the app and have no part in it."""
+    """Wait until a condition is true, without using the app."""
     async with asyncio.timeout(SECONDS):
         while not condition():
             await asyncio.sleep(0.005)
@@ -23,7 +23,7 @@ async def eventually(condition: Callable[[], Any]) -> None:
 
 @asynccontextmanager
 async def playing(answer: Answer = silence, card: Any = None) -> AsyncIterator[Puppet]:
-    """Serve a puppet in this loop, so that it and the test can look at the same things."""
+    """Serve a scripted agent in this event loop, so that the test can use its state."""
     puppet = Puppet(answer, {} if card is None else card)
     runner = web.ServerRunner(
         web.Server(puppet.handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1
@@ -38,20 +38,20 @@ async def playing(answer: Answer = silence, card: Any = None) -> AsyncIterator[P
 
 
 async def begin(call: Call) -> web.StreamResponse:
-    """Begin a stream."""
+    """Start a stream."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(call.request)
     return response
 
 
 def webhook_of(call: Call) -> dict[str, Any] | None:
-    """Return the webhook that came with a message."""
+    """Return the webhook of a message, None if it has none."""
     found: dict[str, Any] | None = call.rpc["params"].get("configuration", {}).get("taskPushNotificationConfig")
     return found
 
 
 async def deliver(webhook: dict[str, Any], event: Any, **headers: str) -> int:
-    """Post an event to a webhook, and return how it was answered."""
+    """Post an event to a webhook, and return the status code."""
     both = {"X-A2A-Notification-Token": webhook["token"], "Authorization": f"Bearer {webhook['token']}"}
     head = both | headers
     async with aiohttp.ClientSession() as session, session.post(webhook["url"], json=event, headers=head) as answer:
@@ -59,7 +59,7 @@ async def deliver(webhook: dict[str, Any], event: Any, **headers: str) -> int:
 
 
 def reporting(gate: Gate) -> Answer:
-    """Stream a report and push each of its events, one after the other: each is recorded before the next goes out."""
+    """Stream a report and push each of its events; `gate` waits until an event is recorded."""
     words = ["# Climate report\n\n", "Global temperatures have risen ", "by 1.1 °C since 1850.\n"]
     events = [
         {"task": task("SUBMITTED")},
@@ -85,7 +85,7 @@ def reporting(gate: Gate) -> Answer:
 
 
 async def misbehave(call: Call) -> web.StreamResponse:
-    """Break about as many rules as one stream can."""
+    """Violate as many rules as possible in one stream."""
     response = await begin(call)
     frames = [
         call.frame({"task": task("WORKING")}),

@@ -1,7 +1,7 @@
-"""Pictures of the screen that come out the same every time, as text and as SVG, and how they are compared.
+"""Reproducible pictures of the screen, as text and as SVG, and their comparison.
 
-`pytest tests/tui --update-snapshots` takes over what is shown now. A picture that differs is left in `failed/`, beside
-the folder `pictures/` with those that are right.
+`pytest tests/tui --update-snapshots` replaces the pictures in `pictures/`. A picture that differs is written to
+`failed/`.
 """
 
 from __future__ import annotations
@@ -22,49 +22,49 @@ from textual.strip import Strip
 PICTURES = Path(__file__).parent / "pictures"
 FAILED = Path(__file__).parent / "failed"
 
-_MOST_LINES = 60
-"""How many lines of a difference are shown."""
+_MAX_LINES = 60
+"""The maximum number of lines of a difference that are shown."""
 
 
 class Normaliser:
-    """Replaces what varies from run to run by something as wide; the same id is the same again within one screen."""
+    """Replaces variable texts by constant texts of the same width; equal ids of a screen get equal replacements."""
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
 
     def line(self, text: str) -> str:
-        """Return one line of the screen without what varies."""
-        for pattern, replace in _VARYING:
+        """Return a line of the screen with constant texts."""
+        for pattern, replace in _VARIABLE:
             text = pattern.sub(lambda match, replace=replace: replace(match[0]), text)  # type: ignore[misc]
         return _ID.sub(lambda match: self._numbered(match[0]), text)
 
     def _numbered(self, found: str) -> str:
-        """Return the id that an id has in pictures: all digits are its number in the order of appearance."""
+        """Return the replacement of an id: each digit is the number of the id in the order of appearance."""
         number = self._ids.setdefault(found[:8], len(self._ids) + 1)
         return re.sub(r"[0-9a-f]", f"{number % 16:x}", found)
 
 
 def _shaped_like(pattern: str) -> Callable[[str], str]:
-    """Return what gives as much of a pattern as there is of the text."""
+    """Return a function that returns as many characters of a pattern as its argument has."""
     return lambda text: pattern[: len(text)]
 
 
 def _right(value: str) -> Callable[[str], str]:
-    """Return what puts a value at the right end of the cells that the text takes with the spaces before it."""
+    """Return a function that right-justifies a value to the width of its argument."""
     return lambda text: value.rjust(len(text))
 
 
-_VARYING: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
+_VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]*Z?"), _shaped_like("2026-11-20T13:35:50.637Z")),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), _shaped_like("13:35:50")),
     (re.compile(r"(?<=127\.0\.0\.1:)\d{1,5}"), _shaped_like("41241")),
     (re.compile(r"\+\d{1,2}\.\d{3}\b"), lambda text: " " * len(text)),  # a short gap is not shown at all
     (re.compile(r" *\b\d{1,2}\.\d{3}\b(?!\.)"), _right("0.000")),
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
-    (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "how it flowed".ljust(len(text))[: len(text)]),
+    (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "arrivals".ljust(len(text))[: len(text)]),
     (re.compile(r" *[+-]\d{1,5}ms\b"), _right("+0ms")),
     (re.compile(r"(?<=\s)[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
-    # The end of an id whose beginning is under what is on top.
+    # The end of an id whose beginning is covered by a dialog.
     (re.compile(r"(?<=  )[0-9a-f]{0,7}(?:-[0-9a-f]{4}){2,3}-[0-9a-f]+"), lambda text: re.sub(r"[0-9a-f]", "0", text)),
     (re.compile(r"(?<=/push/)[\w-]{1,32}"), _shaped_like("x" * 32)),
 )
@@ -72,9 +72,9 @@ _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{0,12}){0,4}(?!\w)")
 
 
 def screen_lines(app: App[object]) -> list[Strip]:
-    """Return what is on the screen, every screen of the stack included, normalised."""
+    """Return the normalised lines of the screen, including the screens below a dialog."""
     compositor = app.screen._compositor
-    compositor.render_update(full=True, screen_stack=app._background_screens)  # says which screens lie below
+    compositor.render_update(full=True, screen_stack=app._background_screens)  # draws the screens below, too
     normaliser = Normaliser()
     return [_normalised(strip, normaliser) for strip in compositor.render_strips()]
 
@@ -99,12 +99,12 @@ def _of_spaces(style: Style) -> Style:
 
 
 def as_text(lines: Iterable[Strip]) -> str:
-    """Return the lines as a text, without the spaces at their ends."""
+    """Return the lines as text without trailing spaces."""
     return "".join(f"{line.text.rstrip()}\n" for line in lines)
 
 
 def as_svg(lines: Sequence[Strip], title: str) -> str:
-    """Return the lines as a picture, an element a line."""
+    """Return the lines as SVG with one element per line."""
     console = Console(
         width=lines[0].cell_length,
         height=len(lines),
@@ -121,7 +121,7 @@ def as_svg(lines: Sequence[Strip], title: str) -> str:
 
 
 class Snapshots:
-    """Compares the screen with the pictures that are kept, or takes it over as the new ones."""
+    """Compares the screen with the stored pictures, or with `update` replaces them."""
 
     def __init__(self, *, update: bool, pictures: Path = PICTURES, failed: Path = FAILED) -> None:
         self._update = update
@@ -129,28 +129,26 @@ class Snapshots:
         self._failed = failed
 
     def check(self, name: str, lines: Sequence[Strip], *, coloured: bool = True) -> None:
-        """Fail with a difference in text unless a screen looks as it did; `coloured` compares the colours too."""
-        faces = {".txt": as_text(lines), **({".svg": as_svg(lines, name)} if coloured else {})}
-        differences = [self._compare(name + suffix, face) for suffix, face in faces.items()]
+        """Fail with a text difference if the screen has changed; `coloured` compares the SVG, too."""
+        pictures = {".txt": as_text(lines), **({".svg": as_svg(lines, name)} if coloured else {})}
+        differences = [self._compare(name + suffix, picture) for suffix, picture in pictures.items()]
         found = next((difference for difference in differences if difference), "")
         assert not found, found
 
-    def _compare(self, file: str, face: str) -> str:
-        """Return how a face differs from the one that is kept, `""` if it does not."""
-        kept = self._pictures / file
+    def _compare(self, file: str, picture: str) -> str:
+        """Return the difference between a picture and the stored picture, `""` if they are equal."""
+        stored = self._pictures / file
         if self._update:
-            kept.parent.mkdir(exist_ok=True)
-            kept.write_text(face, encoding="utf-8")
+            stored.parent.mkdir(exist_ok=True)
+            stored.write_text(picture, encoding="utf-8")
             return ""
-        before = kept.read_text(encoding="utf-8") if kept.exists() else ""
+        before = stored.read_text(encoding="utf-8") if stored.exists() else ""
         new = self._failed / file
-        if face == before:
+        if picture == before:
             new.unlink(missing_ok=True)
             return ""
         new.parent.mkdir(exist_ok=True)
-        new.write_text(face, encoding="utf-8")
-        lines = list(
-            difflib.unified_diff(before.splitlines(), face.splitlines(), "kept", "shown now", lineterm="", n=1)
-        )
-        more = [f"... and {len(lines) - _MOST_LINES} lines more"] if len(lines) > _MOST_LINES else []
-        return "\n".join([f"{file} is not as it was; what is shown now is in {new}", *lines[:_MOST_LINES], *more])
+        new.write_text(picture, encoding="utf-8")
+        lines = list(difflib.unified_diff(before.splitlines(), picture.splitlines(), "stored", "new", lineterm="", n=1))
+        more = [f"... and {len(lines) - _MAX_LINES} lines more"] if len(lines) > _MAX_LINES else []
+        return "\n".join([f"{file} has changed; the new picture is in {new}", *lines[:_MAX_LINES], *more])

@@ -1,4 +1,4 @@
-"""Agent: every face of a card: with what was observed, raw, beside others of the same agent, and as a copy to edit."""
+"""The sections of the Agent view: card, raw, extended, changes and edit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SIZE = (120, 50)
 EXTENDED = {"extendedAgentCard": True, "streaming": True}
 
 
-def face(driver: Driver) -> str | None:
+def section(driver: Driver) -> str | None:
     return driver.widget("#agent ContentSwitcher", ContentSwitcher).current
 
 
@@ -40,7 +40,7 @@ def skills(count: int, **more: Any) -> list[dict[str, Any]]:
 
 
 async def members_only(call: Call) -> web.StreamResponse:
-    """Answer with an extended card, and with nothing else."""
+    """Serve an extended card, and nothing else."""
     if call.rpc["method"] != "GetExtendedAgentCard":
         return call.error(-32601, "no such method")
     more = [*CARD["skills"], {"id": "secret", "name": "Secret", "description": "For members", "tags": ["vip"]}]
@@ -50,25 +50,25 @@ async def members_only(call: Call) -> web.StreamResponse:
 # Overview
 
 
-async def test_findings_stand_beside_the_rows_that_they_concern(open_app: Open):
+async def test_findings_are_shown_beside_their_rows(open_app: Open):
     odd = {"version": None, "defaultOutputModes": ["nonsense"], "skills": skills(1, name=None)}
     async with playing(card=odd) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         lines = driver.lines
-        gives = next(row for row, line in enumerate(lines) if line.strip().startswith("gives"))
-        assert "nonsense" in lines[gives]
-        assert "CARD-100" in lines[gives + 1]
+        modes = next(row for row, line in enumerate(lines) if line.strip().startswith("Output modes"))
+        assert "nonsense" in lines[modes]
+        assert "CARD-100" in lines[modes + 1]
         assert "version is missing" in driver.line("CARD-001")
         await driver.click("CARD-100", times=2)
-        assert face(driver) == "raw"
+        assert section(driver) == "raw"
         assert driver.widget("#card-json", JsonView).pointer == "/defaultOutputModes/0"
         assert "~ CARD-100" in driver.line('"nonsense"')
         assert "RFC" in driver.screen or "§" in driver.screen, "the finding is explained at the cursor"
         await driver.press("escape")
-        assert face(driver) == "card"
+        assert section(driver) == "card"
 
 
-async def test_what_it_takes_to_get_in_and_what_is_not_fetched_stands_in_words(open_app: Open):
+async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
     flow = {
         "authorizationUrl": "https://id.example/in",
         "tokenUrl": "https://id.example/token",
@@ -93,20 +93,20 @@ async def test_what_it_takes_to_get_in_and_what_is_not_fetched_stands_in_words(o
             "urn:x:1   required   Counts",
             "(the host is xn--exmple-4nf.org)",
             "http://169.254.169.254/icon.png   not fetched",
-            "needs an API key in header X-API-Key",
+            "requires an API key in header X-API-Key",
         ):
             assert words in driver.screen, words
         assert len(driver.records(Kind.REQUEST)) == 1
 
 
-async def test_what_was_observed_stands_beside_what_is_declared(open_app: Open, mock: str):
+async def test_observed_behaviour_is_shown_beside_declared_capabilities(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         assert "not tried yet" in driver.line("✓ streaming")
         await driver.ask("report 3")
         await driver.go(1)
         assert "1 stream with" in driver.line("✓ streaming")
-        assert "SendStreamingMessage 1 succeeded" in driver.line("observed")
+        assert "SendStreamingMessage 1 answered" in driver.line("Observed calls")
         await driver.press("e")
         await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
         await driver.until("No extended card:")
@@ -114,7 +114,7 @@ async def test_what_was_observed_stands_beside_what_is_declared(open_app: Open, 
         await driver.until(lambda: "failed" in driver.line("✕ extended card"))
 
 
-async def test_many_skills_are_folded_searched_and_tried(open_app: Open):
+async def test_skills_are_folded_searched_and_tried(open_app: Open):
     many = skills(5000, examples=["do this", "do that"], inputModes=["image/png"])
     async with playing(card={"skills": many}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
@@ -129,18 +129,18 @@ async def test_many_skills_are_folded_searched_and_tried(open_app: Open):
         assert "SKILLS   1 of 5,000" in driver.screen
         assert driver.line("enter unfold or fold")
         await driver.press("enter")
-        assert "id s4321   accepts image/png" in driver.screen
+        assert "id s4321   input modes image/png" in driver.screen
         await driver.press("slash", "escape")
         assert "Skill 4320" in driver.screen or "Skill 0" in driver.screen
         await driver.press("slash")
         await driver.type("no such skill")
-        assert "no skill has these words" in driver.screen
+        assert "No match. Press escape" in driver.screen
         await driver.press("escape")
         await driver.press("right", "t")
         assert driver.composer.text == "do this"
 
 
-async def test_arrows_go_from_skill_to_skill_and_enter_folds(open_app: Open):
+async def test_arrow_keys_select_skills_and_enter_folds(open_app: Open):
     few = skills(3, examples=["do it"])
     async with playing(card={"skills": few}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
@@ -156,18 +156,18 @@ async def test_arrows_go_from_skill_to_skill_and_enter_folds(open_app: Open):
         assert driver.composer.text == "do it"
 
 
-async def test_a_skill_without_an_example_says_so(open_app: Open):
+async def test_a_skill_without_an_example_shows_a_notification(open_app: Open):
     async with (
         playing(card={"skills": skills(1)}) as agent,
         open_app(agent.url, SIZE, run={"notifications": True}) as driver,
     ):
         await driver.connected()
         await driver.press("right", "t")
-        await driver.until("comes without an example")
+        await driver.until("has no example")
         assert driver.workbench.view == "agent"
 
 
-async def test_a_row_leads_to_its_place_in_the_card_as_served(open_app: Open, mock: str):
+async def test_a_row_opens_its_pointer_in_the_raw_card(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         await driver.press("right", "right", "r")
@@ -177,7 +177,7 @@ async def test_a_row_leads_to_its_place_in_the_card_as_served(open_app: Open, mo
         assert driver.widget("#card", CardView).pointer == "/skills/1"
 
 
-async def test_what_is_copied_is_what_the_row_is_about(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+async def test_copy_copies_the_value_of_the_selected_row(open_app: Open, monkeypatch: pytest.MonkeyPatch):
     async with playing(card={}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         copied: list[str] = []
@@ -191,11 +191,11 @@ async def test_what_is_copied_is_what_the_row_is_about(open_app: Open, monkeypat
 # Raw
 
 
-async def test_how_the_card_came_stands_above_it(open_app: Open):
+async def test_the_source_of_the_card_is_shown_above_the_raw_card(open_app: Open):
     async with playing(card={}) as agent, open_app(f"{agent.url}/some/path", SIZE) as driver:
         await driver.connected()
         await driver.press("r")
-        for words in ("found at", "tried", "404", "served", "application/json", "in the shape of 1.0", "caching"):
+        for words in ("source", "tried", "404", "served", "application/json", "A2A 1.0 card", "caching"):
             assert words in driver.screen, words
         assert "Content-Type: application/json" in driver.screen
         await driver.press("slash")
@@ -205,20 +205,25 @@ async def test_how_the_card_came_stands_above_it(open_app: Open):
         assert driver.widget("#card-json", JsonView).pointer == "/name"
 
 
-async def test_the_faces_are_reached_by_key_and_by_mouse(open_app: Open, mock: str):
+async def test_sections_are_selected_by_key_and_by_mouse(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
-        for words, wanted in (("raw r", "raw"), ("extended e", "extended"), ("drift D", "drift"), ("edit E", "edit")):
+        for words, wanted in (
+            ("raw r", "raw"),
+            ("extended e", "extended"),
+            ("changes D", "changes"),
+            ("edit E", "edit"),
+        ):
             await driver.click(words)
-            assert face(driver) == wanted
+            assert section(driver) == wanted
             assert driver.app.focused is not None
         await driver.click("card", aside=1)
-        assert face(driver) == "card"
-        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "drift"), ("escape", "card"), ("E", "edit")):
+        assert section(driver) == "card"
+        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "changes"), ("escape", "card"), ("E", "edit")):
             await driver.press(key)
-            assert face(driver) == wanted
+            assert section(driver) == wanted
         await driver.press("escape", "escape")
-        assert face(driver) == "card"
+        assert section(driver) == "card"
 
 
 # Extended and earlier cards
@@ -228,20 +233,20 @@ async def test_the_extended_card_is_compared_with_the_public_one(open_app: Open)
     async with playing(members_only, card={"capabilities": EXTENDED}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         await driver.press("e")
-        await driver.until("on the extended card, against the public one")
+        await driver.until("from the public card to the extended card")
         assert "+ skills / secret" in driver.screen
         assert '"Puppet"  →  "Extended"' in driver.line("~ name")
         await driver.press("r")
-        assert "of the extended card" in driver.line("AGENT")
+        assert "edit E   extended card" in driver.line("AGENT")
         assert '"name": "Extended"' in driver.screen
         await driver.press("r")
-        assert face(driver) == "extended"
+        assert section(driver) == "extended"
         await driver.click("card", aside=1)
         await driver.press("r")
         assert '"name": "Puppet"' in driver.screen
 
 
-async def test_a_refresh_is_compared_and_an_unchanged_card_is_said_to_be_so(open_app: Open, tmp_path: Path):
+async def test_a_refreshed_card_is_compared_and_an_unchanged_card_is_reported(open_app: Open, tmp_path: Path):
     path = tmp_path / "card.json"
     interface = {"url": "http://127.0.0.1:1/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     card = CARD | {"supportedInterfaces": [interface]}
@@ -250,43 +255,43 @@ async def test_a_refresh_is_compared_and_an_unchanged_card_is_said_to_be_so(open
         await driver.connected()
         first = driver.session
         await driver.press("D")
-        assert "No other card was seen of this agent yet." in " ".join(driver.screen.split())
+        assert "No other card of this agent is stored." in " ".join(driver.screen.split())
         path.write_text(json.dumps(card | {"name": "Renamed", "skills": [*CARD["skills"], *skills(1)]}))
         await driver.press("R")
-        await driver.until("2 changes since the card that was seen")
+        await driver.until("2 changes since the card seen")
         assert '"Puppet"  →  "Renamed"' in driver.line("~ name")
-        assert "drift 2" in driver.line("AGENT")
+        assert "changes 2" in driver.line("AGENT")
         assert "Renamed" in driver.lines[0]
         assert driver.session is first
         await driver.press("R")
         await driver.until("The card is unchanged.")
         path.write_text(json.dumps(card | {"name": "Again"}))
         await driver.press("R")
-        await driver.until("1 of 2, v shows an older one")
+        await driver.until("1 of 2, v older card")
         await driver.press("v")
         assert "2 of 2" in driver.screen
         assert '"Puppet"  →  "Again"' in driver.line("~ name")
 
 
-async def test_a_card_of_an_earlier_day_is_compared(open_app: Open):
+async def test_a_stored_earlier_card_is_compared(open_app: Open):
     async with playing(card={"version": "2.0.0"}) as agent:
         url = f"{agent.url}{CARD_PATH}"
         store_card(url, json.dumps(CARD).encode(), 1_790_000_000)
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
-            await driver.until("drift 2")
+            await driver.until("changes 2")
             await driver.press("D")
-            assert "since the card that was seen 2026-09-2" in driver.screen
+            assert "since the card seen 2026-09-2" in driver.screen
             assert '"1.0.0"  →  "2.0.0"' in driver.line("~ version")
             assert "+ supportedInterfaces" in driver.screen
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
-            await driver.until("drift 2")
+            await driver.until("changes 2")
     kept = [path.read_bytes() for path in cards_folder().glob("*/*.json")]
     assert len(kept) == 2
 
 
-async def test_secrets_do_not_get_into_the_cards_that_are_kept(open_app: Open):
+async def test_stored_cards_contain_no_secrets(open_app: Open):
     bearer = "canary-4711-secret"
     card = {"description": f"repeats {bearer}"}
     async with playing(card=card) as agent, open_app(agent.url, SIZE, bearer=bearer) as driver:
@@ -297,7 +302,7 @@ async def test_secrets_do_not_get_into_the_cards_that_are_kept(open_app: Open):
     assert b"repeats ****" in kept.read_bytes()
 
 
-async def test_a_home_that_cannot_be_written_leaves_the_comparison_in_the_session(open_app: Open, home: Path):
+async def test_an_unwritable_state_folder_keeps_the_comparison_in_the_session(open_app: Open, home: Path):
     (home / "state").mkdir(parents=True)
     (home / "state" / "cards").write_text("in the way")
     async with playing(card={}) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
@@ -305,14 +310,14 @@ async def test_a_home_that_cannot_be_written_leaves_the_comparison_in_the_sessio
         await driver.until("Cannot read the earlier cards")
 
 
-async def test_a_card_that_is_gone_is_said_to_be_so_and_stays(open_app: Open):
+async def test_a_failed_refresh_is_reported_and_keeps_the_card(open_app: Open):
     async with playing(card={}) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
         await driver.connected()
         agent.card = web.Response(status=503, text="down")
         await driver.press("R")
         await driver.until("No card was found at")
         assert "Puppet" in driver.lines[0]
-        assert face(driver) == "card"
+        assert section(driver) == "card"
 
 
 # Editing
@@ -342,14 +347,14 @@ async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path,
         area.text = "{"
         await driver.until("ends within an object")
         await driver.press("ctrl+s", "enter")
-        await driver.until("exists; enter again replaces it")
+        await driver.until("exists; press enter again to replace it")
         assert (tmp_path / "puppet-card.json").read_text() != "{"
         await driver.press("enter")
         await driver.until("saved puppet-card.json")
         assert (tmp_path / "puppet-card.json").read_text() == "{"
 
 
-async def test_a_place_that_cannot_be_written_is_said_to_be_so(open_app: Open, mock: str, tmp_path: Path):
+async def test_an_unwritable_path_is_reported(open_app: Open, mock: str, tmp_path: Path):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         await driver.press("E", "ctrl+s")
@@ -360,16 +365,16 @@ async def test_a_place_that_cannot_be_written_is_said_to_be_so(open_app: Open, m
         assert isinstance(driver.app.focused, CardArea)
 
 
-async def test_a_copy_is_gone_on_with_and_a_finding_leads_to_its_place(open_app: Open):
+async def test_an_edited_copy_is_kept_and_a_finding_selects_its_text(open_app: Open):
     async with playing(card={"defaultInputModes": ["nonsense"]}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         await driver.press("E")
         await driver.until("CARD-100")
         await driver.press("x")
         await driver.press("escape")
-        assert driver.line("enter go to the place")
+        assert driver.line("enter go to the text")
         await driver.press("escape")
-        assert face(driver) == "card"
+        assert section(driver) == "card"
         await driver.press("E")
         area = driver.widget("#edit-text", CardArea)
         assert area.text.startswith("x")
@@ -380,19 +385,19 @@ async def test_a_copy_is_gone_on_with_and_a_finding_leads_to_its_place(open_app:
         assert '"nonsense"' in area.text.split("\n")[area.cursor_location[0]]
 
 
-async def test_a_card_that_is_too_large_to_edit_is_said_to_be_so(open_app: Open):
+async def test_a_card_that_is_too_large_to_edit_is_reported(open_app: Open):
     large = {"description": "x" * LARGEST}
     async with playing(card=large) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.press("E")
-        await driver.until("too large to be edited")
-        assert face(driver) == "card"
+        await driver.until("The card has 1,0")
+        assert section(driver) == "card"
 
 
 # Signatures
 
 
-async def test_signatures_are_verified_with_fetched_keys_only_when_that_is_asked_for(open_app: Open):
+async def test_keys_of_signatures_are_fetched_only_on_request(open_app: Open):
     key = ECKey.generate_key("P-256", {"kid": "ours"})
 
     async def keys(call: Call) -> web.StreamResponse:
@@ -410,26 +415,26 @@ async def test_signatures_are_verified_with_fetched_keys_only_when_that_is_asked
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
             await driver.until("· no key   ES256 ours")
-            assert "S fetches the keys that they name" in driver.screen
-            assert [one.operation for one in driver.records(Kind.REQUEST)] == ["GetAgentCard"]
+            assert "Press S to fetch the keys" in driver.screen
+            assert [record.operation for record in driver.records(Kind.REQUEST)] == ["GetAgentCard"]
             await driver.press("S")
             await driver.until("✓ valid    ES256 ours")
             assert "over the card as served" in driver.screen
             agent.card |= {"version": "9"}
             await driver.press("R")
-            await driver.until(lambda: "no key" in driver.line("signed by"))
+            await driver.until(lambda: "no key" in driver.line("Signatures"))
             await driver.press("S")
             await driver.until("✕ wrong    ES256 ours")
 
 
-async def test_a_card_without_signatures_has_nothing_to_verify(open_app: Open, mock: str):
+async def test_verify_is_disabled_without_signatures(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
-        assert "nobody" in driver.line("signed by")
+        assert "none" in driver.line("Signatures")
         assert driver.enabled("S") is None
 
 
-# What is no card
+# Responses that are not a card
 
 
 @pytest.mark.parametrize(
@@ -445,20 +450,20 @@ async def test_a_card_without_signatures_has_nothing_to_verify(open_app: Open, m
     ],
     ids=["wrong type", "BOM", "NaN", "cut off", "UTF-16", "deep", "half a surrogate"],
 )
-async def test_what_stands_in_the_place_of_a_card_is_shown_linted_and_mended(open_app: Open, body: bytes, said: str):
+async def test_a_response_that_is_not_a_card_is_shown_linted_and_edited(open_app: Open, body: bytes, said: str):
     answer = web.Response(body=body, content_type="application/json")
     async with playing(card=answer) as agent, open_app(agent.url, SIZE) as driver:
-        await driver.until("r what came, and what is wrong with it")
+        await driver.until("r the response and its findings")
         await driver.press("r")
-        assert face(driver) == "raw"
-        assert "what stands in the place of a card" in driver.screen
+        assert section(driver) == "raw"
+        assert "the response that was received instead of a card" in driver.screen
         assert "! CARD-" in driver.screen
         assert said in driver.screen
         await driver.press("E")
         await driver.until("next finding")
         assert driver.widget("#edit-text", CardArea).text[0] in "{["
         await driver.press("escape", "escape")
-        assert face(driver) == "connecting"
+        assert section(driver) == "connecting"
         assert driver.session.connection is None
 
 
@@ -466,7 +471,7 @@ async def test_what_stands_in_the_place_of_a_card_is_shown_linted_and_mended(ope
 
 
 @pytest.mark.parametrize("size", [(40, 12), (80, 24), (120, 40)], ids=str)
-async def test_hostile_texts_are_shown_on_every_face(open_app: Open, size):
+async def test_hostile_texts_are_shown_safely_in_every_section(open_app: Open, size):
     evil = "\x1b]52;c;aGk=\x07\u202e\x9b2J[/][@click=app.quit]x[/]" + "a" + "\u0301" * 5000
     skill = {"id": evil, "name": evil, "description": evil, "tags": [evil], "examples": [evil], "inputModes": [evil]}
     card = {
@@ -490,17 +495,19 @@ async def test_hostile_texts_are_shown_on_every_face(open_app: Open, size):
         for key in ("end", "home", "r", "end", "escape", "D", "enter", "end", "escape", "E", "escape", "escape"):
             await driver.press(key)
             assert not set("\x1b\x07\x9b\u202e") & set(driver.screen), key
-        assert [one.operation for one in driver.records(Kind.REQUEST)] == ["GetAgentCard"], "nothing is fetched unasked"
+        assert [record.operation for record in driver.records(Kind.REQUEST)] == ["GetAgentCard"], (
+            "nothing is fetched unasked"
+        )
 
 
-async def test_a_long_description_shows_its_beginning_until_it_is_asked_for(open_app: Open):
+async def test_a_long_description_is_folded_until_enter(open_app: Open):
     card = {"description": "\n\n".join(f"Paragraph {number}" for number in range(40))}
     async with playing(card=card) as agent, open_app(agent.url, (100, 120)) as driver:
         await driver.connected()
-        assert "… 71 more lines, enter shows them" in driver.screen
-        assert "talk to it" in driver.screen
+        assert "… 71 more lines, press enter to show them" in driver.screen
+        assert "Interfaces" in driver.screen
         assert "Paragraph 9" not in driver.screen
         await driver.click("more lines", times=2)
         assert "Paragraph 39" in driver.screen
-        await driver.click("enter here hides most of it", times=2)
+        await driver.click("press enter to show less", times=2)
         assert "Paragraph 9" not in driver.screen

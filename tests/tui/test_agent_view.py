@@ -1,4 +1,4 @@
-"""Agent: the card as read and as served, its examples, and the ways to this agent, to another one, and back."""
+"""The Agent view: the rendered and the raw card, examples, and connecting to agents."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from inspector.tui.widgets.card_view import CardView
 from inspector.tui.widgets.json_view import JsonView
 
 
-async def test_the_card_is_shown_as_a_person_reads_it_and_as_it_was_served(open_app: Open, mock: str):
+async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
     async with open_app(mock, (120, 60)) as driver:
         await driver.connected()
         screen = driver.screen
         for words in (
             "Mock Agent  1.0.0   by a2a-inspect",
-            "✓ sound",
+            "✓ no findings",
             "A small agent for trying things out.",
-            f"● 1.0 · JSONRPC    {mock}/   in use, first on the card",
-            "nothing is demanded",
-            "✓ streaming             declared      not tried yet",
-            "✕ extended card         declined      not tried yet",
+            f"● 1.0 · JSONRPC    {mock}/   in use (preferred)",
+            "none required",
+            "✓ streaming             yes           not tried yet",
+            "✕ extended card         no            not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
             "▸ Question",
         ):
             assert words in screen, words
-        assert "Mock Agent   1.0 · JSONRPC" in driver.lines[0]
+        assert "Mock Agent   A2A 1.0 · JSONRPC" in driver.lines[0]
         await driver.press("r")
         assert isinstance(driver.app.focused, JsonView)
         assert '"supportedInterfaces": [' in driver.screen
@@ -58,7 +58,7 @@ async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
         await driver.press("tab", "tab", "shift+tab")
         assert driver.line("enter try the example")
         await driver.press("enter")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert driver.composer.text == "echo 1"
         await driver.press("enter")
         await driver.done(1)
@@ -72,7 +72,7 @@ async def test_an_example_is_tried_with_a_key_or_a_click(open_app: Open):
         assert driver.composer.text == "report 2"
 
 
-async def test_what_the_card_lacks_stands_on_it(open_app: Open):
+async def test_missing_members_are_shown_on_the_card(open_app: Open):
     lacking = {"version": None, "skills": [{"id": "x", "name": "X", "description": "d"}]}
     async with playing(card=lacking) as agent, open_app(agent.url) as driver:
         await driver.connected()
@@ -80,7 +80,7 @@ async def test_what_the_card_lacks_stands_on_it(open_app: Open):
         assert "error" in driver.lines[4]
 
 
-async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talked_to(open_app: Open):
+async def test_an_agent_without_a_supported_interface_is_shown_but_messages_cannot_be_sent(open_app: Open):
     pigeon = [{"url": "http://127.0.0.1:1", "protocolBinding": "PIGEON", "protocolVersion": "1.0"}]
     async with (
         playing(card={"supportedInterfaces": pigeon}) as agent,
@@ -94,7 +94,7 @@ async def test_an_agent_without_an_interface_of_ours_is_shown_but_cannot_be_talk
         assert driver.composer.text == "hello?"
 
 
-async def test_another_connection_is_a_session_of_its_own(open_app: Open, tmp_path):
+async def test_another_connection_starts_a_new_session(open_app: Open, tmp_path):
     agent = MockAgent(pace=0)
     url = await agent.start()
     try:
@@ -168,13 +168,13 @@ async def test_the_connect_screen_offers_the_demo_and_recent_agents(open_app: Op
         assert sum("Mock Agent" in line for line in driver.lines) == 1, "the demo is offered already"
 
 
-async def test_an_agent_that_is_not_there_yet_is_found_when_it_is_tried_again(open_app: Open):
+async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
     async with open_app(f"127.0.0.1:{port}") as driver:
         await driver.until("Nothing listens at")
-        assert "up to     the agent" in driver.screen
+        assert "responsible  the agent" in driver.screen
         assert "Is the agent running, and on this port?" in driver.screen
         assert "no agent" in driver.lines[0]
         assert driver.enabled("r") is False
@@ -183,7 +183,7 @@ async def test_an_agent_that_is_not_there_yet_is_found_when_it_is_tried_again(op
         try:
             await driver.press("R")
             await driver.connected()
-            assert "✓ sound" in driver.screen
+            assert "✓ no findings" in driver.screen
         finally:
             await agent.stop()
 
@@ -191,7 +191,7 @@ async def test_an_agent_that_is_not_there_yet_is_found_when_it_is_tried_again(op
 async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
     page = web.Response(text="<html>Welcome</html>", content_type="text/html")
     async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
-        await driver.until("to do")
+        await driver.until("next step")
         assert driver.session.connection is None
         assert f"{agent.url}/.well-known/agent-card.json   200" in driver.screen
         assert "   404" in driver.screen

@@ -1,4 +1,4 @@
-"""The artifact pane: parts of every kind, ways to look at them, chunks, saving; cases 25 and 26 of the hostile ones."""
+"""The artifact pane: parts of every kind, their views, chunks and saving; cases 25 and 26 of hostile input."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ async def test_every_part_is_reached_by_key_and_by_mouse(open_app: Open):
         await driver.click("facts ▾")
         await driver.until("25 50 44 46")
         await driver.press("o")
-        await driver.until("It is not fetched.")
+        await driver.until("not fetched")
         await driver.press("O", "O", "O", "O")
         await driver.until("http://x/ (not fetched)")
         assert len(agent.calls) == 2, "the card and the message, and nothing that a part names"
@@ -117,9 +117,9 @@ async def test_text_is_shown_as_markdown_and_chunk_by_chunk(open_app: Open):
         assert "# Title" not in driver.screen
         await driver.press("v")
         await driver.until("chunks ▾")
-        rows = [line.partition("│ ")[2] for line in driver.lines if "+14" in line or "again" in line]
+        rows = [line.partition("│ ")[2] for line in driver.lines if "+14" in line or "repeated" in line]
         assert len(rows) == 2
-        assert "again" in rows[1]
+        assert "repeated" in rows[1]
         assert "again" not in rows[0]
         assert "'words.\\n'" in driver.screen
         await driver.press("v")
@@ -202,7 +202,7 @@ async def test_case_26_bytes_that_are_no_image_say_so(open_app: Open, colours: N
     part = raw(b"\x89PNG\r\n\x1a\n" + b"\xff" * 50, "image/png")
     async with playing(producing(artifact("p", part))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
-        await driver.until("no picture")
+        await driver.until("not drawn")
         assert not driver.widget("#artifact-image", ImageView).display
 
 
@@ -236,7 +236,7 @@ async def test_case_25_a_large_file_is_read_in_a_thread_and_bad_base64_is_said(o
         await driver.press("o")
         await driver.until("3.0 MB (3,000,000 bytes)")
         await driver.press("o")
-        await driver.until("they are not base64")
+        await driver.until("invalid base64")
 
 
 # Saving
@@ -260,7 +260,7 @@ async def test_artifacts_are_saved_where_the_user_says_and_nothing_is_overwritte
         await driver.until((folder / "b.json").exists)
         await save("down", "enter", "enter")
         await driver.until("keep both")
-        assert "b.json" in driver.line("TAKEN")
+        assert "b.json" in driver.line("FILES EXIST")
         await driver.press("enter")
         await driver.until((folder / "evil.md").exists)
         await driver.until((folder / "b-2.json").exists)

@@ -1,4 +1,4 @@
-"""Talk: writing a message, watching what comes back, answering, canceling, and what the selected thing holds."""
+"""The Chat view: sending a message, its events, replying, canceling, and the selected record."""
 
 from __future__ import annotations
 
@@ -53,16 +53,16 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         assert "How a task travels" in driver.screen
         assert "TIMELINE" not in driver.screen
         assert "ARTIFACT" in driver.screen  # the pane with its title
-        assert "\\ all of it" in driver.screen
+        assert "\\ restore" in driver.screen
         await driver.press("backslash")
         assert "TIMELINE" in driver.screen
 
 
-async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_comes(open_app: Open, mock: str):
+async def test_folding_keeps_the_selected_record_and_applies_to_filters_and_new_rows(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 20")
-        detail = driver.widget("#talk-detail", DetailPane)
+        detail = driver.widget("#chat-detail", DetailPane)
         await driver.press("escape", "home", *["down"] * 3)
         await driver.until(lambda: detail.record is not None and detail.record.event == "status")
         before = detail.record
@@ -83,12 +83,12 @@ async def test_folding_stays_at_its_record_and_holds_for_filters_and_for_what_co
         assert driver.timeline.line_count > count + 20
 
 
-async def test_a_message_is_sent_as_it_was_written_and_answered_as_was_asked_for(open_app: Open, mock: str):
+async def test_a_message_is_sent_unchanged_with_the_selected_mode(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(2)
         await driver.press("space", "enter")
-        assert "write something first" in driver.screen
+        assert "the message is empty" in driver.screen
         assert driver.sent() == []
         await driver.press("backspace")
         await driver.type("echo a")
@@ -99,16 +99,16 @@ async def test_a_message_is_sent_as_it_was_written_and_answered_as_was_asked_for
         assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo a\nb [/]"}]
         assert "a␊b [/]" in driver.line("message  "), "an answer without a task is shown too"
         await driver.press("ctrl+t")
-        assert "blocking" in driver.screen
+        assert "streaming off" in driver.screen
         await driver.ask("report 3")
         assert driver.sent()[1]["method"] == "SendMessage"
         assert [record.event for record in driver.records(Kind.BODY)] == ["card", "task"]
         assert artifact_text(driver) == REPORT
         await driver.press("ctrl+t")
-        assert "streamed" in driver.screen
+        assert "streaming on" in driver.screen
 
 
-async def test_an_artifact_grows_while_it_comes(open_app: Open):
+async def test_an_artifact_grows_while_it_is_streamed(open_app: Open):
     steps = [asyncio.Event() for _ in range(4)]
 
     async def answer(call: Call):
@@ -128,11 +128,11 @@ async def test_an_artifact_grows_while_it_comes(open_app: Open):
         for number, step in enumerate(steps):
             step.set()
             await driver.until(f"chunk {number}.")
-            assert artifact_text(driver) == "".join(f"chunk {one}.\n" for one in range(number + 1))
+            assert artifact_text(driver) == "".join(f"chunk {index}.\n" for index in range(number + 1))
         await driver.until("● completed")
 
 
-async def test_three_streams_at_once_are_told_apart(open_app: Open):
+async def test_three_concurrent_streams_are_separated(open_app: Open):
     going = asyncio.Event()
 
     async def answer(call: Call):
@@ -158,11 +158,11 @@ async def test_three_streams_at_once_are_told_apart(open_app: Open):
             tracked = driver.session.tasks.get(name)
             assert tracked is not None
             assert tracked.now.state == "TASK_STATE_COMPLETED"
-            assert [str(one.text) for one in tracked.now.artifacts.values()] == [f"from {name}"]
+            assert [str(artifact.text) for artifact in tracked.now.artifacts.values()] == [f"from {name}"]
         assert driver.records(Kind.END)[-1].findings == ()
 
 
-async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_app: Open, mock: str, tmp_path):
+async def test_keys_work_during_a_fast_stream_and_the_last_row_is_shown(open_app: Open, mock: str, tmp_path):
     path = tmp_path / "firehose.a2a"
     chunks = 20_000
     async with open_app(mock, (80, 24), capture=path) as driver:
@@ -170,11 +170,11 @@ async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_
         await driver.go(2)
         driver.composer.fill("report 20000")
         driver.app.simulate_key("enter")  # unlike the pilot's `press`, it does not wait until nothing happens any more
-        for number, place in ((1, "agent"), (5, "traffic"), (2, "talk")):
+        for number, view in ((1, "agent"), (5, "traffic"), (2, "chat")):
             await eventually(lambda: driver.records(Kind.FRAME))
             driver.app.simulate_key(f"alt+{number}")
-            await eventually(lambda place=place: driver.workbench.view == place)
-            assert driver.session.journal.exchanges.open, f"the stream was over before {place} was shown"
+            await eventually(lambda view=view: driver.workbench.view == view)
+            assert driver.session.journal.exchanges.open, f"the stream was over before {view} was shown"
         await eventually(lambda: not driver.session.journal.exchanges.open)
         await driver.settled()
         assert "● completed" in driver.lines[driver.place("▌")[1]]
@@ -191,7 +191,7 @@ async def test_a_firehose_is_shown_to_its_last_row_and_keys_work_meanwhile(open_
 # Answering, canceling
 
 
-async def test_a_question_aims_the_composer_until_it_is_answered_or_left(open_app: Open, mock: str):
+async def test_the_composer_addresses_an_input_required_task_until_it_is_answered_or_left(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("ask")
@@ -215,9 +215,7 @@ async def test_a_question_aims_the_composer_until_it_is_answered_or_left(open_ap
         assert {"taskId", "contextId"}.isdisjoint(driver.sent()[3]["params"]["message"])
 
 
-async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_when_they_can_do_nothing(
-    open_app: Open, slow_mock: str
-):
+async def test_a_task_is_left_resumed_and_canceled_and_unavailable_keys_are_disabled(open_app: Open, slow_mock: str):
     def keys() -> list[bool | None]:
         return [driver.enabled(key) for key in ("ctrl+k", "s")]
 
@@ -228,7 +226,7 @@ async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_
         await driver.say("long 30")
         await driver.until("0 of 30 seconds done")
         for worker in driver.app.workers:
-            if worker.group == "turns":
+            if worker.group == "calls":
                 worker.cancel()
         await driver.until(lambda: not driver.session.journal.exchanges.open)
         await driver.press("escape")
@@ -246,7 +244,7 @@ async def test_a_task_is_left_taken_up_again_and_canceled_and_its_keys_are_grey_
         assert len(driver.sent()) == 3
 
 
-async def test_an_error_is_told_above_the_text_and_on_the_timeline(open_app: Open):
+async def test_an_error_is_shown_above_the_text_and_on_the_timeline(open_app: Open):
     async def answer(call: Call):
         return call.error(-32602, "no such colour")
 
@@ -258,7 +256,7 @@ async def test_an_error_is_told_above_the_text_and_on_the_timeline(open_app: Ope
         assert driver.app.is_running
 
 
-async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Open):
+async def test_a_disconnected_stream_is_reported_and_keeps_its_events(open_app: Open):
     async def answer(call: Call):
         return await call.stream({"task": task("WORKING")}, chunk("half a "), breaks_off=True)
 
@@ -266,7 +264,7 @@ async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Op
         await driver.connected()
         await driver.ask("go")
         assert artifact_text(driver) == "half a "
-        assert [one.rule for one in driver.records(Kind.END)[-1].findings] == ["STREAM-008"]
+        assert [finding.rule for finding in driver.records(Kind.END)[-1].findings] == ["STREAM-008"]
         assert "problem:" in driver.screen
         assert "STREAM-008" in driver.screen
 
@@ -274,7 +272,7 @@ async def test_a_stream_that_breaks_off_says_so_and_keeps_what_came(open_app: Op
 # Push
 
 
-async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_push_is_off(open_app: Open):
+async def test_deliveries_are_shown_on_the_timeline_with_their_verdict(open_app: Open):
     drivers: list[Driver] = []
     numbers = itertools.count(1)
 
@@ -307,7 +305,7 @@ async def test_deliveries_stand_on_the_same_timeline_with_their_verdict_until_pu
         assert len(driver.records(Kind.DELIVERY)) == 4
 
 
-async def test_a_question_that_comes_by_push_alone_aims_the_composer_too(open_app: Open):
+async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_app: Open):
     webhooks = []
 
     async def answer(call: Call):
@@ -328,7 +326,7 @@ async def test_a_question_that_comes_by_push_alone_aims_the_composer_too(open_ap
         assert "the agent asks" not in driver.screen
 
 
-async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mock: str):
+async def test_push_stays_off_and_reports_why_the_receiver_cannot_listen(open_app: Open, mock: str):
     taken = int(mock.rpartition(":")[2])
     async with open_app(mock, receiver_port=taken, run={"notifications": True}) as driver:
         await driver.connected()
@@ -341,7 +339,7 @@ async def test_push_that_cannot_listen_says_why_and_stays_off(open_app: Open, mo
 # Rows and what they hold
 
 
-async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(open_app: Open, mock: str):
+async def test_the_selected_row_is_shown_decoded_raw_as_hex_and_with_its_head(open_app: Open, mock: str):
     async with open_app(mock, (150, 40)) as driver:
         await driver.connected()
         await driver.ask("report 1")
@@ -351,7 +349,7 @@ async def test_the_selected_row_is_shown_decoded_raw_as_bytes_and_with_its_head(
         assert f"#{record.seq} artifact" in driver.line("DETAIL")
         assert '"artifactUpdate": {' in driver.screen
         await driver.press("enter")
-        view = driver.widget("#talk #decoded", JsonView)
+        view = driver.widget("#chat #decoded", JsonView)
         assert view.has_focus
         whole = view.line_count
         await driver.press("left")
@@ -389,9 +387,7 @@ async def test_on_a_narrow_screen_the_detail_is_a_second_page(open_app: Open, mo
         assert "DETAIL" not in driver.screen
 
 
-async def test_what_is_selected_is_copied_by_the_clipboard_or_else_by_the_terminal(
-    open_app: Open, mock: str, monkeypatch
-):
+async def test_copy_uses_the_clipboard_or_the_terminal(open_app: Open, mock: str, monkeypatch):
     import pyperclip
 
     copied: list[str] = []
@@ -413,22 +409,22 @@ async def test_what_is_selected_is_copied_by_the_clipboard_or_else_by_the_termin
         driver.widget("#artifact-text", Document).focus()
         await driver.press("y")
         assert copied[-1] == REPORT
-        assert f"Copied {len(REPORT):,} characters by the terminal" in driver.screen
+        assert f"Copied {len(REPORT):,} characters with the terminal (OSC 52)" in driver.screen
 
 
-async def test_rows_are_chosen_and_opened_with_the_mouse(open_app: Open, mock: str):
+async def test_rows_are_selected_and_opened_with_the_mouse(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 2")
         await driver.click("task        ○ submitted")
-        assert driver.widget("#talk-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
+        assert driver.widget("#chat-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
         await driver.click("task        ○ submitted")
         assert isinstance(driver.app.focused, JsonView)
         await driver.click(" raw ", aside=1)
         assert "data: {" in driver.screen
 
 
-async def test_the_column_of_tasks_on_a_wide_screen_leads_back_to_a_task(open_app: Open, mock: str):
+async def test_the_task_column_of_a_wide_screen_selects_a_task(open_app: Open, mock: str):
     async with open_app(mock, (200, 60)) as driver:
         await driver.connected()
         await driver.ask("report 2")

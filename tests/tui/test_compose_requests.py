@@ -1,4 +1,4 @@
-"""The screen of a message: the request by hand, snippets, what was sent before, drafts, the way out."""
+"""The compose screen: the raw request, snippets, message history, drafts and leaving."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ NOTED = {"notifications": True}
 # The request
 
 
-async def test_what_is_shown_is_what_goes_out(open_app: Open, mock: str):
+async def test_the_preview_equals_the_sent_request(open_app: Open, mock: str):
     async with open_app(mock, (120, 50)) as driver:
         screen = await opened(driver, text_draft("preview me"))
-        turn = screen._turn
-        assert turn is not None
-        seen = turn.preview()
+        call = screen._call
+        assert call is not None
+        seen = call.preview()
         await driver.until('"text": "preview me"')
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
         request = driver.records(Kind.REQUEST)[-1]
         assert request.raw == seen.body  # type: ignore[union-attr]
-        assert [tuple(one) for one in request.meta["headers"]] == list(seen.headers)  # type: ignore[union-attr]
+        assert [tuple(header) for header in request.meta["headers"]] == list(seen.headers)  # type: ignore[union-attr]
         assert request.meta["url"] == seen.url  # type: ignore[union-attr]
 
 
-async def test_a_request_is_written_by_hand_wrong_on_purpose_and_sent_so(open_app: Open):
+async def test_an_invalid_raw_request_is_sent_unchanged(open_app: Open):
     got: list[tuple[str, bytes, str]] = []
 
     async def answer(call: Call) -> web.Response:
@@ -55,35 +55,35 @@ async def test_a_request_is_written_by_hand_wrong_on_purpose_and_sent_so(open_ap
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
         await driver.press("f3")
-        await driver.until("BY HAND")
+        await driver.until("RAW: sent as it is written")
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.split("\n\n")[0] + '\nX-Odd: yes\n\n{"jsonrpc": "2.0", broken'
         await driver.press("ctrl+s")
         await driver.until(lambda: got)
         assert got == [("POST", b'{"jsonrpc": "2.0", broken', "yes")]
         request = driver.records(Kind.REQUEST)[-1]
-        assert request.meta["deliberate"][0] == "written by hand"
+        assert request.meta["deliberate"][0] == "raw request"
         assert request.raw == b'{"jsonrpc": "2.0", broken'
 
 
-async def test_a_text_that_is_no_request_is_refused_and_kept(open_app: Open, mock: str):
+async def test_a_text_that_is_not_a_request_is_rejected_and_kept(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
         await driver.press("f3")
         screen.query_one("#preview-raw", TextArea).text = "nonsense"
         await driver.press("f3")
-        await driver.until("F3 again drops what was written by hand.")
+        await driver.until("Press F3 again to discard the edited request.")
         await driver.press("ctrl+s")
-        await driver.until("The first line says a method and a url")
+        await driver.until("The first line must be a method and a URL")
         assert driver.sent() == []
         assert driver.app.screen is screen
-        assert screen.query_one(PreviewPane).by_hand == "nonsense"
+        assert screen.query_one(PreviewPane).raw == "nonsense"
         await driver.press("f3")
-        await driver.until(lambda: screen.query_one(PreviewPane).by_hand is None)
+        await driver.until(lambda: screen.query_one(PreviewPane).raw is None)
 
 
-async def test_what_is_written_by_hand_is_not_dropped_unasked_nor_said_in_another_way(open_app: Open, mock: str):
+async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
@@ -91,9 +91,9 @@ async def test_what_is_written_by_hand_is_not_dropped_unasked_nor_said_in_anothe
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.replace("SendStreamingMessage", "Nothing")
         await driver.press("f4")
-        await driver.until("F3 first")
+        await driver.until("Press F3 to discard")
         await driver.press("escape", "escape")
-        await driver.until("Escape again drops")
+        await driver.until("Press escape again to discard")
         assert driver.app.screen is screen
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
@@ -114,10 +114,10 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen._turn is not None and screen._turn.exchange.call.dialect.version == "0.3"
+        assert screen._call is not None and screen._call.exchange.call.dialect.version == "0.3"
 
 
-async def test_it_is_copied_in_every_form(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
     copied: list[str] = []
     async with open_app(mock, (120, 40), bearer="sesame-street") as driver:
         monkeypatch.setattr(pyperclip, "copy", copied.append)
@@ -137,13 +137,13 @@ async def test_it_is_copied_in_every_form(open_app: Open, mock: str, monkeypatch
 # Sent before, snippets, drafts
 
 
-async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock: str):
+async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("echo the first")
         await driver.ask("echo the second")
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo the first")
         await driver.type("first")
         await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
@@ -152,7 +152,7 @@ async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock
         assert driver.composer.text == "echo the first"
         ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo the second")
         await driver.press("ctrl+s")
         await driver.done(3)
@@ -161,13 +161,13 @@ async def test_what_was_sent_is_found_edited_and_sent_again(open_app: Open, mock
         assert again["messageId"] not in ids
 
 
-async def test_what_was_sent_is_no_snippet_and_what_was_written_is_not_lost(open_app: Open, mock: str):
+async def test_variables_of_sent_messages_are_kept_and_the_draft_is_saved_to_history(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("echo {{literally}}")
         await driver.type("half a word")
         await driver.press("ctrl+up")
-        await driver.until("SENT BEFORE")
+        await driver.until("SENT MESSAGES")
         await driver.until("echo {{literally}}")
         await driver.press("enter")
         await driver.until(lambda: driver.composer.text == "echo {{literally}}")
@@ -175,7 +175,7 @@ async def test_what_was_sent_is_no_snippet_and_what_was_written_is_not_lost(open
         await driver.until("half a word")
 
 
-async def test_a_snippet_is_saved_asked_about_and_filled_in(
+async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
     open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
@@ -184,11 +184,11 @@ async def test_a_snippet_is_saved_asked_about_and_filled_in(
         await opened(driver, text_draft("go to {{city}} by {{means}}"))
         for _ in range(2):
             await driver.press("f9")
-            await driver.until("SAVE AS A SNIPPET")
+            await driver.until("SAVE AS SNIPPET")
             driver.app.screen.query_one(Input).value = "trip"
             await driver.press("enter")
             await driver.until((tmp_path / "trip.a2a.toml").exists)
-        await driver.until("trip.a2a.toml exists; enter again replaces it")
+        await driver.until("trip.a2a.toml exists; press enter again to replace it")
         await driver.press("enter", "escape")
         await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
         driver.composer.take(None)
@@ -204,7 +204,7 @@ async def test_a_snippet_is_saved_asked_about_and_filled_in(
         assert driver.composer.text == "go to Basel by train"
 
 
-async def test_a_draft_survives_and_is_gone_once_it_is_sent(open_app: Open, mock: str, home: Path):
+async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(2)
@@ -221,14 +221,14 @@ async def test_a_draft_survives_and_is_gone_once_it_is_sent(open_app: Open, mock
         await driver.until(lambda: not kept.exists())
 
 
-async def test_the_form_that_the_agent_gave_is_filled_in_and_sent_as_data(open_app: Open, mock: str):
+async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("form")
-        await driver.until("alt+i opens its form")
+        await driver.until("alt+i fill in its form")
         task = driver.composer.aim.task_id
         await driver.press("alt+i")
-        await driver.until("FORM: what the agent asks for")
+        await driver.until("FORM: the agent's question")
         await driver.type("Ada")
         await driver.press("enter", "enter", "enter", "enter")
         await driver.until("City is required.")
@@ -244,7 +244,7 @@ async def test_the_form_that_the_agent_gave_is_filled_in_and_sent_as_data(open_a
         await driver.until("● completed")
 
 
-async def test_leaving_the_task_is_one_key(open_app: Open, mock: str):
+async def test_one_key_leaves_the_task(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("form")
@@ -255,19 +255,19 @@ async def test_leaving_the_task_is_one_key(open_app: Open, mock: str):
 
 
 async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """The pilot has no terminal to give away, which is said; the real one is tried in a pseudo-terminal."""
+    """A test app cannot suspend, which is reported; the e2e tests use a pseudo-terminal."""
     monkeypatch.setenv("EDITOR", "true")
     async with open_app(mock, run=NOTED) as driver:
         await driver.connected()
         await driver.go(2)
         await driver.type("kept")
         await driver.press("ctrl+g")
-        await driver.until("cannot be given to another program")
+        await driver.until("cannot run an editor")
         assert driver.composer.text == "kept"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
-async def test_the_screen_of_a_message(open_app: Open, mock: str, size: tuple[int, int]):
+async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: Open, mock: str, size: tuple[int, int]):
     draft = Draft((text_part("Summarise this."), DraftPart(PartKind.DATA, '{"lines": 5}')), message_id="m-1")
     async with open_app(mock, size) as driver:
         await opened(driver, draft)
@@ -281,7 +281,7 @@ async def test_the_screen_of_a_message(open_app: Open, mock: str, size: tuple[in
         assert widest <= size[0]
 
 
-async def test_it_is_shown_how_far_a_large_message_is_on_its_way(open_app: Open, tmp_path: Path):
+async def test_the_upload_progress_of_a_large_message_is_shown(open_app: Open, tmp_path: Path):
     file = tmp_path / "large.bin"
     with file.open("wb") as content:
         content.truncate(30_000_000)

@@ -1,4 +1,4 @@
-"""The detail of a record: where it stands, what it changed, searching in it, copying from it."""
+"""The detail of a record: its position, its changes, searching and copying."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def asked(driver: Driver) -> DetailPane:
     await driver.connected()
     await driver.ask("go")
     await driver.press("escape", "f")
-    return driver.widget("#talk-detail", DetailPane)
+    return driver.widget("#chat-detail", DetailPane)
 
 
 def frames(driver: Driver) -> list[Record]:
@@ -42,8 +42,8 @@ def frames(driver: Driver) -> list[Record]:
 
 
 async def show(driver: Driver, record: Record) -> None:
-    driver.widget("#talk", type(driver.workbench.query_one("#talk"))).show_seq(record.seq)
-    await driver.until(lambda: driver.widget("#talk-detail", DetailPane).record.seq == record.seq)
+    driver.widget("#chat", type(driver.workbench.query_one("#chat"))).show_seq(record.seq)
+    await driver.until(lambda: driver.widget("#chat-detail", DetailPane).record.seq == record.seq)
 
 
 async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
@@ -103,7 +103,7 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
         pane.focus_body()
         await driver.press("slash")
         await driver.type("no such thing")
-        await driver.until("nothing")
+        await driver.until("no match")
         await driver.press("escape")
 
 
@@ -115,7 +115,7 @@ async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Ope
         await show(driver, frames(driver)[1])
         pane.choose("decoded")
         pane.focus_body()
-        driver.widget("#talk-detail #decoded", type(pane.query_one("#decoded"))).go_to(
+        driver.widget("#chat-detail #decoded", type(pane.query_one("#decoded"))).go_to(
             "/result/statusUpdate/status/state"
         )
         await driver.press("y", "J", "Y")

@@ -1,4 +1,4 @@
-"""The filter of Traffic: written, judged and completed while typing, and followed by what comes."""
+"""The filter of the Traffic view: validation and completion while typing, and new records."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await driver.until("Unknown key colour; the keys are kind, task")
         assert judged(driver) == "bad"
         await filtering(driver, "op:sendm")
-        await driver.until("tab takes the first   op:SendMessage")
+        await driver.until("tab complete   op:SendMessage")
         await filtering(driver, "kind:ar")
-        await driver.until("tab takes the first   kind:artifact")
+        await driver.until("tab complete   kind:artifact")
         assert judged(driver) == "bad"
         await driver.press("tab")
         assert driver.widget("#filter-words", Input).value == "kind:artifact"
         assert judged(driver) == "good"
         await filtering(driver, "-kind:frame -gap<0s [/]")
         await driver.until("TRAFFIC   0 of")
-        assert "No record is a hit." in driver.screen
+        assert "No records match the filter." in driver.screen
         await driver.press("escape")
         await driver.until("TRAFFIC   2 exchanges")
         assert driver.widget("#exchanges", Feed).has_focus

@@ -1,4 +1,4 @@
-"""Keys, mouse, palette, help and themes: every way to say what is wanted, and what cannot be done now."""
+"""Keys, mouse, command palette, help and themes."""
 
 from __future__ import annotations
 
@@ -30,56 +30,56 @@ def classes_with_keys() -> list[type[DOMNode]]:
     found: list[type[DOMNode]] = []
     waiting: list[type[DOMNode]] = [DOMNode]
     while waiting:
-        one = waiting.pop()
-        waiting += one.__subclasses__()
-        if one.__module__.startswith("inspector.tui.") and "BINDINGS" in vars(one):
-            found.append(one)
-    return sorted(set(found), key=lambda one: one.__name__)
+        cls = waiting.pop()
+        waiting += cls.__subclasses__()
+        if cls.__module__.startswith("inspector.tui.") and "BINDINGS" in vars(cls):
+            found.append(cls)
+    return sorted(set(found), key=lambda cls: cls.__name__)
 
 
-def test_every_key_has_an_id_of_its_own_and_a_tooltip():
+def test_every_key_has_a_unique_id_and_a_tooltip():
     owners: dict[str, Binding] = {}
-    for one in classes_with_keys():
-        for binding in one.BINDINGS:
-            assert isinstance(binding, Binding), (one, binding)
-            assert binding.id, (one, binding)
-            assert binding.tooltip, (one, binding)
+    for cls in classes_with_keys():
+        for binding in cls.BINDINGS:
+            assert isinstance(binding, Binding), (cls, binding)
+            assert binding.id, (cls, binding)
+            assert binding.tooltip, (cls, binding)
             assert owners.setdefault(binding.id, binding) is binding, f"{binding.id} is bound twice"
     assert len(owners) > 30
 
 
-def test_every_key_leads_to_an_action():
-    for one in classes_with_keys():
-        for binding in one.BINDINGS:
+def test_every_key_has_an_action():
+    for cls in classes_with_keys():
+        for binding in cls.BINDINGS:
             whose, _, name = binding.action.partition("(")[0].rpartition(".")
-            owners = {"app": [InspectorApp], "screen": [*classes_with_keys()]}.get(whose, [one])
-            assert any(hasattr(owner, f"action_{name}") for owner in owners), (one, binding)
+            owners = {"app": [InspectorApp], "screen": [*classes_with_keys()]}.get(whose, [cls])
+            assert any(hasattr(owner, f"action_{name}") for owner in owners), (cls, binding)
 
 
-async def test_places_are_reached_by_number_by_alt_and_number_while_typing_and_by_their_tabs(open_app: Open, mock: str):
+async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        for number, (place, _, _) in enumerate(VIEWS, 1):
-            if place != "talk":
+        for number, (view, _, _) in enumerate(VIEWS, 1):
+            if view != "chat":
                 await driver.press(str(number))
-                assert driver.workbench.view == place
+                assert driver.workbench.view == view
         await driver.press("2")
         await driver.type("1 to 6")
-        assert (driver.workbench.view, driver.composer.text) == ("talk", "1 to 6")
-        for number, (place, _, _) in enumerate(VIEWS, 1):
+        assert (driver.workbench.view, driver.composer.text) == ("chat", "1 to 6")
+        for number, (view, _, _) in enumerate(VIEWS, 1):
             await driver.press(f"alt+{number}")
-            assert driver.workbench.view == place
-        for place, name, _ in VIEWS:
+            assert driver.workbench.view == view
+        for view, name, _ in VIEWS:
             await driver.pilot.click(offset=(driver.lines[1].index(name) + 1, 1))
-            assert driver.workbench.view == place
+            assert driver.workbench.view == view
         assert driver.app.focused is not None
 
 
-async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
+async def test_keys_of_the_footer_can_be_clicked(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.click("R refresh   o other agent", aside=12)
-        assert "which agent?" in driver.screen
+        await driver.click("R refresh   o connect", aside=12)
+        assert "Connect to an agent" in driver.screen
         await driver.press("escape")
         await driver.click("r raw")
         assert '"supportedInterfaces": [' in driver.screen
@@ -94,21 +94,21 @@ async def test_the_line_of_keys_is_clicked(open_app: Open, mock: str):
         assert driver.composer.text == "echo Hello, agent!"
 
 
-async def test_the_palette_offers_what_the_keys_do_where_the_focus_is(open_app: Open, mock: str):
+async def test_the_palette_lists_the_keys_of_the_focused_widget(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("ctrl+p")
-        await driver.type("as it was served")
-        await driver.until("Raw, the key r")
+        await driver.type("raw or the rendered")
+        await driver.until("Raw (key r)")
         await driver.press("enter")
         await driver.until('"supportedInterfaces": [')
         await driver.press("ctrl+p")
         await driver.type("one line up")
         await driver.settled()
-        assert "the key up" not in driver.screen, "what moves the cursor is not to be chosen from a list"
+        assert "(key ↑)" not in driver.screen, "what moves the cursor is not to be chosen from a list"
 
 
-async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: Open, mock: str):
+async def test_the_palette_selects_views_and_themes(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("ctrl+p")
@@ -137,18 +137,18 @@ async def test_the_palette_leads_to_every_place_and_changes_the_theme(open_app: 
 @pytest.mark.parametrize("theme", ["dusk", "paper", "textual-light", "nord"])
 async def test_a_theme_is_chosen_on_the_command_line(open_app: Open, theme):
     async with open_app(None, theme=theme) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         assert driver.app.theme == theme
         assert driver.app.screen.styles.background.rich_color is not None
 
 
-async def test_a_theme_that_is_not_there_is_told_and_the_usual_one_is_used(open_app: Open):
+async def test_an_unknown_theme_is_reported_and_the_default_is_used(open_app: Open):
     async with open_app(None, theme="[/nosuch]", run={"notifications": True}) as driver:
-        await driver.until("There is no theme [/nosuch]")
+        await driver.until("Unknown theme: [/nosuch]")
         assert driver.app.theme == "dusk"
 
 
-async def test_signs_can_be_ascii_alone(open_app: Open, mock: str):
+async def test_symbols_can_be_ascii_only(open_app: Open, mock: str):
     async with open_app(mock, ascii=True) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -161,12 +161,12 @@ async def test_signs_can_be_ascii_alone(open_app: Open, mock: str):
         assert not {"→", "←", "●", "◐"} & set("".join(rows))
 
 
-async def test_the_help_shows_the_keys_of_where_one_is_and_closes_again(open_app: Open, mock: str):
+async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app: Open, mock: str):
     async with open_app(mock, (120, 100)) as driver:
         await driver.connected()
         await driver.go(2)
         await driver.press("f1")
-        assert "Leave task and context: start anew" in driver.screen
+        assert "Start a new task in a new context" in driver.screen
         await driver.press("f1")
         assert not isinstance(driver.app.screen, HelpScreen)
         await driver.press("escape", "question_mark")
@@ -180,7 +180,7 @@ async def test_the_help_shows_the_keys_of_where_one_is_and_closes_again(open_app
         assert driver.app.is_running
 
 
-async def test_the_status_never_loses_the_agent_and_its_state(open_app: Open, mock: str):
+async def test_the_status_bar_always_shows_the_agent_and_its_state(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         for width in (40, 80, 110, 200):
@@ -195,20 +195,20 @@ async def test_the_status_never_loses_the_agent_and_its_state(open_app: Open, mo
 
 def sockets() -> int:
     return sum(
-        one.is_symlink() and str(one.readlink()).startswith("socket:") for one in Path("/proc/self/fd").iterdir()
+        path.is_symlink() and str(path.readlink()).startswith("socket:") for path in Path("/proc/self/fd").iterdir()
     )
 
 
 def ours() -> set[threading.Thread]:
-    """Return the threads that are not those of asyncio, which live as long as its loop."""
+    """Return the threads except those of asyncio, which live as long as the event loop."""
     return {thread for thread in threading.enumerate() if not thread.name.startswith("asyncio_")}
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts sockets as Linux shows them")
-async def test_leaving_in_the_middle_of_a_hundred_streams_leaves_no_task_no_thread_and_no_socket(open_app: Open):
+async def test_quitting_during_100_streams_leaves_no_task_thread_or_socket(open_app: Open):
     before = (asyncio.all_tasks(), ours(), sockets())
     async with open_app(None) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         driver.app.open("demo")
         await driver.connected()
         await driver.press("p")
@@ -226,7 +226,7 @@ async def test_leaving_in_the_middle_of_a_hundred_streams_leaves_no_task_no_thre
             await asyncio.sleep(0.01)
 
 
-async def test_leaving_while_an_agent_is_looked_for_is_quick_and_clean(open_app: Open):
+async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):
     async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()

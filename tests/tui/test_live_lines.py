@@ -1,4 +1,4 @@
-"""The lines over the timeline: the lane of the task, the stream, what is done about one that was lost, the filter."""
+"""The lines above the timeline: states of the task, the stream, reconnecting, the filter."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def test_a_task_that_waits_says_what_to_do_and_then_who_answered(open_app:
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("ask")
-        assert "the agent waits for you: i answers" in driver.screen
+        assert "the agent waits for your answer: press i to answer" in driver.screen
         await driver.ask("blue, please")
         await driver.until("● completed")
         assert "you answered" in driver.line("the agent asked")
@@ -87,7 +87,7 @@ async def test_an_illegal_move_is_marked(open_app: Open):
         await driver.connected()
         await driver.ask("go")
         assert "✕→" in driver.line("● completed 0.")
-        assert "completed → working is no legal move" in driver.screen
+        assert "illegal transition: completed → working" in driver.screen
         await driver.go(3)
         assert "✕→" in driver.line("states")
 
@@ -100,13 +100,13 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape")
-        assert "s listens again" in driver.line("disconnected after 3 events")
-        assert "s listen again" in driver.lines[-1]
+        assert "press s to subscribe again" in driver.line("broken off after 3 events")
+        assert "s reconnect" in driver.lines[-1]
         assert "stream ended" not in driver.screen
         await driver.press("s")
         await driver.done(2)
-        assert "while away: artifact notes has 5 B more" in driver.screen
-        assert "s listen again" not in driver.lines[-1]
+        assert "while disconnected: artifact notes has 5 B more" in driver.screen
+        assert "s reconnect" not in driver.lines[-1]
         assert driver.sent()[1]["method"] == "SubscribeToTask"
 
 
@@ -125,7 +125,7 @@ async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked
     async with playing(dropping) as agent, open_app(agent.url, (120, 40), resubscribe=True) as driver:
         await driver.connected()
         await driver.say("go")
-        await driver.until("while away: artifact notes has 5 B more")
+        await driver.until("while disconnected: artifact notes has 5 B more")
         await driver.done(2)
         assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "SubscribeToTask"]
 
@@ -144,7 +144,7 @@ async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape", "R")
-        await driver.until("tried 2 times, s tries again")
+        await driver.until("2 attempts failed, press s to subscribe again")
         await driver.settled()
         assert [call["method"] for call in driver.sent()].count("SubscribeToTask") == 2
 
@@ -219,9 +219,9 @@ async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape", "c")
-        await driver.until("by GetTask")
+        await driver.until("GetTask")
         assert "✕ artifact notes" in driver.screen
-        assert "- is what came by stream, + by GetTask" in driver.screen
+        assert "- stream, + GetTask" in driver.screen
         assert "- one" in driver.screen
         assert "+ other" in driver.screen
 
@@ -243,7 +243,7 @@ def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
 
 
 async def filtering(driver: Driver, line: str) -> None:
-    driver.widget("#talk #filter-words", Input).value = ""
+    driver.widget("#chat #filter-words", Input).value = ""
     await driver.type(line)
 
 
@@ -253,7 +253,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         await driver.ask("report 3")
         everything = driver.timeline.line_count
         await driver.press("escape", "slash")
-        line = driver.widget("#talk FilterLine", FilterLine)
+        line = driver.widget("#chat FilterLine", FilterLine)
         await filtering(driver, "state:")
         assert line.has_class("-bad")
         await filtering(driver, "state:wor")
@@ -264,7 +264,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         assert f"1 of {everything} rows" in driver.line("TIMELINE")
         await driver.press("enter")
         assert driver.timeline.has_focus
-        assert driver.widget("#talk-detail", DetailPane).record.state == "TASK_STATE_WORKING"
+        assert driver.widget("#chat-detail", DetailPane).record.state == "TASK_STATE_WORKING"
         await driver.press("escape")
         assert driver.timeline.line_count == everything
         assert not driver.widget("#timeline-pane", TimelinePane).filtering
@@ -291,6 +291,6 @@ async def test_a_filter_without_a_hit_says_how_to_see_all_again(open_app: Open, 
         await driver.ask("report 3")
         await driver.press("escape", "slash")
         await filtering(driver, "state:failed")
-        await driver.until("No row is a hit.")
+        await driver.until("No match.")
         await driver.press("escape")
         await driver.until(lambda: driver.timeline.line_count > 1)

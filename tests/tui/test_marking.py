@@ -1,4 +1,4 @@
-"""Bookmarks and notes on rows: keys that set them, signs that show them, the way from one to the next."""
+"""Bookmarks and notes on rows: their keys and symbols, and navigation between them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
         await driver.until("NOTE ON #")
         await driver.type("x" * 201)
         await driver.press("enter")
-        await driver.until("That is 201 characters; 200 have room.")
+        await driver.until("The note has 201 characters; the maximum is 200.")
         assert isinstance(driver.app.screen, FormScreen)
         await driver.press("escape")
         assert len(driver.session.bookmarks) == 0
@@ -94,7 +94,7 @@ async def test_the_next_mark_and_the_one_before_are_a_key_away(open_app: Open, m
         await driver.press("comma")
         await driver.until(lambda: "first" in selected(driver))
         await driver.press("comma")
-        await driver.until("No bookmark and no note further up")
+        await driver.until("There is no bookmark or note above")
         assert "first" in selected(driver)
         await driver.press("full_stop")
         await driver.until(lambda: "third" in selected(driver))

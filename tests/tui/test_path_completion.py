@@ -1,4 +1,4 @@
-"""What a path that is being typed is completed to."""
+"""The completion of a path that is being typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A recording on the screen: every place shows what it holds, and nothing can be sent from it."""
+"""A capture in the app: every view shows its content, and nothing can be sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.tui.widgets.composer import Composer
 
 @pytest.fixture
 async def recorded(open_app: Open, mock: str, tmp_path: Path) -> Path:
-    """The capture of a session with two messages and a finding, in a file of its own."""
+    """A copy of the capture of a session with two messages and a finding."""
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 40")
@@ -26,23 +26,23 @@ async def recorded(open_app: Open, mock: str, tmp_path: Path) -> Path:
 
 
 async def read(driver: Driver) -> None:
-    """Wait until a recording is read."""
+    """Wait until the capture is read."""
     await driver.until(lambda: driver.app.session is not None and driver.app.session.recorded)
-    await driver.until("● recording ")
+    await driver.until("● capture ")
     await driver.settled()
 
 
-async def test_every_place_shows_what_a_recording_holds(open_app: Open, recorded: Path):
+async def test_every_view_shows_the_content_of_a_capture(open_app: Open, recorded: Path):
     async with open_app(None, (120, 40), recording=recorded) as driver:
         await read(driver)
         assert "earlier.a2a" in driver.lines[0]
         assert "report 40" in driver.line("stream  ")
         assert "ARTIFACT" in driver.screen
         await driver.go(1)
-        assert "This is a recording" in driver.screen
+        assert "This is a capture file" in driver.screen
         await driver.go(3)
         assert driver.screen.count("completed") >= 1
-        assert "No task yet" not in driver.screen
+        assert "No tasks yet" not in driver.screen
         await driver.go(4)
         assert "DELIVERIES" in driver.screen
         await driver.go(5)
@@ -51,7 +51,7 @@ async def test_every_place_shows_what_a_recording_holds(open_app: Open, recorded
         assert "STREAM-004" in driver.screen
 
 
-async def test_nothing_is_sent_from_a_recording(open_app: Open, recorded: Path):
+async def test_nothing_is_sent_from_a_capture(open_app: Open, recorded: Path):
     async with open_app(None, (120, 40), recording=recorded, run={"notifications": True}) as driver:
         await read(driver)
         assert not driver.widget("#composer", Composer).display
@@ -66,7 +66,7 @@ async def test_nothing_is_sent_from_a_recording(open_app: Open, recorded: Path):
         assert driver.session.recorded
 
 
-async def test_a_recording_is_searched_and_its_records_are_seen(open_app: Open, recorded: Path):
+async def test_a_capture_is_searched_and_its_records_are_shown(open_app: Open, recorded: Path):
     async with open_app(None, (120, 40), recording=recorded) as driver:
         await read(driver)
         await driver.go(5)
@@ -79,17 +79,17 @@ async def test_a_recording_is_searched_and_its_records_are_seen(open_app: Open, 
         await driver.press("v")
 
 
-async def test_a_recording_is_chosen_where_an_agent_would_be(open_app: Open, recorded: Path, home: Path):
+async def test_a_capture_is_selected_on_the_connect_screen(open_app: Open, recorded: Path, home: Path):
     async with open_app(None, (120, 40)) as driver:
-        await driver.until("recording")
+        await driver.until("capture  ")
         [path] = (home / "captures").iterdir()
-        assert path.name in driver.line("recording")
+        assert path.name in driver.line("capture  ")
         await driver.click(path.name)
         await read(driver)
         assert path.name in driver.lines[0]
 
 
-async def test_a_recording_is_typed_where_an_agent_would_be_and_an_agent_chosen_after_it(
+async def test_a_capture_path_is_typed_on_the_connect_screen_and_an_agent_is_selected_afterwards(
     open_app: Open, recorded: Path, mock: str
 ):
     async with open_app(None, (120, 40)) as driver:
@@ -103,7 +103,7 @@ async def test_a_recording_is_typed_where_an_agent_would_be_and_an_agent_chosen_
 
 
 @pytest.mark.parametrize(("content", "said"), [(b"no capture", "is not a capture"), (b"", "is empty")])
-async def test_what_is_no_capture_is_told_where_it_was_asked_for(
+async def test_a_file_that_is_not_a_capture_is_reported_on_the_current_screen(
     open_app: Open, tmp_path: Path, content: bytes, said: str
 ):
     (tmp_path / "odd.a2a").write_bytes(content)
@@ -111,25 +111,23 @@ async def test_what_is_no_capture_is_told_where_it_was_asked_for(
         await driver.type(str(tmp_path / "odd.a2a"))
         await driver.press("enter")
         await driver.until(said)
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
     async with open_app(None, (120, 40), recording=tmp_path / "odd.a2a") as driver:
         await driver.until(lambda: driver.app.return_value == 1)
 
 
-async def test_a_capture_that_is_being_written_is_shown_as_it_is_and_says_so(open_app: Open, tmp_path: Path):
+async def test_a_capture_that_is_being_written_is_shown_with_a_warning(open_app: Open, tmp_path: Path):
     with Capture.create(tmp_path / "now.a2a") as capture:
         capture.append(Kind.NOTE, 1.0, label="the first of all")
         assert capture.flush(10)
         async with open_app(None, (120, 40), recording=tmp_path / "now.a2a", run={"notifications": True}) as driver:
-            await driver.until("is writing this capture")
+            await driver.until("is still writing this capture")
             await driver.until("the first of all")
         capture.append(Kind.NOTE, 2.0)
         assert capture.flush(10)
 
 
-async def test_a_recording_that_is_damaged_behind_its_beginning_says_how_far_it_was_read(
-    open_app: Open, tmp_path: Path
-):
+async def test_a_damaged_capture_reports_how_much_was_read(open_app: Open, tmp_path: Path):
     path = tmp_path / "torn.a2a"
     with Capture.create(path) as capture:
         for number in range(20_000):
@@ -142,7 +140,7 @@ async def test_a_recording_that_is_damaged_behind_its_beginning_says_how_far_it_
         await driver.until("damaged")
 
 
-async def test_a_rule_that_only_another_version_knows_is_shown_as_that(open_app: Open, tmp_path: Path):
+async def test_an_unknown_rule_of_another_release_is_shown(open_app: Open, tmp_path: Path):
     with Capture.create(tmp_path / "newer.a2a") as capture:
         capture.append(Kind.NOTE, 1.0, label="odd", findings=[Finding("FUTURE-001", Severity.ERROR, "/a", "seen")])
     async with open_app(None, (120, 40), recording=tmp_path / "newer.a2a") as driver:

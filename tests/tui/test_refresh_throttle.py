@@ -1,4 +1,4 @@
-"""How often views are woken: at once when little happens, and when the loop is busy only after a rest."""
+"""The interval of refreshes, depending on the load of the event loop."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from inspector.tui import refresh_throttle
-from inspector.tui.refresh_throttle import FRAME, REST, RefreshThrottle
+from inspector.tui.refresh_throttle import FRAME, PAUSE_FACTOR, RefreshThrottle
 from inspector.wire.receiver.loop_budget import PAUSE
 
 
 class Loop:
-    """A clock, and what a widget is asked to call: `wait` lets time pass of which a part is worked."""
+    """A fake clock, event loop and widget; `wait` advances the time, a part of which is CPU time."""
 
     def __init__(self) -> None:
         self.now = self.worked = 1000.0
@@ -40,7 +40,7 @@ class Loop:
         self.worked += seconds * load
 
     def draw(self, seconds: float) -> None:
-        """Wake the views, and take some seconds until the screen is drawn."""
+        """Run the refresh; drawing the screen lasts some seconds."""
         _, wake = self.asked.pop()
         wake()
         self.wait(seconds, 1.0)
@@ -55,65 +55,65 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
 
 
 @pytest.mark.parametrize(("load", "held"), [(1.0, True), (0.1, False)], ids=["busy", "at leisure"])
-def test_a_key_goes_before_a_drawing_where_the_loop_is_busy(loop: Loop, load: float, held: bool):
-    woken: list[float] = []
-    paced = RefreshThrottle(loop, lambda: woken.append(loop.now))  # type: ignore[arg-type]
+def test_a_key_is_handled_before_a_refresh_in_a_busy_loop(loop: Loop, load: float, held: bool):
+    refreshed: list[float] = []
+    throttle = RefreshThrottle(loop, lambda: refreshed.append(loop.now))  # type: ignore[arg-type]
     loop.wait(1.0, load)
-    paced.poke()
+    throttle.request()
     loop.draw(0.01)
     loop.wait(1.0, load)
-    paced.poke()
-    loop.draw(0.01)  # from here on it is known how busy the loop is
+    throttle.request()
+    loop.draw(0.01)  # from here on the load is known
     loop.wait(1.0, load)
-    paced.poke()
-    paced.yield_to_input()
+    throttle.request()
+    throttle.yield_to_input()
     _, wake = loop.asked.pop()
     wake()
-    assert len(woken) == (2 if held else 3)
+    assert len(refreshed) == (2 if held else 3)
     if held:
         [(wait, wake)] = loop.asked
         assert wait == pytest.approx(PAUSE)
         loop.wait(wait, load)
-        paced.yield_to_input()  # the next of a held key's many
+        throttle.yield_to_input()  # the next of a held key's many
         wake()
-        assert len(woken) == 3
+        assert len(refreshed) == 3
 
 
 def after(loop: Loop, load: float, drawing: float) -> float:
-    """Return how long views wait that are poked right after a drawing, before which the loop worked so much."""
-    paced = RefreshThrottle(loop, lambda: None)  # type: ignore[arg-type]
-    paced.poke()
+    """Return the delay of a refresh that is requested directly after a refresh, at a load before it."""
+    throttle = RefreshThrottle(loop, lambda: None)  # type: ignore[arg-type]
+    throttle.request()
     loop.draw(0.01)
     loop.wait(10.0, load)
-    paced.poke()
+    throttle.request()
     loop.draw(drawing)
-    paced.poke()
+    throttle.request()
     [(delay, _)] = loop.asked
     return delay
 
 
-@pytest.mark.parametrize(("load", "rest"), [(1.0, REST * 0.02), (0.5, REST * 0.01)])
-def test_the_more_the_loop_works_the_longer_it_rests_from_drawing(loop: Loop, load: float, rest: float):
-    assert after(loop, load, 0.02) == pytest.approx(rest)
+@pytest.mark.parametrize(("load", "pause"), [(1.0, PAUSE_FACTOR * 0.02), (0.5, PAUSE_FACTOR * 0.01)])
+def test_the_pause_between_refreshes_is_proportional_to_the_load(loop: Loop, load: float, pause: float):
+    assert after(loop, load, 0.02) == pytest.approx(pause)
 
 
-def test_a_loop_with_time_draws_once_a_frame(loop: Loop):
+def test_an_idle_loop_refreshes_once_per_frame(loop: Loop):
     assert after(loop, 0.0, 0.02) == pytest.approx(FRAME - 0.02)
 
 
-def test_what_is_poked_about_while_the_screen_is_drawn_is_drawn_next(loop: Loop):
-    woken: list[int] = []
-    paced = RefreshThrottle(loop, lambda: woken.append(1))  # type: ignore[arg-type]
-    paced.poke()
-    paced.poke()
+def test_a_refresh_requested_during_a_refresh_follows_it(loop: Loop):
+    refreshed: list[int] = []
+    throttle = RefreshThrottle(loop, lambda: refreshed.append(1))  # type: ignore[arg-type]
+    throttle.request()
+    throttle.request()
     [(delay, wake)] = loop.asked
     assert delay == 0.0
     loop.asked.clear()
     wake()
-    paced.poke()
-    assert not paced.idle
-    loop.asked.clear()  # the one for a drawing of which nobody ever hears
+    throttle.request()
+    assert not throttle.idle
+    loop.asked.clear()  # the timeout for a refresh whose end is not reported
     loop.drawn.pop()()
     [(_, again)] = loop.asked
     again()
-    assert len(woken) == 2
+    assert len(refreshed) == 2

@@ -1,4 +1,4 @@
-"""A view is one module and one line of the registry: tabs, keys, palette and content follow."""
+"""A view is added by one module and one registry entry: tabs, keys and palette follow."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ asyncio.run(main())
 """
 
 
-def test_a_view_is_added_by_a_module_and_a_line_of_the_registry(tmp_path: Path):
+def test_a_view_is_added_by_a_module_and_a_registry_entry(tmp_path: Path):
     (tmp_path / "clock_view.py").write_text(_VIEW)
     environment = {"PYTHONPATH": str(tmp_path), "A2A_INSPECT_HOME": str(tmp_path / "home"), "PATH": "", "TERM": "xterm"}
     ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""Rows as cells: what a push is to the stream and the other way round, and the signs of bookmarks and notes."""
+"""Rows as cells: matching pushed and streamed events, bookmarks and notes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def streamed(event: str = "status", size: int = 400) -> Record:
     return Record(14, 1.0, Kind.FRAME, event=event, task="t", label="said", size=size)
 
 
-def note(record: Record, aside: Annotation, *, records: int = 1) -> tuple[str, str]:
-    return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, aside)[5]
+def note(record: Record, annotation: Annotation, *, records: int = 1) -> tuple[str, str]:
+    return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, annotation)[5]
 
 
 @pytest.mark.parametrize(
@@ -49,80 +49,80 @@ def test_a_delay_takes_few_cells(seconds, said):
 
 
 @pytest.mark.parametrize(
-    ("aside", "said"),
+    ("annotation", "said"),
     [
         (Annotation(), ("token ✓", "feed--good")),
-        (Annotation(paired=True, told=True, seq=14, delay=0.012), ("+12ms #14 ✓", "feed--good")),
-        (Annotation(paired=True, told=True, seq=16, delay=-0.012), ("-12ms #16 ✓", "feed--good")),
-        (Annotation(paired=True, told=True, seq=123_456, delay=0.012), ("+12ms #123456", "feed--good")),
-        (Annotation(paired=True, told=None), ("ahead ✓", "feed--good")),
-        (Annotation(paired=True, told=False), ("push only ✓", "feed--warning")),
+        (Annotation(paired=True, matched=True, seq=14, delay=0.012), ("+12ms #14 ✓", "feed--good")),
+        (Annotation(paired=True, matched=True, seq=16, delay=-0.012), ("-12ms #16 ✓", "feed--good")),
+        (Annotation(paired=True, matched=True, seq=123_456, delay=0.012), ("+12ms #123456", "feed--good")),
+        (Annotation(paired=True, matched=None), ("ahead ✓", "feed--good")),
+        (Annotation(paired=True, matched=False), ("push only ✓", "feed--warning")),
     ],
 )
-def test_a_push_says_what_it_is_to_the_stream(aside, said):
-    assert note(push(), aside) == said
+def test_the_note_of_a_push_compares_it_with_the_stream(annotation, said):
+    assert note(push(), annotation) == said
 
 
-def test_what_is_wrong_with_a_push_is_said_first():
-    aside = Annotation(paired=True, told=True, seq=14)
-    assert note(push(checks=[["token", True, ""], ["shape", False, "odd"]]), aside) == ("shape ✕", "feed--bad")
-    assert note(push(taken=False, dialled="500"), aside) == ("failed ✕", "feed--warning")
+def test_a_failed_check_replaces_the_comparison():
+    annotation = Annotation(paired=True, matched=True, seq=14)
+    assert note(push(checks=[["token", True, ""], ["shape", False, "odd"]]), annotation) == ("shape ✕", "feed--bad")
+    assert note(push(taken=False, dialled="500"), annotation) == ("failed ✕", "feed--warning")
 
 
 @pytest.mark.parametrize(
-    ("event", "aside", "said"),
+    ("event", "annotation", "said"),
     [
         ("status", Annotation(), ""),
-        ("status", Annotation(paired=True, told=None), ""),
-        ("status", Annotation(paired=True, told=False), "no push"),
-        ("status", Annotation(paired=True, told=True, seq=15, delay=0.012), "+12ms #15 ⇐"),
-        ("status", Annotation(paired=True, told=True, seq=123_456, delay=0.012), "+12ms ⇐"),
+        ("status", Annotation(paired=True, matched=None), ""),
+        ("status", Annotation(paired=True, matched=False), "no push"),
+        ("status", Annotation(paired=True, matched=True, seq=15, delay=0.012), "+12ms #15 ⇐"),
+        ("status", Annotation(paired=True, matched=True, seq=123_456, delay=0.012), "+12ms ⇐"),
         ("artifact", Annotation(), "400 B"),
-        ("artifact", Annotation(paired=True, told=False), "400 B"),
-        ("artifact", Annotation(paired=True, told=True, seq=15, delay=0.012), "400 B ⇐"),
+        ("artifact", Annotation(paired=True, matched=False), "400 B"),
+        ("artifact", Annotation(paired=True, matched=True, seq=15, delay=0.012), "400 B ⇐"),
     ],
 )
-def test_what_was_streamed_says_whether_a_push_told_it_too(event, aside, said):
-    assert note(streamed(event), aside)[0] == said
+def test_the_note_of_a_streamed_event_names_its_push(event, annotation, said):
+    assert note(streamed(event), annotation)[0] == said
 
 
 def test_runs_keep_their_count():
-    aside = Annotation(paired=True, told=True, seq=14, delay=0.01)
-    assert note(push(), aside, records=412) == ("+412 token ✓", "feed--good")
-    assert note(push(), aside._replace(told=False), records=9)[0] == "+9 push only"
-    assert note(streamed("artifact"), aside, records=412)[0] == "+412 ▸ 400 B"
+    annotation = Annotation(paired=True, matched=True, seq=14, delay=0.01)
+    assert note(push(), annotation, records=412) == ("+412 token ✓", "feed--good")
+    assert note(push(), annotation._replace(matched=False), records=9)[0] == "+9 push only"
+    assert note(streamed("artifact"), annotation, records=412)[0] == "+412 ▸ 400 B"
 
 
 @pytest.mark.parametrize("seq", [1, 99, 9_999, 1_000_000])
 @pytest.mark.parametrize("delay", [0.0, -0.999, 9.9, 59.0, 5_900.0, 1e6])
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_no_note_is_wider_than_its_column(seq: int, delay: float, glyphs: Glyphs):
-    aside = Annotation(paired=True, told=True, seq=seq, delay=delay)
+    annotation = Annotation(paired=True, matched=True, seq=seq, delay=delay)
     for record in (push(), streamed()):
-        text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, aside)[5]
+        text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, annotation)[5]
         assert cell_len(text) <= NOTE_WIDTH, text
 
 
 @pytest.mark.parametrize(("glyphs", "said"), [(UNICODE, "★ ✎ look  · said"), (ASCII, '^ " look  . said')])
-def test_a_bookmark_and_a_note_stand_before_what_a_row_says(glyphs: Glyphs, said: str):
-    aside = Annotation(bookmarked=True, remark="look")
-    assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, aside)[4][0] == said
-    assert record_row(streamed(), 0.0, glyphs, aside)[3][0] == said
+def test_a_bookmark_and_a_remark_precede_the_text(glyphs: Glyphs, said: str):
+    annotation = Annotation(bookmarked=True, remark="look")
+    assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, annotation)[4][0] == said
+    assert record_row(streamed(), 0.0, glyphs, annotation)[3][0] == said
     assert delivery_row(push(), UNICODE, Annotation(bookmarked=True))[4][0].startswith("★ ")
-    assert {cell_len(one) for one in (glyphs.bookmark, glyphs.remark)} == {1}
+    assert {cell_len(glyph) for glyph in (glyphs.bookmark, glyphs.remark)} == {1}
 
 
 @pytest.mark.parametrize(
     ("gap", "said"),
     [(None, ""), (0.0, ""), (0.0123, "+0.012"), (9.9999, "+10.0"), (61.04, "+61.0"), (727, "+12:07")],
 )
-def test_the_time_in_which_nothing_came_is_told_in_six_cells(gap: float | None, said: str):
+def test_a_gap_has_at_most_six_cells(gap: float | None, said: str):
     record = streamed()
     assert timeline_row(record, Row(1, 1, 1, 1), None, UNICODE, gap=gap)[1][0] == said
     assert len(said) <= 6
 
 
-def test_a_row_about_another_task_than_those_before_names_it():
+def test_a_row_of_another_task_shows_its_id():
     text, _ = timeline_row(streamed(), Row(1, 1, 1, 1), None, UNICODE, other=True)[4]
     assert text.startswith(f"{streamed().task[:4]}  ")
 

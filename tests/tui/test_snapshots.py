@@ -1,4 +1,4 @@
-"""What every screen looks like, at the sizes and in the themes that people have."""
+"""Pictures of the screens at several sizes and in two themes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from inspector.tui.screens.help import HelpScreen
 from inspector.tui.views.registry import VIEWS
 
 NORMAL, SMALL, NARROW, WIDE = (120, 40), (80, 24), (40, 12), (200, 60)
-NOBODY = "http://127.0.0.1:1"
-"""Where nobody answers."""
+UNREACHABLE = "http://127.0.0.1:1"
+"""A URL where nothing listens."""
 
 usual_sizes = pytest.mark.parametrize("size", [NORMAL, SMALL], ids=lambda size: f"{size[0]}x{size[1]}")
 other_sizes = pytest.mark.parametrize("size", [NARROW, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
@@ -37,32 +37,38 @@ async def test_the_connect_screen(open_app: Open, snapshots: Snapshots, size):
 
 
 @usual_sizes
-async def test_the_agent_a_question_and_the_help(open_app: Open, snapshots: Snapshots, mock: str, size):
+async def test_the_agent_view_an_input_required_task_and_the_help(
+    open_app: Open, snapshots: Snapshots, mock: str, size
+):
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.snap(snapshots, "agent")
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking")
+        await driver.snap(snapshots, "chat-asking")
         await driver.press("escape", "f1")
         await driver.until("KEYS")
         await driver.snap(snapshots, "help")
 
 
-async def test_the_agent_and_a_question_in_the_light_theme(open_app: Open, snapshots: Snapshots, mock: str):
+async def test_the_agent_view_and_an_input_required_task_in_the_light_theme(
+    open_app: Open, snapshots: Snapshots, mock: str
+):
     async with open_app(mock, NORMAL, theme="paper") as driver:
         await driver.connected()
         await driver.snap(snapshots, "agent-paper")
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking-paper")
+        await driver.snap(snapshots, "chat-asking-paper")
 
 
 @other_sizes
-async def test_the_agent_and_a_question_at_other_sizes(open_app: Open, snapshots: Snapshots, mock: str, size):
+async def test_the_agent_view_and_an_input_required_task_at_other_sizes(
+    open_app: Open, snapshots: Snapshots, mock: str, size
+):
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.snap(snapshots, "agent", coloured=False)
         await driver.ask("ask")
-        await driver.snap(snapshots, "talk-asking", coloured=False)
+        await driver.snap(snapshots, "chat-asking", coloured=False)
 
 
 async def report_with_push(driver: Driver) -> None:
@@ -86,7 +92,7 @@ async def test_a_report_with_push(open_app: Open, snapshots: Snapshots, size):
         await report_with_push(driver)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
         await driver.press("escape", "up")
-        await driver.snap(snapshots, "talk-pushed")
+        await driver.snap(snapshots, "chat-pushed")
         await driver.go(4)
         await driver.snap(snapshots, "webhooks")
         await driver.go(5)
@@ -104,18 +110,18 @@ async def test_an_agent_that_breaks_the_rules(open_app: Open, snapshots: Snapsho
 
 
 @usual_sizes
-async def test_an_agent_that_is_not_there(open_app: Open, snapshots: Snapshots, size):
-    async with open_app(NOBODY, size) as driver:
-        await driver.until("to do")
+async def test_an_unreachable_agent(open_app: Open, snapshots: Snapshots, size):
+    async with open_app(UNREACHABLE, size) as driver:
+        await driver.until("next step")
         await driver.snap(snapshots, "unreachable")
 
 
 @pytest.mark.parametrize("size", [(1, 1), (20, 5), (400, 200)], ids=str)
-async def test_no_size_is_too_small_or_too_large_for_any_place(open_app: Open, mock: str, size):
+async def test_every_view_works_at_extreme_sizes(open_app: Open, mock: str, size):
     async with open_app(mock, size) as driver:
         await driver.connected()
-        for place in (view.id for view in VIEWS):
-            driver.workbench.view = place
+        for view in (view.id for view in VIEWS):
+            driver.workbench.view = view
             await driver.pilot.pause()
         assert len(driver.lines) == size[1]
         await driver.press("f1")
@@ -129,17 +135,17 @@ def test_every_picture_belongs_to_a_test():
     normal = [
         "connect",
         "agent",
-        "talk-asking",
+        "chat-asking",
         "help",
-        "talk-pushed",
+        "chat-pushed",
         "webhooks",
         "traffic",
         "findings",
         "unreachable",
     ]
     named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
-    named |= {f"{name}-paper-120x40" for name in ("agent", "talk-asking")}
-    plain = {f"{name}-{size}" for name in ("agent", "talk-asking") for size in ("40x12", "200x60")}
+    named |= {f"{name}-paper-120x40" for name in ("agent", "chat-asking")}
+    plain = {f"{name}-{size}" for name in ("agent", "chat-asking") for size in ("40x12", "200x60")}
     named |= {"tour-message-80x24", "tour-finding-120x40"}
     kept = {path.name for path in PICTURES.iterdir()}
     assert kept == {f"{name}.txt" for name in named | plain} | {f"{name}.svg" for name in named}
@@ -149,11 +155,11 @@ def picture(*lines: str, style: str = "") -> list[Strip]:
     return [Strip([Segment(line, Style.parse(style))]) for line in lines]
 
 
-def test_a_screen_that_changed_fails_with_the_lines_that_did_and_leaves_the_new_one(tmp_path):
+def test_a_changed_screen_fails_with_a_diff_and_stores_the_new_picture(tmp_path):
     kept, failed = tmp_path / "kept", tmp_path / "failed"
     Snapshots(update=True, pictures=kept, failed=failed).check("x", picture("same   ", "before "))
     snapshots = Snapshots(update=False, pictures=kept, failed=failed)
-    with pytest.raises(AssertionError, match=r"(?s)x\.txt is not as it was.*\n-before\n\+after"):
+    with pytest.raises(AssertionError, match=r"(?s)x\.txt has changed.*\n-before\n\+after"):
         snapshots.check("x", picture("same   ", "after  "))
     assert (failed / "x.txt").read_text() == "same\nafter\n"
     assert (failed / "x.svg").exists()
@@ -166,12 +172,12 @@ def test_a_screen_in_other_colours_fails_too(tmp_path):
     Snapshots(update=True, pictures=kept, failed=failed).check("x", picture("same", style="red"))
     snapshots = Snapshots(update=False, pictures=kept, failed=failed)
     snapshots.check("x", picture("same", style="blue"), coloured=False)
-    with pytest.raises(AssertionError, match=r"(?s)x\.svg is not as it was.*fill"):
+    with pytest.raises(AssertionError, match=r"(?s)x\.svg has changed.*fill"):
         snapshots.check("x", picture("same", style="blue"))
 
 
 def test_a_screen_without_a_picture_fails(tmp_path):
-    with pytest.raises(AssertionError, match="is not as it was"):
+    with pytest.raises(AssertionError, match="has changed"):
         Snapshots(update=False, pictures=tmp_path, failed=tmp_path / "failed").check("x", picture("new"))
 
 
@@ -187,17 +193,17 @@ def test_a_screen_without_a_picture_fails(tmp_path):
         ("http://h/push/Ab-_0 ", "http://h/push/zzzzz "),
     ],
 )
-def test_what_varies_is_replaced_by_something_as_wide(one, other):
+def test_variable_texts_are_replaced_by_texts_of_the_same_width(one, other):
     assert Normaliser().line(one) == Normaliser().line(other)
     assert len(Normaliser().line(one)) == len(one)
 
 
 @pytest.mark.parametrize("text", ["1.0.0  1.0 · JSONRPC", "31 kB  412 chunks", "30 seconds", "xdeadbeef", "12:07"])
-def test_what_does_not_vary_stays(text):
+def test_constant_texts_are_not_replaced(text):
     assert Normaliser().line(text) == text
 
 
-def test_the_same_id_is_the_same_again_and_another_is_another():
+def test_equal_ids_get_equal_replacements():
     normaliser = Normaliser()
     assert normaliser.line("dcea3396 6f8264d5") == "11111111 22222222"
     assert normaliser.line("6f8264d5-cd68 dcea3396") == "22222222-2222 11111111"

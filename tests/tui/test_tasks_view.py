@@ -1,4 +1,4 @@
-"""The place for tasks: listed by filters and pages, several polled at once."""
+"""The Tasks view: lists with filters and pages, and polling."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def task_of(number: int, state: str) -> dict[str, Any]:
 
 
 class Office:
-    """An agent with tasks: lists them by pages of two, and moves one on each time that it is asked for."""
+    """An agent with tasks: it lists two per page, and each GetTask advances a task."""
 
     def __init__(self, count: int, moves: int = 2) -> None:
         self.left = dict.fromkeys((f"task-{n:03}" for n in range(count)), moves)
@@ -64,7 +64,7 @@ async def test_tasks_are_listed_page_by_page(open_app: Open):
         assert all(f"task-{n:03}" in driver.screen for n in range(5))
 
 
-async def test_a_filter_is_for_the_table_and_for_the_agent(open_app: Open):
+async def test_a_filter_applies_to_the_table_and_to_list_tasks(open_app: Open):
     office = Office(4)
     async with playing(office.answer) as agent, open_app(agent.url) as driver:
         await opened(driver)
@@ -86,7 +86,7 @@ async def test_a_filter_is_for_the_table_and_for_the_agent(open_app: Open):
         assert "task-001" in driver.screen
 
 
-async def test_several_tasks_are_polled_at_once_until_they_have_ended(open_app: Open):
+async def test_several_tasks_are_polled_concurrently_until_they_end(open_app: Open):
     office = Office(2, moves=20)
     async with playing(office.answer) as agent, open_app(agent.url, (110, 40)) as driver:
         await opened(driver)
@@ -96,15 +96,15 @@ async def test_several_tasks_are_polled_at_once_until_they_have_ended(open_app: 
         field = driver.app.screen.query_one("#field-seconds")
         field.value = "0"
         await driver.press("enter")
-        await driver.until("A number of seconds is due")
+        await driver.until("Enter a number of seconds")
         field.value = "0.2"
         await driver.press("enter", "w", "down", "w")
         await driver.until(lambda: driver.screen.count("⟳ 0.2s") == 2)
         await driver.until(lambda: driver.screen.count("● completed") >= 2 and "⟳ 0.2s" not in driver.screen)
         assert office.left == {"task-000": 0, "task-001": 0}
         assert not driver.enabled("w")
-        polls = [one for one in driver.records(Kind.REQUEST) if one.operation == "GetTask"]
-        assert sorted(one.task for one in polls) == ["task-000"] * 20 + ["task-001"] * 20
+        polls = [record for record in driver.records(Kind.REQUEST) if record.operation == "GetTask"]
+        assert sorted(record.task for record in polls) == ["task-000"] * 20 + ["task-001"] * 20
         await driver.go(2)
         await driver.press("escape")
         await driver.until(lambda: driver.screen.count("⟳  get") > 6)

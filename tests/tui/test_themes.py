@@ -1,4 +1,4 @@
-"""Themes and glyphs: what ships can be read by everybody, what users write is checked before Textual sees it."""
+"""Themes and glyphs: built-in themes are readable, user themes are validated."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ error = "#f8727c"
 
 
 def colours(theme: Theme) -> dict[str, Color]:
-    """Return the plain colours that CSS sees in a theme."""
+    """Return the plain colours among the CSS variables of a theme."""
     values = {**fallback_variables(theme), **theme.to_color_system().generate(), **theme.variables}
     return {name: Color.parse(value) for name, value in values.items() if value.startswith("#")}
 
@@ -76,7 +76,7 @@ def ids(theme: Theme) -> str:
     return theme.name
 
 
-def test_the_shipped_themes_are_dusk_and_paper_and_have_no_problems():
+def test_the_built_in_themes_are_dusk_and_paper_and_have_no_problems():
     assert [theme.name for theme in SHIPPED] == ["dusk", "paper"]
     assert [theme.dark for theme in SHIPPED] == [True, False]
     assert PROBLEMS == []
@@ -86,21 +86,21 @@ def test_the_shipped_themes_are_dusk_and_paper_and_have_no_problems():
     ("one", "other", "ratio"),
     [("#000000", "#ffffff", 21.0), ("#777777", "#ffffff", 4.48), ("#767676", "#ffffff", 4.54), ("#f00", "#f00", 1.0)],
 )
-def test_contrast_is_what_wcag_says(one, other, ratio):
+def test_contrast_follows_wcag(one, other, ratio):
     assert contrast(Color.parse(one), Color.parse(other)) == pytest.approx(ratio, abs=0.01)
     assert contrast(Color.parse(other), Color.parse(one)) == contrast(Color.parse(one), Color.parse(other))
 
 
 @pytest.mark.parametrize("ground", GROUNDS)
 @pytest.mark.parametrize("theme", SHIPPED, ids=ids)
-def test_every_text_of_a_shipped_theme_can_be_read_on_every_background(theme, ground):
+def test_every_text_of_a_built_in_theme_is_readable_on_every_background(theme, ground):
     seen = colours(theme)
     faint = {name: round(ratio, 2) for name in TEXTS if (ratio := contrast(seen[name], seen[ground])) < READABLE}
     assert faint == {}
 
 
 @pytest.mark.parametrize("theme", SHIPPED, ids=ids)
-def test_textuals_own_texts_can_be_read_in_a_shipped_theme(theme):
+def test_texts_of_textual_are_readable_in_a_built_in_theme(theme):
     seen = colours(theme)
     pairs = {
         "footer-key-foreground": "footer-background",
@@ -136,7 +136,7 @@ VISION = {
 
 
 def lab(colour: Color, vision: str) -> tuple[float, float, float]:
-    """Return a colour in CIE Lab as somebody with this vision sees it."""
+    """Return a colour in CIE Lab as seen with a kind of colour vision."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
     red, green, blue = (
         min(1.0, max(0.0, sum(weight * part for weight, part in zip(row, linear, strict=True))))
@@ -166,7 +166,7 @@ def test_one_colour_has_one_meaning(theme):
 
 
 @pytest.mark.parametrize("theme", BUILTIN_THEMES.values(), ids=ids)
-def test_textuals_own_themes_get_a_colour_for_every_meaning(theme):
+def test_themes_of_textual_get_a_colour_for_every_meaning(theme):
     fallback = fallback_variables(theme)
     assert fallback.keys() == MEANINGS.keys()
     assert len({fallback[name] for name in ("wire-sent", "wire-received", "wire-pushed")}) == 3
@@ -174,7 +174,7 @@ def test_textuals_own_themes_get_a_colour_for_every_meaning(theme):
 
 
 @pytest.mark.parametrize("theme", TRUE_COLOUR, ids=ids)
-def test_what_textuals_own_themes_lack_can_be_read(theme):
+def test_fallback_colours_for_themes_of_textual_are_readable(theme):
     seen = {name: Color.parse(value) for name, value in fallback_variables(theme).items()}
     ground = Color.parse(theme.to_color_system().generate()["background"])
     for name in TEXTS[1:]:
@@ -183,7 +183,7 @@ def test_what_textuals_own_themes_lack_can_be_read(theme):
 
 
 class Everything(App[None]):
-    """An app that uses each of our variables and as many of Textual's as its widgets do."""
+    """An app that uses all CSS variables of a2a-inspect, and the variables of Textual in its widgets."""
 
     CSS = "\n".join(
         f".{name} {{ {'background' if name == 'cursor' else 'color'}: ${name}; border: solid ${name}; }}"
@@ -205,7 +205,7 @@ class Everything(App[None]):
         yield Footer()
 
 
-async def test_an_app_can_select_every_theme_and_all_its_css_keeps_its_meaning():
+async def test_every_theme_can_be_selected_and_defines_all_css_variables():
     app = Everything()
     for theme in SHIPPED:
         app.register_theme(theme)
@@ -220,7 +220,7 @@ async def test_an_app_can_select_every_theme_and_all_its_css_keeps_its_meaning()
                 assert colour == Color.parse(expected[meaning]), (name, meaning)
 
 
-async def test_a_theme_that_sets_every_variable_of_textuals_can_be_selected():
+async def test_a_theme_that_sets_every_textual_variable_can_be_selected():
     document = tomllib.loads(DUSK)
     bare, problems = parse_theme("bare", document)
     assert bare is not None, problems
@@ -237,7 +237,7 @@ async def test_a_theme_that_sets_every_variable_of_textuals_can_be_selected():
         assert app.query_one(".bar").styles.color == Color.parse("#abcdef")
 
 
-def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: Path):
+def test_themes_have_the_names_of_their_files(tmp_path: Path):
     (tmp_path / "night.toml").write_text(DUSK)
     (tmp_path / "dusk.toml").write_text(DUSK)
     (tmp_path / "notes.txt").write_text("not a theme")
@@ -250,8 +250,8 @@ def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: 
 @pytest.mark.parametrize(
     ("before", "after", "sentence"),
     [
-        ("dark = true", "", "`dark` must say true or false."),
-        ("dark = true", "dark = 1", "`dark` must say true or false."),
+        ("dark = true", "", "`dark` must be true or false."),
+        ("dark = true", "dark = 1", "`dark` must be true or false."),
         ("dark = true", "dark = true\nlight = false", "`light` is unknown."),
         ('primary = "#62cbd6"', "", "`palette.primary` is missing."),
         ('primary = "#62cbd6"', 'primary = "#62cbd"', "`palette.primary` is not a colour: '#62cbd'."),
@@ -267,7 +267,7 @@ def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: 
         ("[palette]", "[[palette]]", "`palette` must be a table."),
         ("dark = true", 'dark = true\nvariables = "x"', "`variables` must be a table."),
         ("[meaning]", '[variables]\nborder = "solid red"\n[meaning]', "`variables.border` is not a colour"),
-        ("[meaning]", '[variables]\nboredr = "red"\n[meaning]', "`variables.boredr` is no variable of Textual's."),
+        ("[meaning]", '[variables]\nboredr = "red"\n[meaning]', "`variables.boredr` is not a Textual variable."),
         ("[meaning]", '[variables]\nlink-style = "blod"\n[meaning]', "`variables.link-style` is not a text style"),
         ("[meaning]", '[variables]\nlink-style = ""\n[meaning]', "`variables.link-style` is not a text style"),
         ("[meaning]", "[variables]\nlink-style = []\n[meaning]", "`variables.link-style` is not a text style"),
@@ -276,7 +276,7 @@ def test_the_files_of_a_folder_are_themes_with_the_names_of_the_files(tmp_path: 
         ("dark = true", "x = " + "[" * 100_000, "The file is not TOML:"),
     ],
 )
-def test_a_theme_with_a_mistake_is_left_out_and_the_mistake_is_named(tmp_path: Path, before, after, sentence):
+def test_a_theme_with_a_mistake_is_skipped_and_the_mistake_is_reported(tmp_path: Path, before, after, sentence):
     assert DUSK.count(before) == 1
     (tmp_path / "mine.toml").write_text(DUSK.replace(before, after))
     themes, problems = load_themes(tmp_path)
@@ -285,7 +285,7 @@ def test_a_theme_with_a_mistake_is_left_out_and_the_mistake_is_named(tmp_path: P
     assert problems[0].sentence.startswith(sentence)
 
 
-def test_all_mistakes_of_a_file_are_named_at_once():
+def test_all_mistakes_of_a_file_are_reported_together():
     theme, problems = parse_theme("Über", {"palette": {"primary": "x"}})
     assert theme is None
     assert len(problems) == 1 + 1 + 10 + len(MEANINGS)
@@ -302,7 +302,7 @@ def test_a_file_that_cannot_be_read_is_a_problem_and_the_others_are_loaded(tmp_p
 
 
 @pytest.mark.parametrize("value", ["rgb(999, 0, 0)", "hsl(900, 300%, 50%)", "rgba(1, 2, 3, 7)", "RED", " red ", "#ABC"])
-def test_a_colour_of_any_spelling_becomes_six_digits_or_a_problem(value):
+def test_every_colour_is_normalised_to_six_digits_or_reported(value):
     document = tomllib.loads(DUSK)
     document["meaning"]["bar"] = value
     theme, problems = parse_theme("mine", document)
@@ -324,19 +324,19 @@ json_like = st.recursive(
         {}, optional=dict.fromkeys(("dark", "palette", "meaning", "variables", "x"), json_like)
     ),
 )
-def test_whatever_a_document_holds_there_is_a_theme_or_a_sentence(name, document):
+def test_every_document_results_in_a_theme_or_a_message(name, document):
     theme, problems = parse_theme(name, document)
     assert (theme is None) == bool(problems)
 
 
 def signs(glyphs: Glyphs) -> list[str]:
-    """Return all the signs of a set."""
+    """Return all glyphs of a set."""
     single = [value for name in glyphs.__slots__ if isinstance(value := getattr(glyphs, name), str)]
     return [*"".join(single), *glyphs.states.values(), *glyphs.severities.values()]
 
 
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-def test_every_glyph_is_one_cell_wide_and_says_one_thing(glyphs):
+def test_every_glyph_is_one_cell_wide_and_has_one_meaning(glyphs):
     assert [sign for sign in signs(glyphs) if (cell_len(sign), wcwidth.wcswidth(sign)) != (1, 1)] == []
     assert glyphs.states.keys() == set(State)
     assert glyphs.severities.keys() == set(Severity)
@@ -349,11 +349,11 @@ def test_every_glyph_is_one_cell_wide_and_says_one_thing(glyphs):
     assert glyphs.moving[0] == glyphs.states[State.WORKING]
 
 
-def test_the_stand_ins_are_ascii():
+def test_the_replacement_glyphs_are_ascii():
     assert "".join(signs(ASCII)).isascii()
 
 
-def test_a_state_that_nobody_knows_is_a_question_mark():
+def test_an_unknown_state_is_a_question_mark():
     assert UNICODE.state_glyph("TASK_STATE_COMPLETED") == "●"
     assert UNICODE.state_glyph(State.FAILED) == "✕"
     assert UNICODE.state_glyph("TASK_STATE_DREAMING") == UNICODE.state_glyph("") == "?"

@@ -1,4 +1,4 @@
-"""Time travel in Talk: the task as it was at any event, marks and differences, and back to now."""
+"""Time travel in the Chat view: the task at earlier events, marks and differences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def arrive(driver: Driver) -> None:
     await driver.until(lambda: travel(driver).seq)
 
 
-async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app: Open):
+async def test_every_event_can_be_selected_and_escape_returns_to_now(open_app: Open):
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
@@ -66,7 +66,7 @@ async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app:
             assert travel(driver).seq == seqs[-back]
             assert text(driver) == expected
             assert f" {state}" in driver.line("TIMELINE")
-            assert driver.widget("#talk-detail", DetailPane).record.seq == seqs[-back]
+            assert driver.widget("#chat-detail", DetailPane).record.seq == seqs[-back]
         await driver.press("right_square_bracket")
         assert text(driver) == "one\ntwo\n"
         await driver.press("home")
@@ -84,7 +84,7 @@ async def test_every_event_can_be_gone_to_and_escape_comes_back_to_now(open_app:
         assert driver.timeline.has_focus
 
 
-async def test_travel_begins_at_the_selected_row_and_follows_the_cursor_of_the_timeline(open_app: Open):
+async def test_time_travel_starts_at_the_selected_row_and_follows_the_cursor(open_app: Open):
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
@@ -110,18 +110,18 @@ async def test_two_moments_are_compared_line_by_line(open_app: Open):
         await driver.press("left", "left", "left", "space")
         assert f"mark #{seqs[2]}" in driver.screen
         await driver.press("right", "right", "d")
-        await driver.until("in short")
+        await driver.until("summary")
         assert f"WHAT CHANGED   #{seqs[2]}" in driver.screen
         assert "artifact report.md has 2 more chunks" in driver.screen or "has 2 more chunks" in driver.screen
         assert "  + two" in driver.screen
         assert "  + three" in driver.screen
         await driver.press("escape", "space", "space", "enter")
-        await driver.until("in short")
+        await driver.until("summary")
         assert "now" in driver.line("WHAT CHANGED")
         assert "state changed from working to completed" in driver.screen
 
 
-async def test_the_bar_is_a_place_to_click(open_app: Open):
+async def test_the_time_travel_bar_can_be_clicked(open_app: Open):
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
@@ -134,7 +134,7 @@ async def test_the_bar_is_a_place_to_click(open_app: Open):
         assert line.seq == frames(driver)[-1]
 
 
-async def test_what_comes_meanwhile_changes_nothing_of_the_past_and_can_be_gone_to(open_app: Open):
+async def test_new_events_do_not_change_the_past_and_can_be_selected(open_app: Open):
     going = asyncio.Event()
 
     async def slowly(call: Call):
@@ -155,12 +155,12 @@ async def test_what_comes_meanwhile_changes_nothing_of_the_past_and_can_be_gone_
         await driver.done(1)
         await driver.until("2 of 3")
         assert text(driver) == "one\n"
-        assert driver.widget("#talk", ChatView).has_class("-past")
+        assert driver.widget("#chat", ChatView).has_class("-past")
         await driver.press("right")
         assert text(driver) == "one\ntwo\n"
 
 
-async def test_a_past_that_cannot_be_read_is_left_with_a_word(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+async def test_an_unreadable_past_ends_time_travel_with_a_notification(open_app: Open, monkeypatch: pytest.MonkeyPatch):
     async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
         await driver.connected()
         await driver.ask("go")
@@ -175,7 +175,7 @@ async def test_a_past_that_cannot_be_read_is_left_with_a_word(open_app: Open, mo
         assert not travel(driver).travelling
 
 
-async def test_without_a_task_there_is_no_past(open_app: Open, mock: str):
+async def test_without_a_task_there_is_no_time_travel(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(2)

@@ -1,4 +1,4 @@
-"""The tour of the demo: from the card to another version by one key, and out of it at any stop."""
+"""The guided tour of the demo: its steps, keys, focus and texts."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def on_tour(driver: Driver) -> bool:
 
 
 def selected(driver: Driver) -> str:
-    """Return what the selected record of the place that is seen is about."""
+    """Return the event or the kind of the selected record of the current view."""
     record = driver.widget(f"#{driver.workbench.view}", View).selected_record()
     return "" if record is None else record.event or record.kind
 
 
-async def says(driver: Driver, what: str) -> None:
-    """Wait until the strip says something, wherever its lines break."""
-    await driver.until(lambda: on_tour(driver) and what in strip(driver).render().plain)
+async def shows(driver: Driver, text: str) -> None:
+    """Wait until a text is in the tour, regardless of line breaks."""
+    await driver.until(lambda: on_tour(driver) and text in strip(driver).render().plain)
 
 
 async def begun(driver: Driver) -> None:
@@ -56,54 +56,54 @@ async def to_stop(driver: Driver, number: int) -> None:
     await driver.until(f"TOUR {number}/7")
 
 
-async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: Open):
+async def test_enter_runs_the_whole_tour_on_a_small_screen(open_app: Open):
     async with open_app(None, SMALL, **TOUR) as driver:
         await begun(driver)
-        assert driver.line("enter").startswith(" enter read it as JSON   n next stop   b back   esc leave the tour")
+        assert driver.line("enter").startswith(" enter show it as JSON   n next stop   b back   esc leave the tour")
         await driver.press("enter")
-        await says(driver, "The card as it was served")
-        assert driver.widget("#agent", AgentView).face == "raw"
+        await shows(driver, "The card as it was served")
+        assert driver.widget("#agent", AgentView).section == "raw"
         await driver.until('"supportedInterfaces": [')
 
         await driver.press("enter", "enter")
-        await says(driver, "One call, one answer.")
-        assert (driver.workbench.view, selected(driver)) == ("talk", "message")
-        assert [one["method"] for one in driver.sent()] == ["SendMessage"]
+        await shows(driver, "One request, one response.")
+        assert (driver.workbench.view, selected(driver)) == ("chat", "message")
+        assert [request["method"] for request in driver.sent()] == ["SendMessage"]
 
         await driver.press("enter", "enter")
-        await says(driver, "they are one document")
+        await shows(driver, "they are one artifact")
         assert selected(driver) == "artifact"
         assert "+20" in driver.line("report.md")
 
         await driver.press("enter", "enter")
         await driver.until("the agent asks  There is one at 18:00")
-        await says(driver, "The agent asks.")
+        await shows(driver, "The agent asks.")
         await driver.press("enter")
-        await says(driver, "two calls, one task, one history")
+        await shows(driver, "two requests, one task, one history")
         asked, answered = driver.session.tasks.all()[0], driver.sent()[-1]["params"]["message"]
         assert (answered["taskId"], asked.now.state) == (asked.id, "TASK_STATE_COMPLETED")
 
         await driver.press("enter")
         await driver.until("not listening")
         await driver.press("enter")
-        await says(driver, "Each row is a delivery")
+        await shows(driver, "Each row is a delivery")
         assert (driver.workbench.view, selected(driver)) == ("webhooks", "status")
-        assert {one.event for one in driver.records(Kind.DELIVERY)} >= {"status", "artifact"}
+        assert {record.event for record in driver.records(Kind.DELIVERY)} >= {"status", "artifact"}
 
         await driver.press("enter", "enter")
-        await says(driver, "No crash, a finding")
+        await shows(driver, "The violation is a finding")
         assert driver.workbench.view == "findings"
         assert list(driver.session.journal.found) == [BROKEN]
         assert not driver.session.push.on
 
         await driver.press("enter", "enter")
-        await says(driver, "in the words of 0.3")
+        await shows(driver, "The same message in A2A 0.3")
         assert (driver.sent()[-1]["method"], selected(driver)) == ("message/stream", "request")
         await driver.press("enter")
-        await driver.until("AS IT CAME  0.3")
+        await driver.until("RECEIVED  0.3")
         assert isinstance(driver.app.screen, TranslateScreen)
         await driver.press("escape")
-        await says(driver, "That was the tour.")
+        await shows(driver, "This is the end of the tour.")
         assert driver.enabled("n") is None
 
         await driver.press("enter")
@@ -111,7 +111,7 @@ async def test_one_key_leads_through_the_whole_tour_on_a_small_screen(open_app: 
         assert driver.app.focused is driver.widget("#text", type(driver.app.focused))
 
 
-async def test_stops_can_be_passed_and_gone_back_to_and_every_one_begins_where_it_should(open_app: Open):
+async def test_stops_can_be_skipped_and_revisited_and_start_at_their_first_step(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await begun(driver)
         for number, (title, steps) in enumerate(STOPS.items(), 1):
@@ -121,17 +121,17 @@ async def test_stops_can_be_passed_and_gone_back_to_and_every_one_begins_where_i
             await driver.press("n")
         assert "TOUR 7/7" in driver.screen
         await driver.press("b", "left", "b", "b", "b", "right")
-        await says(driver, "One call, one answer.")
+        await shows(driver, "One request, one response.")
         await driver.press("b")
-        await says(driver, "A client sends a message.")
+        await shows(driver, "A client sends a message.")
         await driver.press("b", "right")
-        assert driver.widget("#agent", AgentView).face == "raw"
+        assert driver.widget("#agent", AgentView).section == "raw"
         await driver.press("b")
-        await driver.until(lambda: driver.widget("#agent", AgentView).face == "card")
+        await driver.until(lambda: driver.widget("#agent", AgentView).section == "card")
         assert len(driver.sent()) == 1
 
 
-async def test_left_at_any_stop_it_stays_away_until_it_is_begun_again(open_app: Open):
+async def test_after_leaving_the_tour_stays_closed_until_f2(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 3)
         await driver.press("escape")
@@ -146,7 +146,7 @@ async def test_left_at_any_stop_it_stays_away_until_it_is_begun_again(open_app: 
         assert strip(driver).has_focus
 
 
-async def test_its_keys_are_in_nobodys_way_while_a_place_has_them(open_app: Open):
+async def test_tour_keys_are_inactive_while_a_view_is_focused(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.press("f2")
@@ -158,30 +158,30 @@ async def test_its_keys_are_in_nobodys_way_while_a_place_has_them(open_app: Open
         await driver.until("TOUR 3/7")
 
 
-async def test_whoever_does_it_by_hand_goes_on_too_and_keeps_the_keys(open_app: Open):
+async def test_sending_the_message_manually_advances_the_tour_and_keeps_the_focus(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.press("f2")
         await driver.ask("echo from my own hands")
-        await says(driver, "One call, one answer.")
+        await shows(driver, "One request, one response.")
         assert driver.composer.query_one("#text").has_focus
         assert len(driver.sent()) == 1
 
 
-async def test_asked_twice_at_once_it_sends_once(open_app: Open):
+async def test_pressing_enter_repeatedly_sends_once(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 3)
         for _ in range(3):  # without waiting between them: the call is over after a second
             driver.app.post_message(events.Key("enter", None))
-        await says(driver, "they are one document")
+        await shows(driver, "they are one artifact")
         assert len(driver.sent()) == 1
 
 
-async def test_it_goes_by_mouse_too(open_app: Open):
+async def test_the_tour_can_be_used_with_the_mouse(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.click('send "echo')
-        await says(driver, "One call, one answer.")
+        await shows(driver, "One request, one response.")
         await driver.press("f2")
         assert not strip(driver).has_focus
         await driver.click("TOUR")
@@ -190,25 +190,25 @@ async def test_it_goes_by_mouse_too(open_app: Open):
         assert not on_tour(driver)
 
 
-async def test_what_it_sends_does_not_depend_on_what_was_set_before(open_app: Open):
+async def test_tour_messages_do_not_depend_on_earlier_settings(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 7)
         await driver.press("enter")
-        await says(driver, "in the words of 0.3")
+        await shows(driver, "The same message in A2A 0.3")
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.press("b", *"bbbbb", "enter")
-        await says(driver, "One call, one answer.")
+        await shows(driver, "One request, one response.")
         assert driver.sent()[-1]["method"] == "SendMessage"
         assert "taskPushNotificationConfig" not in str(driver.sent()[-1])
         assert driver.session.choice.dialect.version == "1.0"
 
 
-async def test_a_finding_is_selected_among_others(open_app: Open):
+async def test_the_finding_of_the_tour_is_selected(open_app: Open):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 6)
         await driver.press("enter")
-        await says(driver, "No crash, a finding")
+        await shows(driver, "The violation is a finding")
         assert driver.widget("#findings", FindingsView).selected_text().startswith(BROKEN)
         assert driver.widget("#rules", Feed).cursor == 0
 
@@ -222,7 +222,7 @@ async def test_other_agents_have_no_tour(open_app: Open, mock: str):
         assert not on_tour(driver)
 
 
-async def test_it_ends_with_its_agent(open_app: Open, mock: str):
+async def test_the_tour_ends_when_another_agent_is_opened(open_app: Open, mock: str):
     async with open_app(None, **TOUR) as driver:
         await to_stop(driver, 2)
         demo = driver.session
@@ -233,29 +233,31 @@ async def test_it_ends_with_its_agent(open_app: Open, mock: str):
         assert driver.enabled("f2") is None
 
 
-async def test_the_demo_of_the_connect_screen_begins_with_it_and_one_without_offers_it(open_app: Open):
+async def test_the_demo_of_the_connect_screen_starts_the_tour_and_a_demo_without_tour_offers_it(open_app: Open):
     async with open_app(None, tour=True) as driver:
-        await driver.until("which agent?")
+        await driver.until("Connect to an agent")
         await driver.press("enter")
         await begun(driver)
     async with open_app(None, demo=True) as driver:
         await driver.connected()
         assert not on_tour(driver)
-        [begin] = [one for one in driver.app.get_system_commands(driver.workbench) if "guided tour" in one.title]
+        [begin] = [
+            command for command in driver.app.get_system_commands(driver.workbench) if "guided tour" in command.title
+        ]
         begin.callback()
         await begun(driver)
 
 
-async def test_two_stops_look_as_they_should(open_app: Open, snapshots: Snapshots):
+async def test_two_stops_match_their_pictures(open_app: Open, snapshots: Snapshots):
     async with open_app(None, SMALL, **TOUR) as driver:
         await to_stop(driver, 2)
         await driver.press("enter")
-        await says(driver, "One call, one answer.")
+        await shows(driver, "One request, one response.")
         await driver.snap(snapshots, "tour-message")
     async with open_app(None, NORMAL, **TOUR) as driver:
         await to_stop(driver, 6)
         await driver.press("enter")
-        await says(driver, "No crash, a finding")
+        await shows(driver, "The violation is a finding")
         await driver.snap(snapshots, "tour-finding")
 
 
@@ -263,21 +265,21 @@ async def test_two_stops_look_as_they_should(open_app: Open, snapshots: Snapshot
 
 
 @pytest.mark.parametrize(
-    ("number", "title", "say"),
-    [(number, title, step.say) for number, (title, steps) in enumerate(STOPS.items(), 1) for step in steps],
+    ("number", "title", "text"),
+    [(number, title, step.text) for number, (title, steps) in enumerate(STOPS.items(), 1) for step in steps],
 )
-def test_what_is_said_fits_into_two_lines_of_a_small_screen(number: int, title: str, say: str):
-    assert len(textwrap.wrap(f"f2 TOUR {number}/7  {title}  {say}", SMALL[0] - 2)) <= 2
+def test_every_text_fits_into_two_lines_of_a_small_screen(number: int, title: str, text: str):
+    assert len(textwrap.wrap(f"f2 TOUR {number}/7  {title}  {text}", SMALL[0] - 2)) <= 2
 
 
-def test_there_are_seven_stops_and_the_agent_knows_what_they_send():
+def test_there_are_seven_stops_and_the_mock_agent_supports_their_messages():
     sends = [step.send for steps in STOPS.values() for step in steps if step.send and not step.send.answer]
     assert len(STOPS) == 7
     assert {send.text.split()[0] for send in sends} <= {skill.id for skill in BUILT_IN.skills}
 
 
 @pytest.mark.parametrize(("words", "tour"), [([], True), (["--no-tour"], False)], ids=str)
-def test_a_switch_leaves_it_out(words: list[str], tour: bool):
+def test_the_switch_no_tour_disables_the_tour(words: list[str], tour: bool):
     command = find(["demo"])
     assert command is not None
     assert invocation(command.parser().read(words, {})).options.tour is tour

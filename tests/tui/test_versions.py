@@ -1,4 +1,4 @@
-"""Versions on the screen: the menu of interfaces, the lens, sending again, the doctor, and what an agent lacks."""
+"""Protocol versions: the menu of interfaces, translation, sending again, the doctor, unsupported operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.widgets.footer import KeyFooter
 
 
-async def test_the_menu_changes_the_interface_in_mid_session(open_app: Open, mock: str):
+async def test_the_menu_changes_the_interface_during_a_session(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("echo one")
@@ -26,7 +26,7 @@ async def test_the_menu_changes_the_interface_in_mid_session(open_app: Open, moc
         assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "message/stream"]
 
 
-async def test_the_menu_closes_without_changing_anything(open_app: Open, mock: str):
+async def test_the_menu_closes_without_changes(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.click("1.0 · JSONRPC")
@@ -36,7 +36,7 @@ async def test_the_menu_closes_without_changing_anything(open_app: Open, mock: s
         assert driver.session.choice.dialect.version == "1.0"
 
 
-async def test_the_lens_shows_a_record_in_other_versions_side_by_side(open_app: Open, mock: str):
+async def test_translate_shows_a_record_in_other_versions_side_by_side(open_app: Open, mock: str):
     async with open_app(mock, size=(140, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -45,22 +45,22 @@ async def test_the_lens_shows_a_record_in_other_versions_side_by_side(open_app: 
         assert "AS IT CAME  1.0" in driver.screen
         assert "IN 0.3 JSON-RPC" in driver.screen
         assert '"kind": "artifact-update"' in driver.screen
-        assert "Nothing is lost." in driver.screen
+        assert "No members are lost." in driver.screen
         seen = {driver.line("IN ").split("IN ")[1].split("  ")[0].strip()}
         for _ in range(5):
             await driver.press("x")
             seen.add(driver.line("IN ").split("IN ")[1].split("  ")[0].strip())
         assert len(seen) == 6
         await driver.press("escape")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
 
 
-async def test_a_note_has_nothing_for_the_lens(open_app: Open, mock: str):
+async def test_a_note_cannot_be_translated(open_app: Open, mock: str):
     async with open_app(mock, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.go(2)
         await driver.press("escape", "home", "x")
-        await driver.until("This record carries")
+        await driver.until("This record contains")
 
 
 async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: str):
@@ -68,7 +68,7 @@ async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: 
         await driver.connected()
         await driver.ask("report 1")
         await driver.press("escape", "e")
-        await driver.until("SEND AGAIN TO")
+        await driver.until("SEND AGAIN")
         await driver.press("down", "enter")
         await driver.done(2)
         first, second = driver.sent()
@@ -78,7 +78,7 @@ async def test_a_message_is_sent_again_in_another_version(open_app: Open, mock: 
         assert driver.session.choice.dialect.version == "1.0"
 
 
-async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
+async def test_the_doctor_passes_the_mock_agent(open_app: Open, mock: str):
     async with open_app(mock, size=(140, 40)) as driver:
         await driver.connected()
         await driver.press("d")
@@ -94,7 +94,7 @@ async def test_the_doctor_finds_the_mock_agent_sound(open_app: Open, mock: str):
         assert not [row for row in driver.lines if "doctor" in row and "d doctor" not in row]
 
 
-async def test_the_doctor_can_be_asked_where_nothing_answers(open_app: Open):
+async def test_the_doctor_can_be_used_for_an_unreachable_agent(open_app: Open):
     async with open_app("http://127.0.0.1:1", size=(120, 36)) as driver:
         await driver.until("Nothing listens at")
         await driver.press("d")
@@ -102,7 +102,7 @@ async def test_the_doctor_can_be_asked_where_nothing_answers(open_app: Open):
         assert "the connection was refused" in driver.screen
 
 
-async def test_the_agent_is_asked_for_its_tasks_and_those_join_the_table(open_app: Open, mock: str):
+async def test_listed_tasks_of_the_agent_are_added_to_the_table(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 1")
@@ -118,7 +118,7 @@ async def test_the_agent_is_asked_for_its_tasks_and_those_join_the_table(open_ap
         assert len(driver.session.tasks) >= 1
 
 
-async def test_what_a_version_lacks_is_grey_and_says_why(open_app: Open, mock: str):
+async def test_unsupported_operations_are_grey_and_report_why(open_app: Open, mock: str):
     async with open_app(mock, a2a_version="0.3", run={"notifications": True}) as driver:
         await driver.connected()
         await driver.go(3)
@@ -147,13 +147,15 @@ async def test_webhooks_of_a_task_are_registered_listed_and_deleted(open_app: Op
         await driver.until("PushConfigList")
         await driver.go(4)
         await driver.press("D")
-        await driver.until(lambda: any(one["method"] == "DeleteTaskPushNotificationConfig" for one in driver.sent()))
+        await driver.until(
+            lambda: any(request["method"] == "DeleteTaskPushNotificationConfig" for request in driver.sent())
+        )
         await driver.go(2)
         await driver.press("escape", "ctrl+k")
         await driver.until(lambda: not driver.session.journal.exchanges.open)
 
 
-async def test_an_extended_card_that_is_not_there_is_said_to_be_so(open_app: Open, mock: str):
+async def test_a_missing_extended_card_is_reported(open_app: Open, mock: str):
     async with open_app(mock, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.press("e")

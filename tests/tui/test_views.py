@@ -1,4 +1,4 @@
-"""Tasks, Webhooks, Traffic and Findings: each a view of the same records, each leading to the others."""
+"""The views Tasks, Webhooks, Traffic and Findings, and the links between them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 
 
-async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and_opened(open_app: Open, mock: str):
+async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(3)
-        assert "No task yet" in driver.screen
+        assert "No tasks yet" in driver.screen
         assert [driver.enabled(key) for key in "ucs"] == [False, False, False]
         await driver.ask("report 2")
         await driver.press("ctrl+r")
@@ -38,7 +38,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
         await driver.done(3)
         assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
         await driver.press("enter")
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert reported.id[:8] in driver.line("TIMELINE")
         assert f"to task {asked.id[:8]}" not in driver.screen
         await driver.go(3)
@@ -58,7 +58,7 @@ async def test_tasks_are_listed_with_their_states_and_can_be_asked_for_again_and
 
 
 async def pushed(driver: Driver) -> dict[str, str]:
-    """Turn push on, send a message, and return the webhook that went with it, with its token."""
+    """Turn push on, send a message, and return its webhook with the token."""
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
     await driver.say("anything")
@@ -66,16 +66,16 @@ async def pushed(driver: Driver) -> dict[str, str]:
     return {"url": hook.registration.url, "token": hook.registration.token}
 
 
-async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_the_reason(open_app: Open):
+async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the_reason(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (140, 40)) as driver:
         await driver.connected()
         await driver.go(4)
         assert "not listening" in driver.screen
-        assert "No delivery yet. Press p to turn push on" in driver.screen
+        assert "No deliveries yet. Press p to turn push on" in driver.screen
         webhook = await pushed(driver)
         await driver.go(4)
         assert "push on: every message registers a webhook" in driver.screen
-        assert f"bound       {webhook['url'].split('/')[2]}" in driver.screen
+        assert f"address     {webhook['url'].split('/')[2]}" in driver.screen
         assert await deliver(webhook, {"task": task("WORKING")}) in (200, 202, 204)
         assert await deliver(webhook | {"token": "guessed"}, {"task": task("WORKING")}) == 401
         assert await deliver(webhook, {"task": task("WORKING", id="another-task")}) in (200, 202, 204)
@@ -103,7 +103,7 @@ async def test_deliveries_are_judged_one_by_one_and_refused_ones_are_shown_with_
         assert driver.widget("#webhooks Feed", Feed).has_focus
 
 
-async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(open_app: Open, mock: str):
+async def test_traffic_shows_the_records_and_bytes_of_an_exchange(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 2")
@@ -128,7 +128,7 @@ async def test_traffic_leads_from_an_exchange_to_its_records_and_to_their_bytes(
         assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
 
 
-async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
+async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
     async with playing(misbehave) as agent, open_app(agent.url) as driver:
         await driver.connected()
         await driver.ask("misbehave")
@@ -144,9 +144,9 @@ async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
         await driver.connected()
         for number, sign in (
             (2, "connected to Puppet"),
-            (3, "No task yet"),
+            (3, "No tasks yet"),
             (5, "Select an exchange above"),
-            (6, "Nothing is"),
+            (6, "No findings"),
         ):
             await driver.go(number)
             await driver.settled()
@@ -156,7 +156,7 @@ async def test_another_agent_begins_with_empty_places(open_app: Open, tmp_path):
             assert "artifact  " not in driver.screen
 
 
-async def test_findings_are_filtered_and_each_place_of_a_rule_is_reached(open_app: Open):
+async def test_findings_are_filtered_and_each_occurrence_of_a_rule_is_reached(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("misbehave")
@@ -181,11 +181,11 @@ async def test_findings_are_filtered_and_each_place_of_a_rule_is_reached(open_ap
         await driver.until(f"0 of {len(found)} rules")
 
 
-async def test_a_finding_explains_itself_and_leads_to_its_record(open_app: Open):
+async def test_a_finding_shows_its_explanation_and_opens_its_record(open_app: Open):
     async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.go(6)
-        assert "Nothing is wrong so far." in driver.screen
+        assert "No findings." in driver.screen
         await driver.ask("misbehave")
         await driver.go(6)
         found = driver.session.journal.found

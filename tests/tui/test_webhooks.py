@@ -1,4 +1,4 @@
-"""The Webhooks place as a lab: answers dialled in, forms, the doctor, the three ways side by side, handing on."""
+"""The Webhooks view: response overrides, forms, diagnosis, comparison, resending and forwarding."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATUS = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": 
 
 
 async def listening(driver: Driver) -> dict[str, str]:
-    """Turn push on in Webhooks and return a registration of our own."""
+    """Turn push on in the Webhooks view, and return a new registration."""
     await driver.connected()
     await driver.go(4)
     await driver.press("p")
@@ -34,7 +34,7 @@ async def listening(driver: Driver) -> dict[str, str]:
 
 
 async def choose(driver: Driver, words: str) -> None:
-    """Choose a row of a form."""
+    """Select a row of a form."""
     assert isinstance(driver.app.screen, FormScreen)
     for _ in range(20):
         if driver.app.screen._choice().value == words:
@@ -43,48 +43,48 @@ async def choose(driver: Driver, words: str) -> None:
     await driver.press("enter")
 
 
-async def test_an_answer_is_dialled_in_shown_in_the_title_and_taken_back(open_app: Open, mock: str):
+async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)
         await driver.press("f")
         await choose(driver, "500")
         await driver.type("2")
         await driver.press("enter", "enter")
-        await driver.until("answered 500, 2 more")
+        await driver.until("responses overridden: 500, 2 more")
         assert [await deliver(hook, STATUS) for _ in range(3)] == [500, 500, 204]
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 3)
         await driver.settled()
-        assert "answered 500" not in driver.line("DELIVERIES")
+        assert "overridden" not in driver.line("DELIVERIES")
         assert "x3" in driver.line("▌")
-        assert "2 failed as dialled in" in driver.screen
+        assert "2 failed by an override" in driver.screen
         await driver.press("f")
         await choose(driver, "never")
         await driver.press("enter", "enter")
-        await driver.until("answered never")
+        await driver.until("responses overridden: never")
         await driver.press("f", "home", "enter")
         await driver.settled()
         assert not driver.session.push.receiver.overrides
 
 
-async def test_a_form_says_what_is_wrong_and_stays(open_app: Open, mock: str):
+async def test_a_form_with_invalid_values_shows_the_error_and_stays_open(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
         await driver.press("f")
-        await choose(driver, "own")
+        await choose(driver, "other")
         await driver.type("9000")
         await driver.press("enter", "enter", "enter")
-        await driver.until("That is no answer")
+        await driver.until("Invalid response.")
         await driver.press("escape")
         await driver.press("s")
         await choose(driver, "basic")
         await driver.press("enter")
-        await driver.until("What is it to carry?")
+        await driver.until("Enter the credentials.")
         await driver.press("escape")
         assert not isinstance(driver.app.screen, FormScreen)
         assert driver.session.push.auth.scheme == "Bearer"
 
 
-async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(open_app: Open, mock: str):
+async def test_a_webhook_is_registered_with_the_selected_authentication(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         await driver.ask("push")
@@ -103,7 +103,7 @@ async def test_a_webhook_is_registered_with_the_authentication_that_was_picked(o
         assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
         assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
         await driver.go(4)
-        assert "asks for token, Basic" in driver.screen
+        assert "expects token, Basic" in driver.screen
 
 
 async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_path: Path):
@@ -127,7 +127,7 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
         assert driver.session.push.auth.proof is Proof.JWT
 
 
-async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open, mock: str):
+async def test_stream_push_and_responses_are_compared_with_the_retries(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
         await driver.press("f")
@@ -135,7 +135,7 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         await driver.type("1")
         await driver.press("enter", "enter")
         await driver.ask("push")
-        await driver.until(lambda: any("COMPLETED" in one.state for one in driver.records(Kind.DELIVERY)))
+        await driver.until(lambda: any("COMPLETED" in record.state for record in driver.records(Kind.DELIVERY)))
         await driver.go(4)
         await driver.press("c")
         await driver.until("1 retry")
@@ -144,7 +144,7 @@ async def test_the_three_ways_stand_side_by_side_with_the_retries(open_app: Open
         assert "by push" in driver.screen
         await driver.press("escape")
         assert not isinstance(driver.app.screen, TextDialog)
-        retry = next(one for one in driver.records(Kind.DELIVERY) if one.meta["first"])
+        retry = next(record for record in driver.records(Kind.DELIVERY) if record.meta["first"])
         driver.workbench.query_one(WebhooksView).show_seq(retry.seq)
         await driver.until(lambda: driver.workbench.query_one(WebhooksView).selected_record().seq == retry.seq)
         await driver.press("o")
@@ -167,12 +167,12 @@ async def test_url_and_token_of_a_webhook_are_copied(open_app: Open, mock: str, 
         assert copied == [hooks[1].registration.url, hooks[1].registration.token]
 
 
-async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: str):
+async def test_diagnose_reports_the_cause_of_missing_deliveries(open_app: Open, mock: str):
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         await driver.connected()
         await driver.go(4)
         await driver.press("w")
-        await driver.until("No webhook was registered")
+        await driver.until("No webhook has been registered")
         await driver.ask("push")
         await driver.go(4)
         await driver.press("s", "enter")
@@ -186,7 +186,7 @@ async def test_the_doctor_leads_from_nothing_to_the_cause(open_app: Open, mock: 
         assert "ruled out" in driver.screen
 
 
-async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Open, mock: str):
+async def test_a_delivery_is_resent_and_new_deliveries_are_forwarded(open_app: Open, mock: str):
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         hook = await listening(driver)
         mine = driver.session.push.register("mine")
@@ -197,7 +197,7 @@ async def test_a_delivery_is_sent_again_and_what_comes_is_forwarded(open_app: Op
         await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         await driver.type("nowhere")
         await driver.press("enter")
-        await driver.until("A url that starts with http")
+        await driver.until("Enter a URL that starts with http")
         driver.app.screen.query_one(LineInput).value = mine.registration.url
         await driver.press("enter")
         await driver.until(lambda: driver.records(Kind.NOTE, event="forward"))
@@ -223,16 +223,16 @@ async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
         assert "200" in driver.line("validation of the webhook")
 
 
-async def test_a_tunnel_is_proposed_and_none_is_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+async def test_a_tunnel_is_proposed_but_not_started(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", "/nowhere")
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
         await driver.press("u")
-        await driver.until("Neither cloudflared nor ngrok nor ssh")
+        await driver.until("Neither cloudflared, ngrok nor ssh")
         assert "--receiver-port" in driver.screen
 
 
-async def test_the_screen_goes_on_where_nobody_said_that_it_was_drawn(open_app: Open, mock: str):
+async def test_the_screen_recovers_if_the_end_of_a_refresh_is_not_reported(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)
         await driver.settled()

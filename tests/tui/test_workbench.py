@@ -1,4 +1,4 @@
-"""The way to the workbench: its frame is painted before there is a session, and it has one from then on."""
+"""Opening the workbench: the frame is drawn before the session is loaded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.frame import BootScreen
 
 
-async def test_the_frame_is_painted_first_and_a_view_can_be_chosen_in_it(mock: str):
+async def test_the_frame_is_drawn_first_and_a_view_can_be_selected_in_it(mock: str):
     async with driving(Options()) as driver:
         await driver.app.push_screen(BootScreen(UNICODE))
         await driver.until("starting")
@@ -17,11 +17,11 @@ async def test_the_frame_is_painted_first_and_a_view_can_be_chosen_in_it(mock: s
         await driver.press("2")
         driver.app.open(mock)
         await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)
-        await driver.until(lambda: driver.workbench.view == "talk")
+        await driver.until(lambda: driver.workbench.view == "chat")
         assert driver.composer.has_focus_within
 
 
-async def test_what_was_written_and_the_view_are_taken_to_another_agent(mock: str):
+async def test_the_draft_and_the_view_are_kept_for_another_agent(mock: str):
     async with driving(Options(reference=mock)) as driver:
         await connected(driver)
         await driver.go(2)
@@ -30,7 +30,7 @@ async def test_what_was_written_and_the_view_are_taken_to_another_agent(mock: st
         driver.app.open(mock)
         await driver.until(lambda: driver.app.session not in (None, first))
         await connected(driver)
-        assert driver.workbench.view == "talk"
+        assert driver.workbench.view == "chat"
         assert driver.composer.text == "hello"
 
 

@@ -25,7 +25,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.units import size
 
 IN_MEMORY = 8_000_000
-"""The largest file that is read when the request is built, in bytes; larger ones are read while it is sent."""
+"""The largest file that is read when the request is built, in bytes; larger files are read while it is sent."""
 LARGEST_MESSAGE = 64_000_000
 """The largest file in a request that is built in memory, as a gRPC message is, in bytes."""
 _HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{309}")
@@ -87,7 +87,7 @@ class ComposedMessage:
         return replace(wire, headers={**kept, **params}, body=body, splices=splices)
 
 
-class _BadError(Exception):
+class _InvalidError(Exception):
     """A part or a member cannot be read; `below` is the pointer to the member in the part."""
 
     def __init__(self, words: str, below: str = "") -> None:
@@ -105,19 +105,19 @@ def compose(
     for index, written in enumerate(draft.parts):
         try:
             parts.append(_part(written, files, whole=whole))
-        except _BadError as error:
+        except _InvalidError as error:
             problems.append(Problem(f"parts/{index}{error.below}", str(error)))
     if not draft.parts:
-        problems.append(Problem("parts", "A message has at least one part."))
+        problems.append(Problem("parts", "A message needs at least one part."))
 
     def member(where: str, text: str) -> dict[str, Json] | None:
         try:
             return _object(text)
-        except _BadError as error:
-            problems.append(Problem(where, f"The {where.replace('_', ' ')}: {error}"))
+        except _InvalidError as error:
+            problems.append(Problem(where, f"The {where.replace('_', ' ')} {error}"))
             return None
 
-    message = _given(
+    message = _non_empty(
         message_id=draft.message_id,
         context_id=draft.context_id,
         task_id=draft.task_id,
@@ -127,12 +127,14 @@ def compose(
         extensions=list(draft.extensions),
         reference_task_ids=list(draft.references),
     )
-    configuration = _given(accepted_output_modes=list(draft.accepted_output_modes), task_push_notification_config=push)
+    configuration = _non_empty(
+        accepted_output_modes=list(draft.accepted_output_modes), task_push_notification_config=push
+    )
     if draft.history_length is not None:
         configuration["history_length"] = draft.history_length
     configuration["return_immediately"] = not draft.blocking
     request = SendRequest(
-        **_given(tenant=draft.tenant or tenant, metadata=member("request_metadata", draft.request_metadata)),
+        **_non_empty(tenant=draft.tenant or tenant, metadata=member("request_metadata", draft.request_metadata)),
         message=Message(**message),
         configuration=SendConfiguration(**configuration),
     )
@@ -163,7 +165,7 @@ def name_in_url(url: str) -> str:
         return ""
 
 
-# ── the parts ──
+# ── parts ──
 
 
 def _part(written: DraftPart, files: list[LargeFile], *, whole: bool) -> Part:
@@ -172,9 +174,9 @@ def _part(written: DraftPart, files: list[LargeFile], *, whole: bool) -> Part:
         members |= _content(_path(written.value), files, whole=whole)
     try:
         metadata = _object(written.metadata)
-    except _BadError as error:
-        raise _BadError(f"The metadata: {error}", "/metadata") from error
-    return Part(**members, **_given(metadata=metadata))
+    except _InvalidError as error:
+        raise _InvalidError(f"The metadata {error}", "/metadata") from error
+    return Part(**members, **_non_empty(metadata=metadata))
 
 
 def _members(written: DraftPart) -> dict[str, Any]:
@@ -186,30 +188,30 @@ def _members(written: DraftPart) -> dict[str, Any]:
             content = {"text": _encodable(written.value)}
         case PartKind.FILE:
             if not written.value:
-                raise _BadError("Name a file.")
+                raise _InvalidError("Enter the path of a file.")
             name = name or _path(written.value).name
             guessed = guess_type(_encodable(name))
         case PartKind.LINK:
             if written.is_blank:
-                raise _BadError("Give the url of a file.")
+                raise _InvalidError("Enter the URL of a file.")
             content = {"url": _encodable(written.value)}
             name = name or name_in_url(written.value)
             guessed = guess_type(_encodable(name))
         case PartKind.DATA:
             if written.is_blank:
-                raise _BadError("Write some JSON.")
+                raise _InvalidError("Enter JSON.")
             content = {"data": _parsed(written.value)}
             guessed = "application/json"
     if isinstance(value := content.get("data"), Unreadable):
-        raise _BadError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
-    return content | _given(filename=_encodable(name), media_type=written.media_type or guessed)
+        raise _InvalidError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
+    return content | _non_empty(filename=_encodable(name), media_type=written.media_type or guessed)
 
 
 def _path(value: str) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError as error:  # an unknown user
-        raise _BadError(f"The file {value} could not be read: nobody has such a home.") from error
+        raise _InvalidError(f"The file {value} could not be read: unknown user in path.") from error
 
 
 def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, Any]:
@@ -217,11 +219,11 @@ def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, An
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise _BadError(f"{path} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'not a file'}.")
+            raise _InvalidError(f"{path} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'not a file'}.")
         if whole and found.st_size > LARGEST_MESSAGE:
-            raise _BadError(
-                f"{path} has {size(found.st_size)}, and a message over gRPC is made whole in memory: "
-                f"{size(LARGEST_MESSAGE)} at most. JSON-RPC and HTTP+JSON take it."
+            raise _InvalidError(
+                f"{path} has {size(found.st_size)}; over gRPC a file can have at most {size(LARGEST_MESSAGE)}. "
+                "Use JSON-RPC or HTTP+JSON."
             )
         if found.st_size <= IN_MEMORY:
             return {"raw": _encoded(path, found.st_mtime_ns, found.st_size)}
@@ -229,9 +231,9 @@ def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, An
             return {"raw": base64.b64encode(path.read_bytes()).decode("ascii")}
         path.open("rb").close()  # fails now and not in the middle of the request
     except OSError as error:
-        raise _BadError(f"The file {path} could not be read: {reason(error)}.") from error
+        raise _InvalidError(f"The file {path} could not be read: {reason(error)}.") from error
     except ValueError as error:  # a NUL in its path
-        raise _BadError(f"The file {path} could not be read: {error}.") from error
+        raise _InvalidError(f"The file {path} could not be read: {error}.") from error
     files.append(LargeFile(uuid.uuid4().hex, path, found.st_size))
     return {"raw": files[-1].mark}
 
@@ -247,9 +249,9 @@ def _object(text: str) -> dict[str, Json] | None:
         return None
     value = _parsed(text)
     if isinstance(value, Unreadable):
-        raise _BadError(f"{value.why}.")
+        raise _InvalidError(f"cannot be read: {value.why}.")
     if not isinstance(value, dict):
-        raise _BadError(f"an object is due, this is {type_name(value)}.")
+        raise _InvalidError(f"must be a JSON object, not {type_name(value)}.")
     return value
 
 
@@ -260,7 +262,7 @@ def _parsed(text: str) -> Json | Unreadable:
         try:
             json.dumps(value, allow_nan=False)
         except ValueError:
-            return Unreadable(text, "a number beyond what JSON's readers know")
+            return Unreadable(text, "a number that is too large for JSON readers")
     return value
 
 
@@ -277,5 +279,5 @@ def _encodable(text: str) -> str:
     return _bytes(text).decode("utf-8", "replace")
 
 
-def _given(**members: Any) -> dict[str, Any]:
+def _non_empty(**members: Any) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value}

@@ -38,7 +38,7 @@ def check_message(
     )
     warnings = [MessageWarning(where, words) for check in checks for where, words in check]
     for pointer in choice.dialect.unsupported_members(request):
-        words = f"{choice.dialect.version} cannot carry {pointer}: it is left out."
+        words = f"A2A {choice.dialect.version} cannot represent {pointer}; it is left out."
         warnings.append(MessageWarning("protocolVersion", words))
     return tuple(warnings)
 
@@ -50,7 +50,7 @@ def _check_parts(request: SendRequest, card: AgentCard) -> _Pairs:
         if part.content in ("text", "raw", "url") and not getattr(part, part.content):
             yield where, "This part is empty; the agent may refuse it."
         if part.url and not ("://" in part.url and host_of(part.url)):
-            yield where, "This is no absolute url: an agent cannot fetch it."
+            yield where, "This is not an absolute URL; the agent cannot fetch it."
         media_type = _type_of(part)
         if modes and media_type and not any(_accepts(mode, media_type) for mode in modes):
             yield where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}."
@@ -86,13 +86,16 @@ def _check_task(request: SendRequest, tasks: TaskFold) -> _Pairs:
     message = request.message
     task = tasks.get(message.task_id or "")
     if task is not None and is_terminal(task.now.state):
-        yield "task", f"This task is {short(task.now.state)}: it takes no more messages (section 3.1.1)."
+        yield "task", f"The task is {short(task.now.state)} and accepts no more messages (section 3.1.1)."
     known = task.now.context_id if task else ""
     if known and message.context_id and message.context_id != known:
-        yield "context", f"The task is in the context {known}: an agent must refuse another one (section 3.4.3)."
+        yield (
+            "context",
+            f"The task belongs to the context {known}; the agent must reject another context (section 3.4.3).",
+        )
     for reference in message.reference_task_ids or ():
         if reference == message.task_id:
-            yield "references", "The task refers to itself."
+            yield "references", "The message lists its own task as a reference."
 
 
 def _check_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
@@ -100,21 +103,21 @@ def _check_extensions(request: SendRequest, card: AgentCard) -> _Pairs:
     named = request.message.extensions or []
     for extension in offered:
         if extension.required and extension.uri not in named:
-            yield "extensions", f"The card requires {extension.uri} (section 3.3.4)."
+            yield "extensions", f"The card requires the extension {extension.uri} (section 3.3.4)."
     known = {extension.uri for extension in offered}
     for uri in named:
         if uri not in known:
-            yield "extensions", f"The card does not offer {uri}."
+            yield "extensions", f"The card does not declare the extension {uri}."
 
 
 def _check_response(request: SendRequest, card: AgentCard, choice: Choice, *, stream: bool) -> _Pairs:
     if stream and (why := unavailable_reason(Operation.STREAM, choice, card)):
         yield "stream", f"{why[:1].upper()}{why[1:]}."
     configuration = request.configuration
-    hooked = configuration is not None and configuration.task_push_notification_config is not None
-    if hooked and card.capabilities.push_notifications is False:
+    has_webhook = configuration is not None and configuration.task_push_notification_config is not None
+    if has_webhook and card.capabilities.push_notifications is False:
         yield "push", "The card declares pushNotifications: false."
-    gives = output_modes(card)
+    modes = output_modes(card)
     asked = (configuration.accepted_output_modes if configuration else None) or []
-    if gives and asked and not any(_accepts(mode, given) for mode in asked for given in gives):
-        yield "modes", f"The agent gives none of these: {', '.join(sorted(gives))}."
+    if modes and asked and not any(_accepts(mode, offered) for mode in asked for offered in modes):
+        yield "modes", f"The card does not list any of these output modes; it lists {', '.join(sorted(modes))}."

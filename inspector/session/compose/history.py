@@ -46,15 +46,15 @@ class MessageHistory:
         except FileNotFoundError:
             return [], ""
         except OSError as error:
-            return [], f"The messages sent before could not be read: {reason(error)}."
+            return [], f"The sent messages could not be read: {reason(error)}."
         found, broken = [], 0
         for line in reversed(lines):
             try:
-                entry = json.loads(line, parse_constant=_no_number)
+                entry = json.loads(line, parse_constant=_refuse)
                 found.append(SentMessage(read(entry["draft"]).draft, str(entry["agent"]), float(entry["at"])))
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 broken += 1
-        return found, f"{broken} of the messages sent before could not be read." if broken else ""
+        return found, f"{broken} of the sent messages could not be read." if broken else ""
 
     def add(self, draft: Draft, agent: str, at: float) -> str:
         """Add a message and drop the oldest beyond the limit; return a sentence if that failed, else `""`."""
@@ -70,12 +70,12 @@ class MessageHistory:
         except CaptureError as error:
             return str(error)
         except OSError as error:
-            return f"The message could not be remembered: {reason(error)}."
+            return f"The message could not be saved to history: {reason(error)}."
         return ""
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no moment")
+def _refuse(name: str) -> float:
+    raise ValueError(f"{name} is not a time")
 
 
 def _masked(redactor: Redactor, draft: Draft, *, whole: bool = False) -> Any:
@@ -93,10 +93,10 @@ class SavedDraft:
     """The unsent draft of a message to an agent, in a file, so that it survives a crash."""
 
     def __init__(self, redactor: Redactor, agent: str, folder: Path | None = None) -> None:
-        named = redactor.url(agent)
-        readable = "".join(one if one.isascii() and one.isalnum() else "-" for one in named)[:60]
+        name = redactor.url(agent)
+        readable = "".join(char if char.isascii() and char.isalnum() else "-" for char in name)[:60]
         # The hash distinguishes names that differ only in replaced characters.
-        mark = sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
         self._redactor = redactor
         self._path = (folder or state_folder()) / "drafts" / f"{readable or 'agent'}-{mark}{SUFFIX}"
 

@@ -25,7 +25,7 @@ from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.exchange import CallContext
 
-RAW_REQUEST = "written by hand"
+RAW_REQUEST = "raw request"
 """The label of a raw request, and the first of its recorded warnings."""
 _GRPC = "GRPC"
 _HEX = "hex:"
@@ -59,9 +59,9 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
     first, *lines = _LINE_END.split(head.rstrip("\r\n"))
     found = _FIRST_LINE.fullmatch(first)
     if found is None:
-        raise usage_error("The first line says a method and a url: POST http://127.0.0.1:9999/")
+        raise usage_error("The first line must be a method and a URL, for example POST http://127.0.0.1:9999/")
     if _TOKEN.fullmatch(found[1]) is None:
-        raise usage_error(f"{found[1]!r} has characters that no HTTP method has, and no client can send.")
+        raise usage_error(f"{found[1]!r} has characters that an HTTP method cannot contain.")
     headers: dict[str, str] = {}
     for name, value in map(_header, lines):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 5.3
@@ -70,7 +70,7 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
         return _grpc(url, headers, body, before, call)
     raw = body.encode("utf-8", "surrogateescape")
     if isinstance(before, HttpRequest) and before.splices:
-        return HttpRequest(found[1], url, headers, *_taken_out(raw, before))
+        return HttpRequest(found[1], url, headers, *_extract_files(raw, before))
     return HttpRequest(found[1], url, headers, raw)
 
 
@@ -107,20 +107,20 @@ def _operations(dialect: Dialect) -> dict[str, Operation]:
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or _TOKEN.fullmatch(name) is None:
-        raise usage_error(f"{line[:60]!r} is no header: a name, a colon, a value. An empty line comes before the body.")
+        raise usage_error(f"{line[:60]!r} is not a header (Name: value). An empty line must precede the body.")
     return name, value.strip(" \t")
 
 
-def _taken_out(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[FileSplice, ...]]:
+def _extract_files(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[FileSplice, ...]]:
     """Return a body without the marks of files, and the position of each file whose mark was not deleted."""
     found: dict[int, FileSplice] = {}
     for splice in before.splices:
         mark = splice.mark.encode()
-        places = [one.start() for one in re.finditer(re.escape(mark), body) if one.start() not in found]
-        # The same characters typed as text, before or behind the file, stay text.
+        offsets = [match.start() for match in re.finditer(re.escape(mark), body) if match.start() not in found]
+        # The same characters typed as text, before or after the file, stay text.
         typed = before.body[: splice.at].count(mark)
-        if places:
-            found[places[min(typed, len(places) - 1)]] = splice
+        if offsets:
+            found[offsets[min(typed, len(offsets) - 1)]] = splice
     plain, kept, done = b"", list[FileSplice](), 0
     for at, splice in sorted(found.items()):
         plain += body[done:at]
@@ -136,7 +136,7 @@ def _grpc(url: str, headers: dict[str, str], body: str, before: WireRequest, cal
     except ValueError:
         port = None
     if port is None:
-        raise usage_error(f"{url!r} is no place for a gRPC call; it is http://host:port/package.Service/Method.")
+        raise usage_error(f"{url!r} is not the URL of a gRPC call: http://host:port/package.Service/Method.")
     known = _operations(call.dialect).get(parts.path.rpartition("/")[2])
     streaming = known in STREAMING if known else isinstance(before, GrpcRequest) and before.streaming
     message = _message(body, replace(call, operation=known or call.operation))
@@ -150,17 +150,19 @@ def _message(body: str, call: CallContext) -> bytes:
         try:
             return bytes.fromhex(body.strip().removeprefix(_HEX))
         except ValueError as error:
-            raise usage_error(f"hex: is followed by pairs of hexadecimal digits: {error}.") from error
+            raise usage_error(f"After hex:, write pairs of hexadecimal digits: {error}.") from error
     value = parse(body.encode("utf-8", "surrogateescape"))
     if isinstance(value, Unreadable):
-        raise usage_error(f"A gRPC message is written from JSON, and this is {value.why}; hex: sends any bytes.")
+        raise usage_error(f"Write a gRPC message as JSON; this is {value.why}. Use hex: to send any bytes.")
     try:
         return write_request(call.dialect, call.operation, value)
     except ValueError as error:
         why = str(error).rstrip(".")
-        raise usage_error(f"This JSON is no message of {call.operation.value}: {why}; hex: sends any bytes.") from error
+        raise usage_error(
+            f"This JSON is not a {call.operation.value} message: {why}. Use hex: to send any bytes."
+        ) from error
 
 
-def usage_error(words: str, hint: str = "") -> FaultError:
+def usage_error(message: str, hint: str = "") -> FaultError:
     """Return an error that the user can correct."""
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, words, hint))
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, message, hint))

@@ -28,7 +28,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 
 SUFFIX = ".a2a.toml"
-"""How the names of snippet files end."""
+"""The end of the name of a snippet file."""
 LARGEST = 8_000_000
 """The largest snippet file, in bytes."""
 
@@ -39,7 +39,7 @@ _PART = {"media_type", "filename", "metadata"}
 
 
 class SnippetError(ValueError):
-    """A file is not a snippet; `str` of it is the reason."""
+    """Raised for a file that is not a snippet; its text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def load(path: Path) -> Snippet:
     try:
         snippet = read(tomllib.loads(raw.decode("utf-8")), beside=path.parent)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, SnippetError, RecursionError) as error:
-        raise SnippetError(f"{path} is no snippet: {error}") from error
+        raise SnippetError(f"{path} is not a valid snippet: {error}") from error
     return replace(snippet, title=snippet.title or path.name.removesuffix(SUFFIX), path=path)
 
 
@@ -82,7 +82,7 @@ def find(folders: Iterable[Path]) -> tuple[list[Snippet], list[str]]:
 def read(table: Mapping[str, Any], *, beside: Path | None = None) -> Snippet:
     """Read a snippet from a table; raises `SnippetError` for an unknown key or a wrong type."""
     if not isinstance(table, dict):
-        raise SnippetError("it is no table.")
+        raise SnippetError("it is not a table.")
     _only("", table, {"title", "part", *_MEMBERS})
     parts = tuple(_part(index, part, beside) for index, part in enumerate(_take(table, "part", list, []), 1))
     values: dict[str, Any] = {}
@@ -112,7 +112,7 @@ def write(title: str, draft: Draft, *, whole: bool = False) -> dict[str, Any]:
 
 
 def save(path: Path, title: str, draft: Draft, *, replacing: bool = False) -> None:
-    """Write a snippet to a file, with relative paths; without `replacing`, an existing one raises `FileExistsError`."""
+    """Write a snippet to a file, with relative paths; raises `FileExistsError` unless `replacing`."""
     draft = replace(draft, parts=tuple(_placed(part, path.parent) for part in draft.parts))
     with path.open("w" if replacing else "x", encoding="utf-8", errors="replace", newline="") as file:
         file.write(as_toml(write(title, draft)))
@@ -193,10 +193,10 @@ def _each(draft: Draft, change: Callable[[str], str], change_json: Callable[[str
 def _part(index: int, table: Any, beside: Path | None) -> DraftPart:
     where = f"part {index}"
     if not isinstance(table, dict):
-        raise SnippetError(f"{where} is no table.")
+        raise SnippetError(f"{where} is not a table.")
     kinds = [name for name in _KINDS if name in table]
     if len(kinds) != 1:
-        raise SnippetError(f"{where} has one of text, file, url and data.")
+        raise SnippetError(f"{where} must have exactly one of text, file, url and data.")
     kind = _KINDS[kinds[0]]
     _only(where, table, _PART | {kind.value})
     value = (_json if kind is PartKind.DATA else _text)(table, kind.value)
@@ -219,18 +219,18 @@ def _written(part: DraftPart) -> dict[str, str]:
 def _only(where: str, table: Mapping[str, Any], known: set[str]) -> None:
     for name in table:
         if name not in known:
-            place = f"{where} has" if where else "There is"
-            raise SnippetError(f"{place} no {name!r}; there is {', '.join(sorted(known))}.")
+            key = f"key {name!r} in {where}" if where else f"key {name!r}"
+            raise SnippetError(f"unknown {key}; the keys are {', '.join(sorted(known))}.")
 
 
 def _take(table: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:
     value = table.get(name, default)
     if value is not default and type(value) is not kind:
-        raise SnippetError(f"{name} is to be {_WORDS[kind]}.")
+        raise SnippetError(f"{name} must be {_TYPES[kind]}.")
     return value
 
 
-_WORDS = {str: "a text", int: "a number", bool: "true or false", list: "an array", dict: "a table"}
+_TYPES = {str: "a text", int: "a number", bool: "true or false", list: "an array", dict: "a table"}
 
 
 def _text(table: Mapping[str, Any], name: str) -> str:
@@ -240,15 +240,15 @@ def _text(table: Mapping[str, Any], name: str) -> str:
 
 def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     found = _take(table, name, list, [])
-    if not all(isinstance(one, str) for one in found):
-        raise SnippetError(f"{name} is to be an array of texts.")
+    if not all(isinstance(text, str) for text in found):
+        raise SnippetError(f"{name} must be an array of texts.")
     return tuple(found)
 
 
 def _params(table: Mapping[str, Any], name: str) -> tuple[tuple[str, str], ...]:
     found = _take(table, name, dict, {})
     if not all(isinstance(value, str) for value in found.values()):
-        raise SnippetError(f"{name} is to be a table of texts.")
+        raise SnippetError(f"{name} must be a table of texts.")
     return tuple(found.items())
 
 
@@ -258,7 +258,7 @@ def _json(table: Mapping[str, Any], name: str) -> str:
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:  # a date or infinity
-        raise SnippetError(f"{name} holds what JSON has not: {error}.") from error
+        raise SnippetError(f"{name} has a value that JSON cannot represent: {error}.") from error
 
 
 _MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Mapping[str, Any], str], Any]]]] = {
@@ -281,4 +281,4 @@ _MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Mapping[str, Any], str]
         "params": ("svc_params", _params),
     },
 }
-"""By table and key: the member of a draft, and what reads it."""
+"""By table and key: the member of a draft, and the function that reads it."""

@@ -1,4 +1,4 @@
-"""The options of a message: what each is for, and the form that sets it."""
+"""The options of a message: a description of each, and the form that sets it."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from inspector.tui.task_calls import switch_push
 
 _NEW, _OTHER = "", "\0other"
 _MOST_TASKS = 12
-_LOOKED_AT = 200
-"""How many of the last requests are searched for messages."""
+_MOST_REQUESTS = 200
+"""The number of the last requests that are searched for messages."""
 _VALUE = "value"
 
-_WORDS = {
-    "add": "A message has one part or more, in the order in which they stand here.",
-    "task": "A message to a task goes on with it; a task that has ended takes no more.",
-    "context": "Tasks of one context know of each other.",
-    "references": "Other tasks that the message is about (referenceTaskIds).",
-    "extensions": "Extensions that the message uses; they go into the message and into the header.",
-    "metadata": "An object of the message's own, for extensions and for yourself.",
-    "id": "What tells a message that is sent again from a new one. Keep it to try a retry.",
-    "stream": "Streamed, the agent tells every step; whole, one answer comes.",
-    "blocking": "Whether the answer waits for the task to end or to ask (returnImmediately, blocking).",
+_DESCRIPTIONS = {
+    "add": "A message has one or more parts, in the order of this list.",
+    "task": "The task that the message continues. A task that has ended accepts no more messages.",
+    "context": "The context groups related tasks and messages.",
+    "references": "Other tasks that the message refers to (referenceTaskIds).",
+    "extensions": "Extensions that the message uses. They are sent in the message and in the header.",
+    "metadata": "The metadata of the message, a JSON object.",
+    "id": "The id of the message. To send the same message again as a retry, keep its id.",
+    "stream": "With streaming, the agent sends every update. Without, it sends one response.",
+    "blocking": "Whether the response is sent before the task ends or requires input (returnImmediately, blocking).",
     "modes": "Media types that you accept (acceptedOutputModes).",
-    "history": "How many messages of the task's history are to come along (historyLength).",
-    "push": "A webhook of the inspector that goes along with the message.",
-    "tenant": "The tenant, where it is another one than the interface names.",
-    "request_metadata": "An object of the request's own, beside the message.",
-    "params": "Service parameters: headers, or the metadata of a gRPC call.",
+    "history": "The number of history messages in the response (historyLength).",
+    "push": "A webhook of a2a-inspect that is registered with the message.",
+    "tenant": "The tenant of the request, if it is not the tenant of the interface.",
+    "request_metadata": "The metadata of the request, a JSON object.",
+    "params": "Service parameters: HTTP headers, or the metadata of a gRPC call.",
 }
 
 
@@ -62,9 +62,9 @@ class SettingForms:
         self._draft = draft
         self._change = change
 
-    def words(self, key: str) -> str:
-        """Return what an option is for."""
-        return _WORDS.get(key, "")
+    def description(self, key: str) -> str:
+        """Return a sentence about an option."""
+        return _DESCRIPTIONS.get(key, "")
 
     def open(self, key: str) -> None:
         """Open the form of an option, or change it at once if it has two values."""
@@ -79,8 +79,8 @@ class SettingForms:
             "blocking": lambda: self._take(blocking=not draft.blocking),
             "push": lambda: self._screen.run_worker(self._toggle_push(), group="push", exclusive=True),
             "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", [*offered]),
-            "modes": lambda: self._ask_list("ACCEPTED MEDIA TYPES", "accepted_output_modes", modes),
-            "references": lambda: self._ask_list("TASKS THAT IT REFERS TO", "references", tasks),
+            "modes": lambda: self._ask_list("OUTPUT MODES", "accepted_output_modes", modes),
+            "references": lambda: self._ask_list("REFERENCE TASKS", "references", tasks),
         }
         texts = {
             "metadata": draft.metadata,
@@ -94,12 +94,14 @@ class SettingForms:
         elif key in texts:
             self._ask_text(key, texts[key])
 
-    # Where it goes
+    # Task, context and message id
 
     def _ask_task(self) -> None:
         tasks = self._session.tasks.all()[:_MOST_TASKS]
         choices = [Choice(_NEW, "a new task")]
-        choices += [Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_about(task.now)}") for task in tasks]
+        choices += [
+            Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_last_message(task.now)}") for task in tasks
+        ]
         self._ask_id("TASK", "the id of a task", choices, self._draft().task_id, self._set_task)
 
     def _set_task(self, task_id: str) -> None:
@@ -109,22 +111,22 @@ class SettingForms:
 
     def _ask_context(self) -> None:
         known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
-        choices = [Choice(_NEW, "a new one, or that of the task")]
+        choices = [Choice(_NEW, "a new context, or that of the task")]
         choices += [Choice(context, context) for context in [*known][:_MOST_TASKS]]
         chosen = self._draft().context_id
         self._ask_id("CONTEXT", "the id of a context", choices, chosen, lambda value: self._take(context_id=value))
 
     def _ask_message_id(self) -> None:
-        """Ask for the message id: the present one, a new one, or that of a sent message, for a retry."""
-        requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_LOOKED_AT:]
+        """Ask for the message id: the present id, a new id, or that of a sent message, for a retry."""
+        requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_MOST_REQUESTS:]
         found = ((sent_message(record), record) for record in reversed(requests))
         messages = [(sent.message.message_id, record.label) for sent, record in found if sent]
         choices = [
-            Choice(self._draft().message_id, f"{self._draft().message_id}   as it is"),
-            Choice(_NEW, "a new one"),
+            Choice(self._draft().message_id, f"{self._draft().message_id}   unchanged"),
+            Choice(_NEW, "a new id"),
         ]
         choices += [
-            Choice(name, f"{name}   sent with {excerpt(label)}: a retry")
+            Choice(name, f"{name}   retry of {excerpt(label)}")
             for name, label in dict(messages[:_MOST_TASKS]).items()
             if name and name != self._draft().message_id
         ]
@@ -135,7 +137,7 @@ class SettingForms:
     def _ask_id(
         self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
     ) -> None:
-        other = Choice(_OTHER, "another one", (_VALUE,))
+        other = Choice(_OTHER, "another id", (_VALUE,))
         known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)
 
@@ -165,8 +167,8 @@ class SettingForms:
             if values is not None:
                 self._set_text(key, values[_VALUE])
 
-        field = Field(_VALUE, key.replace("_", " "), hint, value)
-        self._screen.app.push_screen(FormScreen(_WORDS[key], [field], check=check), take)
+        field = Field(_VALUE, _LABELS.get(key, key), hint, value)
+        self._screen.app.push_screen(FormScreen(_DESCRIPTIONS[key], [field], check=check), take)
 
     def _set_text(self, key: str, text: str) -> None:
         match key:
@@ -192,7 +194,7 @@ class SettingForms:
     def save_snippet(self, value: str = f"message{SUFFIX}", replacing: str = "") -> None:
         """Ask for a path and save the message there; ask again before a file is replaced."""
         field = Field(_VALUE, "file", f"name{SUFFIX}", value)
-        title = f"{replacing} exists; enter again replaces it" if replacing else "SAVE AS A SNIPPET"
+        title = f"{replacing} exists; press enter again to replace it" if replacing else "SAVE AS SNIPPET"
 
         def take(values: dict[str, str] | None) -> None:
             if values is None:
@@ -207,12 +209,12 @@ class SettingForms:
             except (OSError, ValueError) as error:
                 notify(self._screen, f"Not saved: {reason(error)}.", "error")
             else:
-                notify(self._screen, f"Saved {path}; a2a-inspect send --snippet {path} sends it.")
+                notify(self._screen, f"Saved {path}. To send it: a2a-inspect send --snippet {path}")
 
         self._screen.app.push_screen(FormScreen(title, [field]), take)
 
 
-def _about(account: AssembledTask) -> str:
+def _last_message(account: AssembledTask) -> str:
     message = account.status.message
     return excerpt(" ".join(part.text or "" for part in message.parts)) if message else ""
 
@@ -221,11 +223,11 @@ def _object_problem(text: str) -> str:
     value = parse(text.encode("utf-8", "surrogatepass"))
     if isinstance(value, Unreadable):
         return f"{value.why}."
-    return "" if isinstance(value, dict) else f"An object is due, this is {type_name(value)}."
+    return "" if isinstance(value, dict) else f"Enter a JSON object; this is {type_name(value)}."
 
 
 def _number_problem(text: str) -> str:
-    return "" if text.isascii() and text.isdigit() and len(text) < 10 else "A number from 0 is due."
+    return "" if text.isascii() and text.isdigit() and len(text) < 10 else "Enter a number or leave the field empty."
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -237,17 +239,18 @@ def _params_problem(text: str) -> str:
     for pair in filter(str.strip, text.split(";")):
         name, value = _pair(pair)
         if not name or ":" not in pair or not all(sign.isalnum() or sign in "-_" for sign in name):
-            return f"{pair.strip()!r} is no name and value with a colon between."
+            return f"{pair.strip()!r} does not have the form Name: value."
         if not value.isascii() or not value.isprintable():
-            return f"The value of {name} has characters that no header can carry."
+            return f"The value of {name} has characters that a header cannot contain."
     return ""
 
 
+_LABELS = {"request_metadata": "metadata", "history": "history length", "params": "parameters"}
 _TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
     "metadata": ('{"name": "value"}', _object_problem),
     "request_metadata": ('{"name": "value"}', _object_problem),
-    "history": ("a number, or nothing", _number_problem),
-    "tenant": ("nothing for that of the interface", lambda _: ""),
+    "history": ("a number; empty: agent default", _number_problem),
+    "tenant": ("empty: the tenant of the interface", lambda _: ""),
     "params": ("Name: value; Name: value", _params_problem),
 }
 """The options that are written as text: a hint, and the function that returns what is wrong with the text."""

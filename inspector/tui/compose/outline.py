@@ -21,19 +21,21 @@ from inspector.tui.widgets.cursor import CursorView
 ADD = "add"
 PART = "parts/"
 """The prefix of the keys of parts; the index of the part follows."""
-LABEL = 12
-"""The width of the names of the rows in cells."""
+LABEL = 19
+"""The width of the names of the options in cells."""
+PART_LABEL = 12
+"""The width of the names of the parts in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line: `key` is what enter opens, `""` for a heading; `more` is shown at the right."""
+    """One line: `key` is the part or option that enter opens, `""` for a heading; `more` is shown at the right."""
 
     key: str
     label: str
     value: str = ""
     more: str = ""
-    usual: bool = False
+    default: bool = False
 
 
 def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list[Row]:
@@ -46,29 +48,29 @@ def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list
     return [
         Row("", "PARTS"),
         *parts,
-        Row(ADD, "+", "add a part", usual=True),
+        Row(ADD, "+", "add a part", default=True),
         Row("", "MESSAGE"),
-        _row("task", "task", draft.task_id, "a new one"),
-        _row("context", "context", draft.context_id, "that of the task" if draft.task_id else "a new one"),
-        _row("references", "refers to", ", ".join(draft.references), "no task"),
+        _row("task", "task", draft.task_id, "new task"),
+        _row("context", "context", draft.context_id, "context of the task" if draft.task_id else "new context"),
+        _row("references", "reference tasks", ", ".join(draft.references), "none"),
         _row("extensions", "extensions", ", ".join(draft.extensions), "none"),
         _row("metadata", "metadata", draft.metadata, "none"),
-        Row("id", "message id", draft.message_id, usual=True),
-        Row("", "ANSWER"),
-        Row("stream", "comes", "streamed" if stream else "at once, whole"),
-        Row("blocking", "waits", "until the task ends or asks" if draft.blocking else "for nothing: returns at once"),
-        _row("modes", "accepts", ", ".join(draft.accepted_output_modes), "whatever the agent gives"),
-        _row("history", "history", history, "as the agent likes"),
-        Row("push", "push", push, usual=push == "off"),
+        Row("id", "message id", draft.message_id, default=True),
+        Row("", "RESPONSE"),
+        Row("stream", "response", "streaming" if stream else "no streaming"),
+        Row("blocking", "return immediately", "no" if draft.blocking else "yes"),
+        _row("modes", "output modes", ", ".join(draft.accepted_output_modes), "agent default"),
+        _row("history", "history length", history, "agent default"),
+        Row("push", "push", push, default=push == "off"),
         Row("", "REQUEST"),
         _row("tenant", "tenant", draft.tenant, agent_tenant or "none"),
         _row("request_metadata", "metadata", draft.request_metadata, "none"),
-        _row("params", "parameters", ", ".join(f"{name}: {value}" for name, value in draft.svc_params), "none"),
+        _row("params", "service parameters", ", ".join(f"{name}: {value}" for name, value in draft.svc_params), "none"),
     ]
 
 
-def _row(key: str, label: str, value: str, usual: str) -> Row:
-    return Row(key, label, value or usual, usual=not value)
+def _row(key: str, label: str, value: str, default: str) -> Row:
+    return Row(key, label, value or default, default=not value)
 
 
 def _size_of(part: DraftPart) -> str:
@@ -87,10 +89,10 @@ class Outline:
     """The rows as a `LineSource`; `marks` has `!` (problem) or `~` (warning) for the keys of rows."""
 
     def __init__(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
-        self.take(rows, marks)
+        self.update(rows, marks)
         self._width = 0
 
-    def take(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
+    def update(self, rows: Sequence[Row], marks: Mapping[str, str]) -> None:
         """Replace the rows."""
         self.rows = rows
         self._marks = marks
@@ -110,12 +112,13 @@ class Outline:
             return [(row.label, "outline--head")]
         mark = self._marks.get(row.key, " ")
         tail = f"{row.more:>7} " if row.more else ""
-        room = max(0, self._width - LABEL - len(tail) - 2)
+        label = PART_LABEL if row.key == ADD or row.key.startswith(PART) else LABEL
+        room = max(0, self._width - label - len(tail) - 2)
         value = clean_line(row.value, room)
         pad = " " * max(0, room - cell_len(value) + 1)
         return [
-            (f"{row.label:<{LABEL}}", "line--soft"),
-            (value, "line--quiet" if row.usual else "line--text"),
+            (f"{row.label:<{label}}", "line--soft"),
+            (value, "line--quiet" if row.default else "line--text"),
             (f"{pad}{tail}", "line--soft"),
             (mark, "outline--error" if mark == "!" else "outline--warning"),
         ]
@@ -137,11 +140,15 @@ class OutlineView(CursorView):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "screen.put_back", "put back", id="compose.put-back", tooltip="Put back what was removed last"),
-        Binding("D", "screen.duplicate", "double", id="compose.duplicate", tooltip="The part once more"),
+        Binding(
+            "u", "screen.put_back", "restore", id="compose.put-back", tooltip="Restore the part that was removed last"
+        ),
+        Binding("D", "screen.duplicate", "duplicate", id="compose.duplicate", tooltip="Duplicate the part"),
         Binding("x,delete", "screen.remove", "remove", id="compose.remove", tooltip="Remove the part"),
         Binding("K,shift+up", "screen.shift(-1)", "move up", id="compose.up", tooltip="Move the part up", show=False),
-        Binding("J,shift+down", "screen.shift(1)", "move down", id="compose.down", tooltip="Move it down", show=False),
+        Binding(
+            "J,shift+down", "screen.shift(1)", "move down", id="compose.down", tooltip="Move the part down", show=False
+        ),
     ]
     enter_hint = "edit"
 

@@ -34,11 +34,10 @@ from inspector.tui.widgets.verbatim_area import VerbatimArea
 _ONE_LINE = (PartKind.FILE, PartKind.LINK)
 _FIELDS = {"media_type": "media type", "filename": "file name", "metadata": "metadata"}
 _LONG = 4000
-"""How many characters are shown of a text that is too long to edit here."""
-
+"""The number of characters that are shown of a text that is too long to edit here."""
 
 _MOST_FILES = 200
-"""How many files are offered at most."""
+"""The most files that are listed."""
 _MOST_READ = 10_000
 
 
@@ -58,7 +57,7 @@ class Candidate(NamedTuple):
 def candidates(typed: str) -> tuple[list[Candidate], str]:
     """Return the files and folders that begin with a path, folders first, and the reason if there are none.
 
-    Hidden files are offered once their dot is typed.
+    Hidden files are included once their dot is typed.
     """
     head, slash, start = typed.rpartition("/")
     folder = Path(f"{head}{slash}" or ".")
@@ -72,7 +71,7 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
     except (OSError, ValueError, RuntimeError) as error:
         return [], getattr(error, "strerror", None) or "no such folder"
     found.sort(key=lambda candidate: (not candidate.folder, candidate.path.lower()))
-    return found[:_MOST_FILES], "" if found else "no file begins so"
+    return found[:_MOST_FILES], "" if found else "no matching file"
 
 
 def completed(typed: str, found: Sequence[Candidate]) -> str:
@@ -103,16 +102,23 @@ class PartEditor(Vertical):
     """Shows one part and reports every change to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("alt+j", "lay_out", "lay out JSON", id="part.format", tooltip="Lay the JSON out, a member a line"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="part.editor", tooltip="Write it in $EDITOR"),
-        Binding("down", "go_to_candidates", "files", id="part.files", tooltip="To the files that begin so", show=False),
-        Binding("tab", "complete", "complete", id="part.complete", tooltip="Complete the path, or go on", show=False),
+        Binding("alt+j", "lay_out", "format JSON", id="part.format", tooltip="Indent the JSON, one member per line"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="part.editor", tooltip="Edit the value in $EDITOR"),
+        Binding("down", "go_to_candidates", "files", id="part.files", tooltip="Go to the matching files", show=False),
+        Binding(
+            "tab",
+            "complete",
+            "complete",
+            id="part.complete",
+            tooltip="Complete the path, or go to the next field",
+            show=False,
+        ),
     ]
 
     DEFAULT_CSS = """
     PartEditor {
         & > .pane-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-        & > #part-said { height: auto; max-height: 3; }
+        & > #part-notes { height: auto; max-height: 3; }
         & > PartArea { height: 1fr; border: none; padding: 0; background: $background; }
         & > #part-long { height: 1fr; }
         & > #part-path { background: $panel; }
@@ -141,10 +147,10 @@ class PartEditor(Vertical):
     def compose(self) -> ComposeResult:
         """Make a widget for each kind of value, and the fields that every part has."""
         yield Static(id="part-title", classes="pane-title")
-        yield Static(id="part-said")
+        yield Static(id="part-notes")
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
         yield LineView(id="part-long")
-        yield LineInput(enter_hint="take it", id="part-path", select_on_focus=False)
+        yield LineInput(enter_hint="use", id="part-path", select_on_focus=False)
         yield OptionList(id="part-files", compact=True)
         with Vertical(id="part-fields"):
             for name, label in _FIELDS.items():
@@ -189,11 +195,11 @@ class PartEditor(Vertical):
             path = self.query_one("#part-path", LineInput)
             path.value = part.value if one_line else ""
             is_file = part.kind is PartKind.FILE
-            path.placeholder = "the path of a file" if is_file else "https://..., which the agent fetches"
+            path.placeholder = "path of a file" if is_file else "https://... (the agent fetches it)"
             for name in _FIELDS:
                 self.query_one(f"#part-{name}", Input).value = getattr(part, name)
         if self._is_long:
-            head = f"{len(part.value):,} characters, too many to be edited here; ctrl+g opens $EDITOR. They begin:"
+            head = f"{len(part.value):,} characters, too many to edit here; press ctrl+g for $EDITOR. The beginning:"
             begin = WrappedText(part.value[:_LONG], style="line--text", head=head)
             begin.skip(len(part.value) - _LONG)
             self.query_one("#part-long", LineView).show(begin)
@@ -201,9 +207,9 @@ class PartEditor(Vertical):
         if part.kind is PartKind.FILE:
             self._offer(part.value)
 
-    def say(self, problem: str, notes: tuple[str, ...]) -> None:
+    def show_notes(self, problem: str, notes: tuple[str, ...]) -> None:
         """Show the problem of the part and notes about it."""
-        line = self.query_one("#part-said", Static)
+        line = self.query_one("#part-notes", Static)
         lines = [plain(problem).stylize("$state-bad")] if problem else []
         lines += [plain(note).stylize("$state-warning") for note in notes]
         line.display = bool(lines)
@@ -234,7 +240,7 @@ class PartEditor(Vertical):
             self._hint()
             self.post_message(self.Changed(self.index, changed))
 
-    # What is typed
+    # Input
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Change the value to the text."""
@@ -319,7 +325,7 @@ class PartEditor(Vertical):
     # JSON and the editor
 
     def action_lay_out(self) -> None:
-        """Lay JSON out, one member a line."""
+        """Indent JSON, one member per line."""
         part = self._part
         if part is None or part.kind is not PartKind.DATA:
             return
@@ -329,7 +335,7 @@ class PartEditor(Vertical):
             notify(self, str(error), "warning")
 
     def action_editor(self) -> None:
-        """Write the value in the user's editor."""
+        """Edit the value in the user's editor."""
         part = self._part
         if part is None or part.kind in _ONE_LINE:
             return

@@ -33,11 +33,11 @@ class RawArea(VerbatimArea):
     """The request as text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+g", "editor", "$EDITOR", id="raw.editor", tooltip="Write the request in $EDITOR"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="raw.editor", tooltip="Edit the request in $EDITOR"),
     ]
 
     def action_editor(self) -> None:
-        """Write the request in the user's editor."""
+        """Edit the request in the user's editor."""
         text = edit(self.app, self.text, ".http")
         if text is not None and text != self.text:
             self.text = text
@@ -53,8 +53,8 @@ class PreviewPane(Vertical):
         & > JsonView { height: 1fr; }
         & > RawArea { height: 1fr; border: none; padding: 0; background: $background; display: none; }
         &.-empty > JsonView { display: none; }
-        &.-by-hand > RawArea { display: block; }
-        &.-by-hand > JsonView, &.-by-hand > #preview-head { display: none; }
+        &.-raw > RawArea { display: block; }
+        &.-raw > JsonView, &.-raw > #preview-head { display: none; }
     }
     """
 
@@ -63,7 +63,7 @@ class PreviewPane(Vertical):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
-        self._made = ""
+        self._original = ""
 
     def compose(self) -> ComposeResult:
         """Make the head, the body and the area."""
@@ -73,9 +73,9 @@ class PreviewPane(Vertical):
         yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
 
     @property
-    def by_hand(self) -> str | None:
+    def raw(self) -> str | None:
         """The raw request, None if the request is made from the message."""
-        return self.query_one(RawArea).text if self.has_class("-by-hand") else None
+        return self.query_one(RawArea).text if self.has_class("-raw") else None
 
     def show_problem(self, problem: str) -> None:
         """Show why there is no request yet."""
@@ -83,12 +83,12 @@ class PreviewPane(Vertical):
         self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
         self.set_class(True, "-empty")
 
-    def show_turn(self, turn: Call, seen: Sent | Fault) -> None:
+    def show_call(self, shown: Call, seen: Sent | Fault) -> None:
         """Show the request of a call."""
         if isinstance(seen, Fault):
             self.show_problem(seen.sentence())
             return
-        call = turn.exchange.call
+        call = shown.exchange.call
         self._title(f"{call.dialect.version} · {call.binding.name}   {size(len(seen.body))}")
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
         own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]
@@ -105,28 +105,28 @@ class PreviewPane(Vertical):
         if pointer:
             body.go_to(body.nearest(pointer))
 
-    def write_by_hand(self, turn: Call) -> None:
+    def edit_raw(self, call: Call) -> None:
         """Let the user edit the raw request of a call."""
-        self._made = write_text(turn.wire, turn.exchange.call)
+        self._original = write_text(call.wire, call.exchange.call)
         with self.prevent(TextArea.Changed):
-            self.query_one(RawArea).text = self._made
-        self.add_class("-by-hand")
+            self.query_one(RawArea).text = self._original
+        self.add_class("-raw")
         self._title("")
         self.screen.set_focus(self.query_one(RawArea))
 
-    def make_again(self) -> None:
+    def discard_raw(self) -> None:
         """Discard the raw request; the request is made from the message again."""
-        self.remove_class("-by-hand")
+        self.remove_class("-raw")
 
     @property
     def is_edited(self) -> bool:
         """Whether the raw request was changed."""
-        return self.has_class("-by-hand") and self.query_one(RawArea).text != self._made
+        return self.has_class("-raw") and self.query_one(RawArea).text != self._original
 
     def _title(self, facts: str) -> None:
         words = (f"   {facts}", "$text-soft")
-        if self.has_class("-by-hand"):
-            words = ("   BY HAND: goes out as it stands, credentials are added", "bold $state-warning")
+        if self.has_class("-raw"):
+            words = ("   RAW: sent as it is written, credentials are added", "bold $state-warning")
         self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
@@ -149,4 +149,4 @@ def ask_form(app: App[Any], call: Call) -> None:
             notify(app, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
-    app.push_screen(FormScreen("COPY AS: your credentials are in it", choices=choices), take)
+    app.push_screen(FormScreen("COPY AS (contains your credentials)", choices=choices), take)

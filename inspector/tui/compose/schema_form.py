@@ -14,28 +14,28 @@ from inspector.tui.render.json_lines import laid_out
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
 
-class Offer(NamedTuple):
+class Form(NamedTuple):
     """A schema and its origin in words."""
 
     title: str
     schema: Mapping[str, Any]
 
 
-def offers(session: Session, task_id: str) -> list[Offer]:
+def forms_of(session: Session, task_id: str) -> list[Form]:
     """Return the schemas that can be filled in: that of the task's question, and those of the skills."""
     task = session.tasks.get(task_id) if task_id else None
     asked = find_schema(task.now.status.message) if task is not None else None
-    found = [Offer("what the agent asks for", asked)] if asked else []
+    found = [Form("the agent's question", asked)] if asked else []
     connection = session.connection
     for skill in connection.card.skills if connection else ():
         schema = schema_of_skill(skill.model_extra)
         if schema is not None:
-            found.append(Offer(f"the skill {skill.name or skill.id}", schema))
+            found.append(Form(f"the skill {skill.name or skill.id}", schema))
     return found
 
 
-def open_form(app: App[Any], found: Sequence[Offer], done: Callable[[str], None]) -> None:
-    """Open the form of the only schema, or ask which one; `done` is called with the JSON of the values."""
+def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None]) -> None:
+    """Open the form of the only schema, or ask for a schema; `done` is called with the JSON of the values."""
     if len(found) == 1:
         _open(app, found[0], done)
         return
@@ -44,12 +44,12 @@ def open_form(app: App[Any], found: Sequence[Offer], done: Callable[[str], None]
         if values is not None:
             _open(app, found[int(values[CHOICE])], done)
 
-    choices = [Choice(str(index), offer.title) for index, offer in enumerate(found)]
-    app.push_screen(FormScreen("A FORM FOR", choices=choices), chosen)
+    choices = [Choice(str(index), form.title) for index, form in enumerate(found)]
+    app.push_screen(FormScreen("CHOOSE A FORM", choices=choices), chosen)
 
 
-def _open(app: App[Any], offer: Offer, done: Callable[[str], None]) -> None:
-    wanted = fields_of(offer.schema)
+def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
+    wanted = fields_of(form.schema)
 
     def named(values: Mapping[str, str]) -> dict[str, str]:
         return {field.name: values.get(f"f{index}", "") for index, field in enumerate(wanted)}
@@ -69,7 +69,7 @@ def _open(app: App[Any], offer: Offer, done: Callable[[str], None]) -> None:
         Field(f"f{index}", f"{field.label}{' *' if field.required else ''}", _hint(field), field.value)
         for index, field in enumerate(wanted)
     ]
-    app.push_screen(FormScreen(f"FORM: {offer.title}", fields, check=check), take)
+    app.push_screen(FormScreen(f"FORM: {form.title}", fields, check=check), take)
 
 
 def _hint(field: SchemaField) -> str:

@@ -13,15 +13,15 @@ from inspector.session.session import Session
 class Annotation(NamedTuple):
     """The annotations of a record.
 
-    `paired` is true if the task is reported by stream and by push. `told` is whether the other of the two reported the
-    same event, None while that is unknown; `seq` is the record of the other, 0 for none, and `delay` the seconds from
-    the streamed event to the push.
+    `paired` is true if the task is reported by stream and by push. `matched` is whether the other of the two reported
+    the same event, None while that is unknown; `seq` is the record of the other, 0 for none, and `delay` the seconds
+    from the streamed event to the push.
     """
 
     bookmarked: bool = False
     remark: str = ""
     paired: bool = False
-    told: bool | None = None
+    matched: bool | None = None
     seq: int = 0
     delay: float = 0.0
 
@@ -33,29 +33,34 @@ class Annotations:
     """Looks up the annotations of a record when its row is drawn, in constant time."""
 
     def __init__(self, session: Session) -> None:
-        self._told = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
+        self._matched = {MatchState.BOTH: True, MatchState.WAITING: None, MatchState.ALONE: False}
         self._capture = session.journal.capture
         self._marks = session.bookmarks
         self._matcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Annotation:
         """Return the annotations of a record, or of one of the records that its row folds."""
-        marked = [record.seq]
+        seqs = [record.seq]
         if row is not None and row.records > 1:
-            marked = [seq for seq in self._marks.within(row.first, row.last) if self._is_folded_with(seq, record)]
-        bookmarked = any(map(self._marks.bookmarked, marked))
-        remark = next(filter(None, map(self._marks.remark_on, marked)), "")
+            seqs = [seq for seq in self._marks.within(row.first, row.last) if self._is_folded_with(seq, record)]
+        bookmarked = any(map(self._marks.bookmarked, seqs))
+        remark = next(filter(None, map(self._marks.remark_on, seqs)), "")
         other = self._matcher.of(record)
         if other is None:
             return Annotation(bookmarked, remark)
-        told = self._told[other.state]
-        if not told:
-            return Annotation(bookmarked, remark, paired=True, told=told)
+        matched = self._matched[other.state]
+        if not matched:
+            return Annotation(bookmarked, remark, paired=True, matched=matched)
         delay = record.at - self._capture.get(other.seq).at
         delay = delay if record.kind is Kind.DELIVERY else -delay
-        return Annotation(bookmarked, remark, paired=True, told=True, seq=other.seq, delay=delay)
+        return Annotation(bookmarked, remark, paired=True, matched=True, seq=other.seq, delay=delay)
 
     def _is_folded_with(self, seq: int, last: Record) -> bool:
-        """Return whether a record belongs to the run that ends with `last`; other records may lie between them."""
-        one = self._capture.get(seq)
-        return (one.kind, one.exchange, one.task, one.label) == (last.kind, last.exchange, last.task, last.label)
+        """Return whether a record belongs to the run that ends with `last`; other records may be between them."""
+        record = self._capture.get(seq)
+        return (record.kind, record.exchange, record.task, record.label) == (
+            last.kind,
+            last.exchange,
+            last.task,
+            last.label,
+        )

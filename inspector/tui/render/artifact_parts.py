@@ -114,13 +114,13 @@ def describe(section: Section, glyphs: Glyphs) -> str:
         return ""
     match part.content:
         case "raw":
-            what = f"{_file_size(part.raw or '')}, sent in the message"
+            what = f"{_file_size(part.raw or '')}, inline"
         case "url":
             what = f"at {part.url} (not fetched)"
         case "data":
             what = "data\n" + json.dumps(part.data, indent=2, ensure_ascii=False)[:_LONGEST_DATA]
         case _:
-            what = "a part without content"
+            what = "empty part"
     return f"{glyphs.folded} {'  '.join(filter(None, (part.filename, part.media_type, what)))}"
 
 
@@ -128,7 +128,7 @@ def _file_size(encoded: str) -> str:
     try:
         return size(len(base64.b64decode(encoded, validate=True)))
     except (binascii.Error, ValueError):
-        return f"{size(len(encoded))} that are not base64"
+        return f"{size(len(encoded))} of invalid base64"
 
 
 class ChunkLines:
@@ -148,14 +148,14 @@ class ChunkLines:
         """Return one chunk; a repetition of the chunk before is marked."""
         start, end = self._bounds(index)
         text = self._artifact.text.between(start, min(end, start + _LONGEST_CHUNK))
-        again = bool(text) and index > 0 and text == self._artifact.text.between(*self._bounds(index - 1))
-        said = repr(text) if text else "no text"
+        repeated = bool(text) and index > 0 and text == self._artifact.text.between(*self._bounds(index - 1))
+        content = repr(text) if text else "no text"
         more = f" … {end - start - len(text):,} more" if end - start > len(text) else ""
         return [
             (f"{index + 1:>6,} ", "line--quiet"),
             (f"{start:>9,} +{end - start:<6,} ", "line--soft"),
-            ("again " if again else "", "line--warning"),
-            (said, "line--text" if text else "line--quiet"),
+            ("repeated " if repeated else "", "line--warning"),
+            (content, "line--text" if text else "line--quiet"),
             (more, "line--quiet"),
         ]
 
@@ -165,27 +165,27 @@ class ChunkLines:
 
 
 def file_lines(section: Section, facts: FileFacts | None, why_no_image: str = "") -> Sequence[Paragraph]:
-    """Describe a file: name, type, size, hash, pixels and oddities; `facts` is None for invalid base64."""
+    """Describe a file: name, type, size, hash, pixels and problems; `facts` is None for invalid base64."""
     part = section.part
     rows = [("name", section.filename), ("type", section.media_type)]
     if section.kind == "url":
-        rows += [("url", (part.url if part else None) or ""), ("", "It is not fetched.")]
+        rows += [("url", (part.url if part else None) or ""), ("", "not fetched")]
         return _rows(rows)
     if facts is None:
         encoded = len((part.raw if part else None) or "")
-        return [*_rows([*rows, ("came as", f"{encoded:,} characters")]), _odd("they are not base64")]
-    rows += [("looks like", facts.looks_like), ("size", f"{size(facts.size)} ({facts.size:,} bytes)")]
+        return [*_rows([*rows, ("encoded", f"{encoded:,} characters")]), _problem("invalid base64")]
+    rows += [("detected", facts.looks_like), ("size", f"{size(facts.size)} ({facts.size:,} bytes)")]
     rows += [("pixels", f"{facts.width:,} x {facts.height:,}" if facts.width else ""), ("sha256", facts.sha256)]
-    rows += [("no picture", why_no_image)]
-    return [*_rows(rows), *map(_odd, facts.problems)]
+    rows += [("not drawn", why_no_image)]
+    return [*_rows(rows), *map(_problem, facts.problems)]
 
 
 def _rows(rows: Sequence[tuple[str, str]]) -> list[Paragraph]:
-    return [labelled(label, said, _LABEL) for label, said in rows if said]
+    return [labelled(label, text, _LABEL) for label, text in rows if text]
 
 
-def _odd(sentence: str) -> Paragraph:
-    return Paragraph((f"{'odd':<{_LABEL}}", "line--warning"), sentence, "line--warning")
+def _problem(sentence: str) -> Paragraph:
+    return Paragraph((f"{'problem':<{_LABEL}}", "line--warning"), sentence, "line--warning")
 
 
 def artifact_of(message: Message) -> AssembledArtifact:

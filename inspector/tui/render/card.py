@@ -15,8 +15,8 @@ from inspector.protocol.selection import Option, options
 from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
 from inspector.session.connection import Connection
 from inspector.text.sanitise import clean
-from inspector.tui.render.card_lines import Act, Beside, CardLine, More, Try, Writer
-from inspector.tui.render.finding_lines import verdict
+from inspector.tui.render.card_lines import Act, CardLine, FindingsByMember, More, Try, Writer
+from inspector.tui.render.finding_lines import verdict_in_words
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.skills import FEW, SkillLines
 from inspector.tui.render.text_lines import Line
@@ -49,14 +49,14 @@ class CardLines:
         self.words = ""
         self.signed = Signed()
         self.whole = False
-        """Whether a long description is unfolded."""
-        self.skills = SkillLines(connection.card, Beside(connection.findings), glyphs)
+        """Whether a long description is shown in full."""
+        self.skills = SkillLines(connection.card, FindingsByMember(connection.findings), glyphs)
 
     def __len__(self) -> int:
         return len(self._head) + len(self.skills)
 
     def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to a width; `keep` stays where it is, as near as the new width allows."""
+        """Fit the lines to a width; `keep` is moved to a line that exists."""
         if width != self._width:
             self._width = width
             self.skills.layout(width)
@@ -125,7 +125,7 @@ class _Head:
         self._observed = observed
         self._signed = signed
         self._card = connection.card
-        self._beside = Beside(connection.findings)
+        self._findings = FindingsByMember(connection.findings)
         self._write = writer
         self._whole = whole
         self._glyphs = writer.glyphs
@@ -141,15 +141,15 @@ class _Head:
             self._addresses()
             self._signatures()
             self._origin()
-        heading = self._beside.take("skills")
+        heading = self._findings.take("skills")
         if not searching:
-            self._write.findings(self._beside.rest(), "findings")
+            self._write.findings(self._findings.rest(), "Findings")
             self._write.blank()
         self._heading(searching=searching, found=found)
         self._write.findings(heading)
 
     def _take(self, *members: str) -> None:
-        self._write.findings(self._beside.take(*members))
+        self._write.findings(self._findings.take(*members))
 
     def _identity(self) -> None:
         card, write = self._card, self._write
@@ -157,12 +157,12 @@ class _Head:
         provider = f"   by {clean(card.provider.organization, limit=60)}" if card.provider else ""
         if card.provider and card.provider.url:
             provider += f", {clean(shown_url(card.provider.url), limit=80)}"
-        said, style = verdict(self._connection.findings, self._glyphs)
-        name = clean(card.name, limit=120) or "an agent without a name"
-        room = write.width - cell_len(name) - cell_len(said) - 3
+        result, style = verdict_in_words(self._connection.findings, self._glyphs)
+        name = clean(card.name, limit=120) or "(no name)"
+        room = write.width - cell_len(name) - cell_len(result) - 3
         about = version + provider if cell_len(version + provider) <= room else version
-        gap = " " * max(3, write.width - cell_len(name + about + said))
-        write.add((name, "card--title"), (about, "card--muted"), (gap, "card--text"), (said, style))
+        gap = " " * max(3, write.width - cell_len(name + about + result))
+        write.add((name, "card--title"), (about, "card--muted"), (gap, "card--text"), (result, style))
         if about != version + provider:
             write.text("", provider.strip(), "card--muted", indent=0)
         self._take("name", "version", "provider")
@@ -173,7 +173,7 @@ class _Head:
         write.blank()
 
     def _description(self, text: str) -> None:
-        """Write the description, or only the beginning of a long one."""
+        """Write the description, cut if it is long."""
         write, first = self._write, len(self._write.lines)
         write.markdown(text, at="/description")
         more = len(write.lines) - first - _DESCRIPTION_ROWS
@@ -181,13 +181,13 @@ class _Head:
             return
         if not self._whole:
             del write.lines[first + _DESCRIPTION_ROWS :]
-        said = "enter here hides most of it" if self._whole else f"… {more} more lines, enter shows them"
-        write.add((said, "card--label"), act=More(), pointer="/description")
+        hint = "press enter to show less" if self._whole else f"… {more} more lines, press enter to show them"
+        write.add((hint, "card--label"), act=More(), pointer="/description")
 
     def _interfaces(self) -> None:
         judged = options(self._card)
         if not judged:
-            self._write.text("talk to it", "the card declares no interface", "card--bad")
+            self._write.text("Interfaces", "none declared", "card--bad")
         for number, option in enumerate(judged[:_MOST_ROWS]):
             self._interface(number, option)
         self._more("interfaces", len(judged))
@@ -202,13 +202,14 @@ class _Head:
         sign = self._glyphs.light if used else self._glyphs.quiet if option.usable else self._glyphs.cross
         tenant = f"   tenant {clean(interface.tenant, limit=40)}" if interface.tenant else ""
         if used and choice is not None:
-            spoken = choice.dialect.version
-            other = "" if interface.protocol_version.startswith(spoken) else f"spoken as {spoken}, "
-            reason = f"in use, {other}{choice.reason}"
+            version = choice.dialect.version
+            as_declared = interface.protocol_version.startswith(version)
+            reason = "in use" if as_declared else f"in use as {version}"
+            reason += f" ({'preferred' if as_declared and number == 0 else choice.reason})"
         else:
-            reason = "spoken too" if option.usable else option.reason
+            reason = "supported" if option.usable else option.reason
         self._write.row(
-            "talk to it" if number == 0 else "",
+            "Interfaces" if number == 0 else "",
             (f"{sign} {clean(declared, limit=40):<16} ", style),
             (clean(shown_url(interface.url), limit=200), style),
             (tenant, "card--text"),
@@ -222,39 +223,41 @@ class _Head:
             self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
 
     def _authentication(self) -> None:
-        self._write.text("get in", requirements_in_words(self._card), at="/securityRequirements")
+        self._write.text("Authentication", requirements_in_words(self._card), at="/securityRequirements")
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
-            about = "".join(f". {said}" for said in _details(scheme))
-            said = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{about}"
-            self._write.text("", said, "card--muted", at="/securitySchemes" + pointer(name))
+            details = "".join(f". {detail}" for detail in _details(scheme))
+            text = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{details}"
+            self._write.text("", text, "card--muted", at="/securitySchemes" + pointer(name))
         self._more("schemes", len(schemes))
         self._take("securityRequirements", "securitySchemes", "security", "authentication")
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
 
     def _capabilities(self) -> None:
-        for number, one in enumerate(compare_capabilities(self._card, self._observed)):
-            declared = {True: "declared", False: "declined", None: "not declared"}[one.declared]
-            sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[one.declared]
-            style = "card--good" if one.declared else "card--muted"
-            seen_style = "card--warning" if one.contradicts else "card--text" if one.observed else "card--label"
+        for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
+            declared = {True: "yes", False: "no", None: "not declared"}[capability.declared]
+            sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[capability.declared]
+            style = "card--good" if capability.declared else "card--muted"
+            seen_style = (
+                "card--warning" if capability.contradicts else "card--text" if capability.observed else "card--label"
+            )
             self._write.row(
-                "can" if number == 0 else "",
-                (f"{sign} {one.name:<{_CAPABILITY}}", style),
+                "Capabilities" if number == 0 else "",
+                (f"{sign} {capability.name:<{_CAPABILITY}}", style),
                 (f"{declared:<14}", "card--muted"),
-                (one.observed or "not tried yet", seen_style),
+                (capability.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
-        said = calls_in_words(self._observed)
-        if said:
-            self._write.text("observed", said, "card--muted")
+        calls = calls_in_words(self._observed)
+        if calls:
+            self._write.text("Observed calls", calls, "card--muted")
 
     def _extensions(self) -> None:
         extensions = self._card.capabilities.extensions or []
         for number, extension in enumerate(extensions[:_MOST_ROWS]):
             seen, odd = extension_in_words(extension.uri, self._observed)
             self._write.row(
-                "extensions" if number == 0 else "",
+                "Extensions" if number == 0 else "",
                 (extension.uri, "card--text"),
                 ("   required" if extension.required else "", "card--warning"),
                 (f"   {seen}" if seen else "", "card--warning" if odd else "card--good"),
@@ -267,15 +270,15 @@ class _Head:
     def _modes(self) -> None:
         inputs, outputs = self._card.default_input_modes, self._card.default_output_modes
         for label, modes, member in (
-            ("accepts", inputs, "defaultInputModes"),
-            ("gives", outputs, "defaultOutputModes"),
+            ("Input modes", inputs, "defaultInputModes"),
+            ("Output modes", outputs, "defaultOutputModes"),
         ):
-            self._write.text(label, ", ".join(modes) or "not said", at=f"/{member}")
+            self._write.text(label, ", ".join(modes) or "not declared", at=f"/{member}")
             self._take(member, *(f"{member}/{number}" for number in range(len(modes))))
 
     def _addresses(self) -> None:
         documentation, icon = self._card.documentation_url, self._card.icon_url
-        for label, url, member in (("documentation", documentation, "documentationUrl"), ("icon", icon, "iconUrl")):
+        for label, url, member in (("Documentation", documentation, "documentationUrl"), ("Icon", icon, "iconUrl")):
             if url:
                 pieces = ((shown_url(url), "card--text"), ("   not fetched", "card--label"))
                 self._write.row(label, *pieces, at=f"/{member}")
@@ -284,45 +287,45 @@ class _Head:
     def _signatures(self) -> None:
         count = len(self._card.signatures or ())
         if not count:
-            self._write.text("signed by", "nobody", "card--muted")
+            self._write.text("Signatures", "none", "card--muted")
         elif not self._signed.verdicts:
-            self._write.text("signed by", f"{count} signature{'s' * (count > 1)}, not verified yet", "card--muted")
-        for number, one in enumerate(self._signed.verdicts[:_MOST_ROWS]):
-            good, unknown = one.outcome is SignatureOutcome.VALID, one.outcome is SignatureOutcome.NO_KEY
+            self._write.text("Signatures", f"{count}, not verified yet", "card--muted")
+        for number, verdict in enumerate(self._signed.verdicts[:_MOST_ROWS]):
+            good, unknown = verdict.outcome is SignatureOutcome.VALID, verdict.outcome is SignatureOutcome.NO_KEY
             style = "card--good" if good else "card--muted" if unknown else "card--bad"
             sign = self._glyphs.check if good else self._glyphs.quiet if unknown else self._glyphs.cross
-            who = " ".join(filter(None, (clean(one.algorithm, limit=20), clean(one.kid, limit=60))))
+            key = " ".join(filter(None, (clean(verdict.algorithm, limit=20), clean(verdict.kid, limit=60))))
             self._write.row(
-                "signed by" if number == 0 else "",
-                (f"{sign} {one.outcome.value:<9}", style),
-                (f"{who}   " if who else "", "card--text"),
-                (one.reason, "card--muted"),
-                at=one.pointer,
+                "Signatures" if number == 0 else "",
+                (f"{sign} {verdict.outcome.value:<9}", style),
+                (f"{key}   " if key else "", "card--text"),
+                (verdict.reason, "card--muted"),
+                at=verdict.pointer,
             )
             self._take(f"signatures/{number}")
         self._more("signatures", len(self._signed.verdicts))
         for note in self._signed.notes[:_MOST_ROWS]:
             self._write.text("", note, "card--warning")
-        if any(one.jku and one.outcome is SignatureOutcome.NO_KEY for one in self._signed.verdicts):
-            self._write.text("", "S fetches the keys that they name, from the card's own origin alone", "card--label")
+        if any(verdict.jku and verdict.outcome is SignatureOutcome.NO_KEY for verdict in self._signed.verdicts):
+            self._write.text("", "Press S to fetch the keys, from the origin of the card only.", "card--label")
         self._take("signatures", *(f"signatures/{number}" for number in range(count)))
 
     def _origin(self) -> None:
         connection = self._connection
-        after = f" at the {len(connection.tries)}. try" if len(connection.tries) > 1 else ""
-        where = f"{connection.url or connection.reference}{after}"
-        self._write.text("found at", f"{where}, in the shape of {connection.found.dialect.version}", "card--muted")
+        facts = [f"A2A {connection.found.dialect.version} card"]
+        facts += [f"attempt {len(connection.tries)}"] if len(connection.tries) > 1 else []
+        self._write.text("Source", f"{connection.url or connection.reference} ({', '.join(facts)})", "card--muted")
 
     def _heading(self, *, searching: bool, found: int) -> None:
         count = len(self._card.skills)
         if not count:
-            self._write.text("skills", "none declared", "card--muted", at="/skills")
+            self._write.text("Skills", "none declared", "card--muted", at="/skills")
             return
-        said = f"   {found:,} of {count:,}" if searching else f"   {count:,}"
-        keys = "   enter tries an example" if count <= FEW else "   / finds, enter unfolds, t tries the first example"
-        self._write.add(("SKILLS", "card--heading"), (said, "card--text"), (keys, "card--muted"), pointer="/skills")
+        number = f"   {found:,} of {count:,}" if searching else f"   {count:,}"
+        keys = "   enter try an example" if count <= FEW else "   / search   enter unfold   t try the first example"
+        self._write.add(("SKILLS", "card--heading"), (number, "card--text"), (keys, "card--muted"), pointer="/skills")
         if searching and not found:
-            self._write.text("", "no skill has these words; escape shows all of the card", "card--muted", indent=0)
+            self._write.text("", "No match. Press escape to show the whole card.", "card--muted", indent=0)
 
 
 def _details(scheme: object) -> Iterator[str]:
@@ -347,4 +350,4 @@ def shown_url(url: str) -> str:
         host = urlsplit(url).hostname or ""
         return url if host.isascii() else f"{url} (the host is {host.encode('idna').decode('ascii')})"
     except ValueError:
-        return f"{url} (its host is no name)"
+        return f"{url} (invalid host)"

@@ -13,7 +13,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import markdown_lines
 from inspector.tui.render.text_lines import LONGEST, Line, Paragraph, Piece, hang, wrap_pieces
 
-LABEL = 14
+LABEL = 16
 """The width of the column of labels."""
 _NARROWEST = LABEL + 12
 _WIDEST = 120
@@ -25,7 +25,7 @@ STYLES = {Severity.ERROR: "card--bad", Severity.WARNING: "card--warning", Severi
 
 
 class Try(NamedTuple):
-    """Enter writes a message into the composer."""
+    """Enter writes an example message into the composer."""
 
     text: str
 
@@ -58,8 +58,8 @@ class CardLine(NamedTuple):
     pointer: str = ""
 
 
-class Beside:
-    """The findings of a card by its members, to be shown below their rows; each is taken once."""
+class FindingsByMember:
+    """The findings of a card by member, to be shown below its row; `take` removes those that it returns."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by_member: dict[str, list[Finding]] = defaultdict(list)
@@ -126,10 +126,10 @@ class Writer:
     def findings(self, found: Sequence[Finding], label: str = "") -> None:
         """Write findings below their row, the worst first; enter goes to their place."""
         order = list(Severity)
-        for finding in sorted(found, key=lambda one: order.index(one.severity))[:MOST_BESIDE]:
+        for finding in sorted(found, key=lambda finding: order.index(finding.severity))[:MOST_BESIDE]:
             sign = self.glyphs.severities[finding.severity]
-            said = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {finding.seen}"
-            self.text(label, said, STYLES[finding.severity], act=See(finding.pointer), at=finding.pointer)
+            text = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {finding.seen}"
+            self.text(label, text, STYLES[finding.severity], act=See(finding.pointer), at=finding.pointer)
             label = ""
         if len(found) > MOST_BESIDE:
-            self.text("", f"and {len(found) - MOST_BESIDE:,} more here", "card--muted")
+            self.text("", f"and {len(found) - MOST_BESIDE:,} more", "card--muted")

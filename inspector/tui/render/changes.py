@@ -11,7 +11,7 @@ from inspector.protocol.difference import Change, How
 from inspector.protocol.model import Json
 from inspector.session.card.changes import EarlierCard
 from inspector.text.sanitise import clean
-from inspector.tui.render.finding_lines import moment
+from inspector.tui.render.finding_lines import date_and_time
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import ItemLines, Line, Piece, wrap_pieces
 
@@ -45,14 +45,14 @@ class ChangeLines(ItemLines[int]):
 
     def _build(self, width: int) -> Iterator[tuple[Line, int | None]]:
         self._width = width
-        yield from ((line, None) for one in self._about for line in wrap_pieces(one, width))
+        yield from ((line, None) for text in self._about for line in wrap_pieces(text, width))
         for number, change in enumerate(self._changes[:MOST]):
             yield from ((line, number) for line in self._write(number, change))
         if len(self._changes) > MOST:
             yield [(f"… and {len(self._changes) - MOST:,} more changes", "line--note")], None
 
     def change(self, index: int) -> Change | None:
-        """Return the change that a line shows, None for a line about none."""
+        """Return the change that a line shows, None for other lines."""
         number = self.item(index)
         return None if number is None else self._changes[number]
 
@@ -99,27 +99,27 @@ class ChangeLines(ItemLines[int]):
         lines = wrap_pieces([(text[:_LONGEST], style)], self._width, first=first, rest=rest)
         if whole or len(lines) <= _FOLDED_ROWS:
             return lines
-        more = f"… {len(lines) - _FOLDED_ROWS} more lines, enter shows them"
+        more = f"… {len(lines) - _FOLDED_ROWS} more lines, press enter to show them"
         return [*lines[:_FOLDED_ROWS], [*rest, (more, "line--note")]]
 
 
 def since_earlier(earlier: Sequence[EarlierCard], which: int, glyphs: Glyphs) -> ChangeLines:
     """Return the changes since an earlier card."""
-    one = earlier[which]
-    first, last = moment(one.card.first), moment(one.card.last)
+    found = earlier[which]
+    first, last = date_and_time(found.card.first), date_and_time(found.card.last)
     seen = last if first == last else f"from {first} to {last}"
-    keys = f"   {which + 1} of {len(earlier)}, v shows an older one" if len(earlier) > 1 else ""
-    return _below_headline(f"since the card that was seen {seen}", keys, one.changes, glyphs)
+    keys = f"   {which + 1} of {len(earlier)}, v older card" if len(earlier) > 1 else ""
+    return _below_headline(f"since the card seen {seen}", keys, found.changes, glyphs)
 
 
 def against_public(changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
     """Return the differences between the extended card and the public one."""
-    keys = "   r shows it as it was answered   e asks again"
-    return _below_headline("on the extended card, against the public one", keys, changes, glyphs)
+    keys = "   r raw response   e fetch again"
+    return _below_headline("from the public card to the extended card", keys, changes, glyphs)
 
 
 def _below_headline(where: str, keys: str, changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
-    count = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no change"
+    count = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no changes"
     headline = [(f"{count} {where}", "line--text"), (keys, "line--quiet")]
     return ChangeLines([headline, [("", "line--text")]], changes, glyphs)
 
@@ -127,8 +127,8 @@ def _below_headline(where: str, keys: str, changes: Sequence[Change], glyphs: Gl
 def as_text(change: Change) -> str:
     """Return a change as text for the clipboard: both values as JSON."""
     values = (("-", change.before, change.how is not How.ADDED), ("+", change.after, change.how is not How.REMOVED))
-    said = [f"{sign} {json.dumps(value, ensure_ascii=False)}" for sign, value, there in values if there]
-    return "\n".join([f"{change.how.value} {change.pointer}", *said])
+    lines = [f"{sign} {json.dumps(value, ensure_ascii=False)}" for sign, value, present in values if present]
+    return "\n".join([f"{change.how.value} {change.pointer}", *lines])
 
 
 def _short(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""One record in full: its findings, the verdict of a delivery, and its head."""
+"""A record in full: its findings, the checks of a delivery, and its facts and headers."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _FACTS = (
     ("target", "target"),
     ("from", "peer"),
     ("status", "status"),
-    ("dialect", "dialect"),
+    ("A2A version", "dialect"),
     ("binding", "binding"),
     ("request id", "id"),
     ("gRPC status", "name"),
-    ("message", "message"),
-    ("how", "how"),
+    ("gRPC message", "message"),
+    ("ended", "how"),
     ("events", "events"),
     ("seconds", "seconds"),
 )
-"""The labels of the head of a record, with the members of `meta` that they show."""
+"""Labels, and the members of `meta` that they show."""
 _INFORMATIVE = frozenset({"token", "authorization", "signature", "dates", "body-hash", "shape", "task", "order"})
 """The checks of a delivery that are shown in full when they pass, too."""
 
@@ -38,16 +38,16 @@ def title(record: Record) -> str:
     return f"#{record.seq} {kinds.get(record.kind) or record.kind.value}"
 
 
-def tells_of_task(record: Record) -> bool:
+def has_task_update(record: Record) -> bool:
     """Return whether a record may have changed a task."""
     is_update = record.event in ("task", "status", "artifact", "message")
     return bool(record.task) and is_update and record.kind in (Kind.FRAME, Kind.BODY, Kind.DELIVERY)
 
 
 def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return the lines above the payload: warnings that were overridden, findings, the verdict, how a call failed."""
-    on_purpose = (f"{'on purpose':<{_LABEL}}", "line--warning")
-    paragraphs = [Paragraph(on_purpose, str(words), _TEXT) for words in record.meta.get("deliberate") or ()]
+    """Return the lines above the payload: overridden warnings, findings, checks of a delivery, a failure."""
+    deliberate = (f"{'deliberate':<{_LABEL}}", "line--warning")
+    paragraphs = [Paragraph(deliberate, str(warning), _TEXT) for warning in record.meta.get("deliberate") or ()]
     for finding in record.findings:
         rule = rule_of(finding.rule)
         style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
@@ -55,21 +55,21 @@ def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
         paragraphs.append(Paragraph(mark, f"{finding.rule}  {rule.title}: {finding.seen}", "line--text"))
         paragraphs.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section})", "line--soft"))
     if record.kind is Kind.DELIVERY:
-        paragraphs += _verdict(record, glyphs)
-    for label, name in (("up to", "whose"), ("seen", "seen"), ("to do", "hint")):
+        paragraphs += _checks(record, glyphs)
+    for label, name in (("responsible", "whose"), ("seen", "seen"), ("next step", "hint")):
         if "seen" in record.meta and record.meta.get(name):
             paragraphs.append(_row(label, str(record.meta[name])))
     return paragraphs
 
 
-def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
-    """Return the failed checks, the demand and the answer, the informative checks, and the names of the others."""
+def _checks(record: Record, glyphs: Glyphs) -> list[Paragraph]:
+    """Return the failed checks, what was expected and answered, the informative checks, and the names of the others."""
     failed: list[Paragraph] = []
     informative: list[Paragraph] = []
     passed: list[str] = []
     signs = {True: (f"{glyphs.check} ", "line--good"), False: (f"{glyphs.cross} ", "line--bad")}
-    for name, good, said in record.meta.get("checks", []):
-        line = Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {said}", _TEXT)
+    for name, good, reason in record.meta.get("checks", []):
+        line = Paragraph(signs.get(good, (f"{glyphs.quiet} ", "line--quiet")), f"{name}: {reason}", _TEXT)
         if good is False:
             failed.append(line)
         elif good is None or name in _INFORMATIVE:
@@ -80,22 +80,22 @@ def _verdict(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     if record.meta.get("refused") and not failed:  # data that is not HTTP has no checks
         failed.append(Paragraph(signs[False], str(record.meta["refused"]), _TEXT))
     latency, override = record.meta.get("latency"), record.meta.get("dialled")
-    circumstances = [
-        ("asked for", str(record.meta.get("asked", ""))),
-        ("answered", f"{override}, as dialled in" if override else ""),
-        ("latency", f"{lasting(latency)} after what it reports" if latency is not None else ""),
+    rows = [
+        ("expected", str(record.meta.get("asked", ""))),
+        ("answered", f"{override} (override)" if override else ""),
+        ("latency", f"{lasting(latency)} after the change of state" if latency is not None else ""),
     ]
-    return [*failed, *(_row(label, said) for label, said in circumstances if said), *informative, *rest]
+    return [*failed, *(_row(label, text) for label, text in rows if text), *informative, *rest]
 
 
 def facts(record: Record) -> list[Paragraph]:
-    """Return the head of a record: method, url, status, ids, times and headers."""
+    """Return the facts about a record (method, url, status, ids, times), then its headers."""
     meta = record.meta
     rows = [("record", f"#{record.seq} {record.kind.value}, {clock(record.at)}, {size(record.size)}")]
     rows += [(label, str(meta[name])) for label, name in _FACTS if name in meta]
     rows += [("operation", record.operation), ("task", record.task), ("context", record.context)]
     rows += [("exchange", f"#{record.exchange}" if record.exchange else "")]
-    rows += [("says", record.label)] if record.kind in (Kind.NOTE, Kind.KEEPALIVE) else []
+    rows += [("text", record.label)] if record.kind in (Kind.NOTE, Kind.KEEPALIVE) else []
     headers = [Paragraph((f"{name}: ", "line--soft"), str(value), _TEXT) for name, value in meta.get("headers") or ()]
     gap = [Paragraph(("", _TEXT), "", _TEXT)] if headers else []
     return [*(_row(label, value) for label, value in rows if value), *gap, *headers]

@@ -15,7 +15,7 @@ _EXCERPT = 60
 
 
 def excerpt(text: str) -> str:
-    """Return the beginning of a text on one line."""
+    """Return at most 60 characters of a text, on one line."""
     start = " ".join(text[: _EXCERPT * 2].split())
     return f"{start[:_EXCERPT]}…" if len(start) > _EXCERPT or len(text) > _EXCERPT * 2 else start
 
@@ -24,26 +24,26 @@ def part_in_words(part: DraftPart) -> str:
     """Return a part in a few words: its text, the name of its file, or its url."""
     match part.kind:
         case "file":
-            return part.filename or PurePath(part.value).name or "no file yet"
+            return part.filename or PurePath(part.value).name or "no file"
         case "url":
-            return part.value or "no url yet"
+            return part.value or "no url"
         case _:
             return excerpt(part.value) or f"empty {part.kind}"
 
 
 def settings_in_words(draft: Draft) -> list[str]:
     """Return the names of the settings that differ from the default."""
-    said = [
-        ("refers to tasks", draft.references),
+    settings = [
+        ("reference tasks", draft.references),
         ("extensions", draft.extensions),
         ("metadata", draft.metadata or draft.request_metadata),
         (f"tenant {draft.tenant}", draft.tenant),
         ("service parameters", draft.svc_params),
         ("output modes", draft.accepted_output_modes),
-        ("history", draft.history_length is not None),
-        ("returns at once", not draft.blocking),
+        ("history length", draft.history_length is not None),
+        ("return immediately", not draft.blocking),
     ]
-    return [words for words, given in said if given]
+    return [name for name, is_set in settings if is_set]
 
 
 def upload_in_words(upload: Upload) -> Content:

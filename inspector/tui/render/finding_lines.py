@@ -23,13 +23,13 @@ _VERDICTS = {"card--bad": "$state-bad", "card--warning": "$state-warning", "card
 
 
 def rule_of(name: str) -> Rule:
-    """Return the rule of this id, or a placeholder for a rule that only another version of the inspector has."""
+    """Return the rule of this id, or a placeholder for a rule that this version of a2a-inspect does not have."""
     known = RULES.get(name)
-    title, remedy = "A rule that this version does not know.", "Update a2a-inspect to read what it is about."
+    title, remedy = "This version does not know the rule.", "Update a2a-inspect to read its description."
     return known or Rule(name, Severity.HINT, title, "", "", remedy)
 
 
-def moment(at: float) -> str:
+def date_and_time(at: float) -> str:
     """Return a local date and time."""
     return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
@@ -37,55 +37,55 @@ def moment(at: float) -> str:
 def how_served(connection: Connection) -> list[Paragraph]:
     """Return how the card was found and served, with the headers of the response last."""
     found, headers = connection.found, connection.headers
-    shape = f"in the shape of {found.dialect.version}"
-    rows = [_row("found at", connection.url or connection.reference)]
-    rows += [_row("tried", f"{one.url}   {one.outcome}") for one in connection.tries[:-1]]
+    version = f"A2A {found.dialect.version} card"
+    rows = [_row("source", connection.url or connection.reference)]
+    rows += [_row("tried", f"{attempt.url}   {attempt.outcome}") for attempt in connection.tries[:-1]]
     if not connection.url:
-        return [*rows, _row("read", f"{moment(connection.at)}, {size(len(found.raw))}, {shape}")]
+        return [*rows, _row("read", f"{date_and_time(connection.at)}, {size(len(found.raw))}, {version}")]
     types = next((value for name, value in headers if name.lower() == "content-type"), "no content type")
-    rows.append(_row("served", f"{moment(connection.at)}, {types}, {size(len(found.raw))}, {shape}"))
+    rows.append(_row("served", f"{date_and_time(connection.at)}, {types}, {size(len(found.raw))}, {version}"))
     caching = caching_of(headers)
     until = caching.fresh_until(connection.confirmed or connection.at)
-    rows.append(_row("caching", f"{caching.words()}{f', fresh until {moment(until)}' if until else ''}"))
+    rows.append(_row("caching", f"{caching.words()}{f', fresh until {date_and_time(until)}' if until else ''}"))
     if connection.confirmed:
-        how = "the same bytes were served again" if connection.confirmed == connection.at else "unchanged (304)"
-        rows.append(_row("asked again", f"{how}, {moment(connection.confirmed)}"))
+        how = "the same bytes" if connection.confirmed == connection.at else "not modified (304)"
+        rows.append(_row("refreshed", f"{how}, {date_and_time(connection.confirmed)}"))
     return [*rows, *(Paragraph((f"{name}: ", "line--soft"), value, "line--text") for name, value in headers)]
 
 
 def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
     """Return the findings at one place, each with its requirement and its remedy."""
     lines: list[Paragraph] = []
-    for one in found:
-        rule, style = rule_of(one.rule), _STYLES[one.severity]
-        mark = (f"{glyphs.severities[one.severity]} ", style)
-        lines.append(Paragraph(mark, f"{one.rule}  {rule.title}: {one.seen}", "line--text"))
+    for finding in found:
+        rule, style = rule_of(finding.rule), _STYLES[finding.severity]
+        mark = (f"{glyphs.severities[finding.severity]} ", style)
+        lines.append(Paragraph(mark, f"{finding.rule}  {rule.title}: {finding.seen}", "line--text"))
         lines.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section}: {rule.requirement})", "line--soft"))
     return lines
 
 
 def finding_note(found: Sequence[Finding], glyphs: Glyphs) -> Piece:
-    """Return the rules that are broken at one place, as a note after a line of JSON."""
-    worst = min((one.severity for one in found), key=list(_STYLES).index)
-    said = "  ".join(dict.fromkeys(f"{glyphs.severities[one.severity]} {one.rule}" for one in found))
-    return said, f"json--{worst}"
+    """Return the rules that are violated at one place, as a note after a line of JSON."""
+    worst = min((finding.severity for finding in found), key=list(_STYLES).index)
+    rules = (f"{glyphs.severities[finding.severity]} {finding.rule}" for finding in found)
+    return "  ".join(dict.fromkeys(rules)), f"json--{worst}"
 
 
 def _row(label: str, text: str) -> Paragraph:
     return labelled(label, text, _LABEL)
 
 
-def verdict(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
+def verdict_in_words(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
     """Return how many findings of each severity a card has, with the style of the worst."""
     count = Counter(finding.severity for finding in findings)
-    said = [
+    counts = [
         f"{count[severity]:,} {severity.value}{'s' * (count[severity] > 1)}" for severity in Severity if count[severity]
     ]
     if count[Severity.ERROR]:
-        return f"{glyphs.cross} {', '.join(said)}", "card--bad"
+        return f"{glyphs.cross} {', '.join(counts)}", "card--bad"
     if count[Severity.WARNING]:
-        return f"{glyphs.severities[Severity.WARNING]} {', '.join(said)}", "card--warning"
-    return ", ".join([f"{glyphs.check} sound", *said]), "card--good"
+        return f"{glyphs.severities[Severity.WARNING]} {', '.join(counts)}", "card--warning"
+    return f"{glyphs.check} {', '.join(['valid', *counts]) if counts else 'no findings'}", "card--good"
 
 
 class FindingLines(ItemLines[Finding]):
@@ -105,16 +105,16 @@ class FindingLines(ItemLines[Finding]):
     @property
     def verdict(self) -> tuple[str, str]:
         """Return how many errors and warnings there are, with the colour of the worst."""
-        said, style = verdict(tuple(self._findings), self._glyphs)
-        return said, _VERDICTS[style]
+        text, style = verdict_in_words(tuple(self._findings), self._glyphs)
+        return text, _VERDICTS[style]
 
     def _build(self, width: int) -> Iterator[tuple[Line, Finding | None]]:
         for finding in self._findings[:MOST]:
             rule = rule_of(finding.rule)
             mark = (f"{self._glyphs.severities[finding.severity]} ", f"finding--{finding.severity}")
             where = f" at {finding.pointer}" if finding.pointer else ""
-            said = Paragraph(mark, f"{rule.title}: {finding.seen}{where}", "line--text")
+            seen = Paragraph(mark, f"{rule.title}: {finding.seen}{where}", "line--text")
             remedy = Paragraph(("  ", "line--soft"), f"{rule.remedy}  ({finding.rule}, {rule.section})", "line--soft")
-            yield from ((line, finding) for part in (said, remedy) for line in hang(part, width))
+            yield from ((line, finding) for part in (seen, remedy) for line in hang(part, width))
         if len(self._findings) > MOST:
             yield [(f"… and {len(self._findings) - MOST:,} more", "line--note")], None

@@ -37,7 +37,7 @@ class Glyphs:
     """The signs of small charts: for nothing, and for eight heights from low to high."""
 
     def state_glyph(self, state: str) -> str:
-        """Return the sign of a task state; an unknown state has the sign of an unspecified one."""
+        """Return the sign of a task state; for an unknown state, that of the unspecified state."""
         return self.states.get(state, self.states[State.UNSPECIFIED])
 
 

@@ -20,36 +20,36 @@ _IDLE = 2.0
 _LABEL = 14
 
 
-def sparkline(beats: Sequence[int], glyphs: Glyphs, width: int) -> str:
-    """Return a chart of the events in each slice of time, at most `width` letters of different heights."""
-    cells = min(len(beats), width)
-    ends = [len(beats) * cell // cells for cell in range(cells + 1)] if cells else []
-    sums = [sum(beats[start:end]) for start, end in pairwise(ends)]
+def sparkline(counts: Sequence[int], glyphs: Glyphs, width: int) -> str:
+    """Return a chart of the number of events in each slice of time, at most `width` bars."""
+    cells = min(len(counts), width)
+    ends = [len(counts) * cell // cells for cell in range(cells + 1)] if cells else []
+    sums = [sum(counts[start:end]) for start, end in pairwise(ends)]
     most = max(sums, default=0)
     heights = len(glyphs.levels) - 1
-    return "".join(glyphs.levels[-(-one * heights // most)] if one else glyphs.levels[0] for one in sums)
+    return "".join(glyphs.levels[-(-total * heights // most)] if total else glyphs.levels[0] for total in sums)
 
 
 def rate(events_a_second: float) -> str:
-    """Return a rate in words: `52/s`, `0.3/s`."""
+    """Return a rate as text: `52/s`, `0.3/s`."""
     return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
 
 
 def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
-    """Return the state of a stream and its numbers, the most important first, in styles of content.
+    """Return the state of a stream and its measures, the most important first, in styles of content.
 
-    A stream that ended without a fault did not end `well` if its task is still running.
+    `well` is false for a stream that ended without a fault while its task was running.
     """
-    said, soft = found.words, "$text-soft"
+    state, soft = found.words, "$text-soft"
     if found.end == "open":
         idle = "bold $state-warning" if found.idle >= _IDLE else soft
-        pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (said, "")]
+        pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (state, "")]
         pieces += [(f"   idle {lasting(found.idle)}", idle)]
     elif found.lost or found.end != "ended":
-        pieces = [(f"{glyphs.cross} {said}", "bold $state-bad" if found.lost else "$state-warning")]
+        pieces = [(f"{glyphs.cross} {state}", "bold $state-bad" if found.lost else "$state-warning")]
     else:
         pieces = [(f"{glyphs.check} ", "$state-good")] if well else []
-        pieces += [(f"stream ended, {said}", soft)]
+        pieces += [(f"stream ended, {state}", soft)]
     if found.buffered:
         return [*pieces, ("   ", ""), (found.buffered, "$state-warning")]
     if found.arrivals:
@@ -61,33 +61,33 @@ def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> li
 
 
 def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
-    """Return all numbers about a stream, one in each line."""
+    """Return all measures of a stream, one in each line."""
     style = "line--bad" if found.lost else "line--warning" if found.end != "ended" else "line--good"
     rows = [
-        _row("stands", found.words if found.end != "ended" else f"ended after {found.words}", style),
-        _row("first byte", _since(found.first_byte, "the head of the response")),
-        _row("first event", _since(found.first_event, "the first event")),
-        _row("in all", lasting(found.total) + ("" if found.end != "open" else " so far")),
+        _row("state", found.words if found.end != "ended" else f"ended after {found.words}", style),
+        _row("first byte", _since(found.first_byte)),
+        _row("first event", _since(found.first_event)),
+        _row("duration", lasting(found.total) + ("" if found.end != "open" else " so far")),
     ]
     if found.end == "open":
         rows.append(_row("idle", lasting(found.idle)))
     rows += [
         _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {size(found.size)}"),
-        _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "too few to tell"),
-        _row("longest gap", f"{lasting(found.gap)}, up to {lasting(found.gap_ended)}" if found.gap else "none"),
+        _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "not enough events"),
+        _row("longest gap", f"{lasting(found.gap)}, ended at {lasting(found.gap_ended)}" if found.gap else "none"),
     ]
     chart = sparkline(found.arrivals, glyphs, _WIDE_SPARKS)
     if chart:
         each = lasting(found.slice_seconds) if found.slice_seconds else ""
-        rows.append(_row("over time", f"{chart}   {each} a slice, at most {max(found.arrivals):,} in one"))
+        rows.append(_row("over time", f"{chart}   {each} per bar, at most {max(found.arrivals):,} events"))
     if found.buffered:
-        why = "A proxy that collects answers does so (X-Accel-Buffering, gzip), or an agent that does not flush."
-        rows += [_row("held back", found.buffered, "line--warning"), _row("", why)]
+        why = "Possible causes: a buffering proxy (X-Accel-Buffering), compression, an agent that does not flush."
+        rows += [_row("buffering", found.buffered, "line--warning"), _row("", why)]
     return rows
 
 
-def _since(seconds: float | None, what: str) -> str:
-    return "not yet" if seconds is None else f"{lasting(seconds)} after the request, {what}"
+def _since(seconds: float | None) -> str:
+    return "not yet" if seconds is None else f"{lasting(seconds)} after the request"
 
 
 def _row(label: str, text: str, style: str = "line--text") -> Paragraph:

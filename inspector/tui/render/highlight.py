@@ -1,4 +1,4 @@
-"""Search in lines: where a text was found, and the lines with the hits highlighted."""
+"""Search in lines: find a text, and highlight the hits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_HITS = 10_000
 
 
 def next_of(hits: list[int], current: int, step: int, *, here: bool) -> int | None:
-    """Return the index of the next hit before or after a place, continuing at the other end; None without hits.
+    """Return the index of the next hit before or after a position, continuing at the other end; None without hits.
 
-    `hits` is sorted; `here` lets the current place itself count.
+    `hits` is sorted; `here` includes the current position.
     """
     if not hits:
         return None
@@ -26,7 +26,7 @@ def next_of(hits: list[int], current: int, step: int, *, here: bool) -> int | No
     return number % len(hits)
 
 
-class Marked:
+class HighlightedLines:
     """The lines of a source with the hits of a search highlighted, ignoring case; a `LineSource`.
 
     In wrapped text a hit may cross the end of a row; only hits within one row are highlighted.

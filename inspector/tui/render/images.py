@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _MOST_PIXELS = 16_000_000
-"""An image of more pixels is not decoded: each takes four bytes."""
+"""An image of more pixels is not decoded: each needs four bytes of memory."""
 
 _SIDE = 400
 """The most pixels of a side that are drawn; no screen shows more half cells."""
@@ -51,13 +51,13 @@ def _halfcells() -> type:
 
     The import would query the terminal, and its answer would be read as keys; without `__stdout__` there is no query.
     """
-    place = vars(sys)
-    kept = place["__stdout__"]
-    place["__stdout__"] = None
+    names = vars(sys)
+    stdout = names["__stdout__"]
+    names["__stdout__"] = None
     try:
         from textual_image.renderable.halfcell import Image  # noqa: PLC0415 - an extra
     finally:
-        place["__stdout__"] = kept
+        names["__stdout__"] = stdout
     return Image
 
 
@@ -72,7 +72,7 @@ def read_image(content: bytes, background: tuple[int, int, int] = (0, 0, 0)) -> 
             small = picture.convert("RGBA")
             small.thumbnail((_SIDE, _SIDE))
     except UnidentifiedImageError as error:
-        raise ImageError("its bytes are no image of a kind that is drawn") from error
+        raise ImageError("its image format is not supported") from error
     except (*_BROKEN, Image.DecompressionBombError) as error:
         raise ImageError(f"it cannot be read: {str(error) or type(error).__name__}") from error
     ground = Image.new("RGBA", small.size, (*background, 255))

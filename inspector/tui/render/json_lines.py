@@ -22,7 +22,7 @@ LONGEST = 200
 _BLOB = 48
 """The most characters that are shown of a longer string without spaces (base64, a token)."""
 _DEEPEST = 40
-"""The deepest level that is indented further than the one around it."""
+"""The deepest level that is indented further than its parent."""
 
 
 class Numeral(str):
@@ -50,7 +50,7 @@ def read(raw: bytes) -> Value:
     except json.JSONDecodeError as error:
         raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from error
     except RecursionError as error:
-        raise NotJsonError("nested too deeply to be laid out") from error
+        raise NotJsonError("nested too deeply to be shown") from error
 
 
 def laid_out(raw: bytes) -> str:
@@ -119,7 +119,7 @@ class JsonLines:
     def line(self, index: int) -> Line:
         """Return one line."""
         if index >= len(self._visible):
-            return [(f"… the rest is not shown; these are {len(self._nodes):,} lines", "line--note")]
+            return [(f"… only the first {len(self._nodes):,} lines are shown", "line--note")]
         at = self._visible[index]
         node = self._nodes[at]
         opens, folded = node.kind is _Kind.OPEN, at in self._folded

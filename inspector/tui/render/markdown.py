@@ -89,7 +89,7 @@ class GrowingMarkdown:
         index -= len(self._lines)
         if index < len(self._open):
             return self._open[index]
-        return [(f"… {self._missing:,} more characters are not read as Markdown", "line--note")]
+        return [(f"… {self._missing:,} more characters are not shown as Markdown", "line--note")]
 
     def _take(self, line: str) -> None:
         """Add a complete line, and end the block if it ends there."""

@@ -18,7 +18,7 @@ from inspector.tui.render.rows import Cells
 POLL_COLUMN = 5
 """The column of the polling interval among the cells of a task."""
 _NEAR = 8
-"""How many rows before a row are searched for one that has a task."""
+"""The number of rows before a row that are searched for a row with a task."""
 
 
 class TimelineRows:
@@ -75,7 +75,7 @@ class ExchangeRows(TimelineRows):
         number = self.number(index)
         summary = self._journal.exchanges.get(number)
         if summary is None:
-            raise LookupError(f"record {number} opened no exchange")
+            raise LookupError(f"record {number} does not begin an exchange")
         annotation = self._annotations.of(self._journal.capture.get(summary.number))
         return rows.exchange_row(summary, self._glyphs, annotation)
 
@@ -99,14 +99,14 @@ class TaskRows:
     """One row for each task, with `polls` also its polling interval; the tasks are read anew at each refresh."""
 
     def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs, polls: Polls | None = None) -> None:
-        self._ask = tasks
+        self._tasks = tasks
         self._glyphs = glyphs
         self._polls = polls
         self.tasks = tasks()
 
     def refresh(self) -> None:
         """Read the list of tasks."""
-        self.tasks = self._ask()
+        self.tasks = self._tasks()
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -117,5 +117,5 @@ class TaskRows:
         if self._polls is None:
             return cells
         poll = self._polls.get(self.tasks[index].id)
-        said = f"{self._glyphs.poll} {poll.every:g}s" if poll else ""
-        return (*cells[:POLL_COLUMN], (said, "feed--received"), *cells[POLL_COLUMN:])
+        interval = f"{self._glyphs.poll} {poll.every:g}s" if poll else ""
+        return (*cells[:POLL_COLUMN], (interval, "feed--received"), *cells[POLL_COLUMN:])

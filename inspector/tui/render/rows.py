@@ -43,8 +43,8 @@ _TASK_PREFIX = 4
 """The number of characters of an id that distinguish the rows of tasks."""
 _SHORTEST_GAP = 0.0005
 """Shorter gaps would be shown as 0 milliseconds."""
-_PROOF = 9
-"""The number of characters of a check's name that fit beside its mark."""
+_CHECK_NAME = 9
+"""The number of characters of a check's name that fit before its mark."""
 
 _ORDER_MARK = ("order", "task", "replay")
 _MARKS = (
@@ -97,7 +97,7 @@ def timeline_row(
     row: Row,
     began: float | None,
     glyphs: Glyphs,
-    aside: Annotation = NO_ANNOTATION,
+    annotation: Annotation = NO_ANNOTATION,
     gap: float | None = None,
     *,
     other: bool = False,
@@ -114,8 +114,8 @@ def timeline_row(
         (_since(gap) if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
         direction(record, glyphs),
         (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
-        _marked((f"{record.task[:_TASK_PREFIX]}  {what[0]}", what[1]) if other else what, aside, glyphs),
-        _note(record, row, glyphs, aside),
+        _marked((f"{record.task[:_TASK_PREFIX]}  {what[0]}", what[1]) if other else what, annotation, glyphs),
+        _note(record, row, glyphs, annotation),
         finding_cell(record, glyphs),
     )
 
@@ -165,55 +165,55 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
     return record.label, "feed--text"
 
 
-def _marked(cell: Cell, aside: Annotation, glyphs: Glyphs) -> Cell:
+def _marked(cell: Cell, annotation: Annotation, glyphs: Glyphs) -> Cell:
     """Put the signs of a bookmark and of a remark, and the remark, before a text."""
     text, style = cell
-    if aside.remark:
-        text = f"{glyphs.remark} {aside.remark}  {glyphs.quiet} {text}"
-    return (f"{glyphs.bookmark} {text}" if aside.bookmarked else text), style
+    if annotation.remark:
+        text = f"{glyphs.remark} {annotation.remark}  {glyphs.quiet} {text}"
+    return (f"{glyphs.bookmark} {text}" if annotation.bookmarked else text), style
 
 
-def _note(record: Record, row: Row, glyphs: Glyphs, aside: Annotation) -> Cell:
+def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> Cell:
     if record.kind is Kind.DELIVERY:
         verdict, style = _verdict(record, glyphs)
-        if aside.paired and style == "feed--good":
-            return _beside_stream(aside, row, verdict, glyphs)
+        if annotation.paired and style == "feed--good":
+            return _beside_stream(annotation, row, verdict, glyphs)
         return (f"+{row.records:,} {verdict}", style) if row.records > 1 else (verdict, style)
     if row.records > 1:
         return f"+{row.records:,} {glyphs.folded} {size(row.size)}", "feed--muted"
-    return _beside_pushes(size(record.size) if record.event == "artifact" else "", aside, glyphs)
+    return _beside_pushes(size(record.size) if record.event == "artifact" else "", annotation, glyphs)
 
 
-def _beside_stream(aside: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
+def _beside_stream(annotation: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
     """Compare an accepted push with the stream: later than a record by how much, earlier, or not streamed."""
     count = f"+{row.records:,} " if row.records > 1 else ""
-    if not aside.told:
-        text, style = ("ahead", "feed--good") if aside.told is None else ("push only", "feed--warning")
+    if not annotation.matched:
+        text, style = ("ahead", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
         return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
     if count:
         return f"{count}{verdict}", "feed--good"
-    late, seq = delayed(aside.delay), f"#{aside.seq}"
+    late, seq = delayed(annotation.delay), f"#{annotation.seq}"
     return _fitting(f"{late} {seq} {glyphs.check}", f"{late} {seq}", f"{late} {glyphs.check}"), "feed--good"
 
 
-def _beside_pushes(text: str, aside: Annotation, glyphs: Glyphs) -> Cell:
+def _beside_pushes(text: str, annotation: Annotation, glyphs: Glyphs) -> Cell:
     """Compare a streamed event with the pushes: the delay and the record of its push, or that there is none."""
-    if not aside.told:
-        text = text or ("no push" if aside.told is False else "")
+    if not annotation.matched:
+        text = text or ("no push" if annotation.matched is False else "")
         return (text, "feed--muted") if text else _NOTHING
     if text:
         return f"{text} {glyphs.pushed}", "feed--muted"
-    late = delayed(aside.delay)
-    return _fitting(f"{late} #{aside.seq} {glyphs.pushed}", f"{late} {glyphs.pushed}"), "feed--pushed"
+    late = delayed(annotation.delay)
+    return _fitting(f"{late} #{annotation.seq} {glyphs.pushed}", f"{late} {glyphs.pushed}"), "feed--pushed"
 
 
-def _fitting(*ways: str) -> str:
+def _fitting(*texts: str) -> str:
     """Return the first text that fits into a note, else the last."""
-    return next((one for one in ways if len(one) <= NOTE_WIDTH), ways[-1])
+    return next((text for text in texts if len(text) <= NOTE_WIDTH), texts[-1])
 
 
 def _verdict(record: Record, glyphs: Glyphs) -> Cell:
-    """Return the verdict of a delivery: the first failed check, or the proof that passed."""
+    """Return the verdict of a delivery: the first failed check, or the authentication that passed."""
     meta = record.meta
     checks: dict[str, bool | None] = {name: good for name, good, _ in meta.get("checks", [])}
     bad = next((name for name, good in checks.items() if good is False), "refused" if meta.get("refused") else "")
@@ -221,11 +221,11 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
         return f"{bad} {glyphs.cross}", "feed--bad"
     if meta.get("dialled") and not meta.get("taken"):
         return f"failed {glyphs.cross}", "feed--warning"
-    proof = next((name for name in ("token", "signature", "authorization") if checks.get(name)), "")
-    return (f"{proof[:_PROOF]} {glyphs.check}", "feed--good") if proof else _NOTHING
+    passed = next((name for name in ("token", "signature", "authorization") if checks.get(name)), "")
+    return (f"{passed[:_CHECK_NAME]} {glyphs.check}", "feed--good") if passed else _NOTHING
 
 
-def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
+def delivery_row(record: Record, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of a delivery: time, latency, attempt, task, text, checks, status of the response, finding."""
     meta = record.meta
     latency, attempt = meta.get("latency"), meta.get("attempt", 1)
@@ -235,7 +235,7 @@ def delivery_row(record: Record, glyphs: Glyphs, aside: Annotation = NO_ANNOTATI
         (relative(latency) if latency is not None else "", "feed--muted"),
         (f"x{attempt}" if attempt > 1 else "", "feed--warning"),
         (record.task[:SHORT_ID], "feed--text"),
-        _marked(_what(record, glyphs), aside, glyphs),
+        _marked(_what(record, glyphs), annotation, glyphs),
         _marks(meta.get("checks", []), glyphs),
         (str(meta.get("status") or "none"), answer),
         finding_cell(record, glyphs),
@@ -258,7 +258,7 @@ def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
     return text, "feed--bad" if False in found.values() else "feed--warning" if odd else "feed--good"
 
 
-def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
+def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of an exchange: time, operation, url, status, content type, events, size, duration, finding."""
     status = str(exchange.status) if exchange.status else "…" if exchange.seconds is None else "none"
     good = 200 <= exchange.status < 300
@@ -266,7 +266,7 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = 
     ended_well = exchange.how in ("", "complete", "stopped")
     return (
         (clock(exchange.at), "feed--muted"),
-        _marked((exchange.operation, "feed--sent"), aside, glyphs),
+        _marked((exchange.operation, "feed--sent"), annotation, glyphs),
         (f"{exchange.method} {exchange.url}", "feed--text"),
         (status, "feed--good" if good else "feed--bad" if exchange.status else "feed--muted"),
         (exchange.content_type.partition(";")[0], "feed--muted"),
@@ -277,13 +277,13 @@ def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, aside: Annotation = 
     )
 
 
-def record_row(record: Record, began: float, glyphs: Glyphs, aside: Annotation = NO_ANNOTATION) -> Cells:
+def record_row(record: Record, began: float, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of one record of an exchange: time, direction, kind, text, size, finding."""
     return (
         (relative(max(0.0, record.at - began)), "feed--muted"),
         direction(record, glyphs),
         (_kind(record), "feed--text"),
-        _marked(_what(record, glyphs), aside, glyphs),
+        _marked(_what(record, glyphs), annotation, glyphs),
         (size(record.size), "feed--muted") if record.size else _NOTHING,
         finding_cell(record, glyphs),
     )

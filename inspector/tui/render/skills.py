@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.security import requirements_in_words
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.card_lines import STYLES, Beside, CardLine, Try, Unfold, Writer
+from inspector.tui.render.card_lines import STYLES, CardLine, FindingsByMember, Try, Unfold, Writer
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import in_one_line
 
@@ -21,9 +21,9 @@ _MOST_EXAMPLES = 50
 class SkillLines:
     """The skills that match a search, each folded to a line or unfolded."""
 
-    def __init__(self, card: AgentCard, beside: Beside, glyphs: Glyphs) -> None:
+    def __init__(self, card: AgentCard, findings: FindingsByMember, glyphs: Glyphs) -> None:
         self._card = card
-        self._beside = beside
+        self._findings = findings
         self._glyphs = glyphs
         self._texts: list[str] = []
         self._unfolded = set(range(len(card.skills))) if len(card.skills) <= FEW else set()
@@ -92,21 +92,21 @@ class SkillLines:
 
     def _head(self, number: int) -> CardLine:
         skill = self._card.skills[number]
-        found = self._beside.peek(f"skills/{number}")
-        worst = min((one.severity for one in found), key=list(STYLES).index, default=None)
+        found = self._findings.peek(f"skills/{number}")
+        worst = min((finding.severity for finding in found), key=list(STYLES).index, default=None)
         mark = self._glyphs.severities[worst] if worst else " "
         unfolded = number in self._unfolded
         fold = self._glyphs.open if unfolded else self._glyphs.folded
-        name = clean_line(skill.name or skill.id or "a skill without a name", self._width if unfolded else _NAME)
+        name = clean_line(skill.name or skill.id or "(no name)", self._width if unfolded else _NAME)
         gap = " " * (0 if unfolded else _NAME - cell_len(name))
         tags = "".join(f"  #{tag}" for tag in skill.tags[:20])
         room = self._width - _NAME - _INDENT - 1
-        said = tags if unfolded else clean_line(in_one_line(skill.description, room), room)
+        text = tags if unfolded else clean_line(in_one_line(skill.description, room), room)
         pieces = (
             (f"{fold} ", "card--label"),
             (name + gap, "card--title"),
             (f" {mark} " if found or not unfolded else "", STYLES[worst] if worst else "card--text"),
-            (said, "card--muted"),
+            (text, "card--muted"),
         )
         return CardLine(pieces, Unfold(number), f"/skills/{number}")
 
@@ -121,17 +121,17 @@ class SkillLines:
         if skill.description:
             writer.markdown(skill.description, indent=_INDENT, at=f"{at}/description")
         facts = [f"id {skill.id}"] if skill.id and skill.id != skill.name else []
-        facts += [f"accepts {', '.join(skill.input_modes)}"] if skill.input_modes else []
-        facts += [f"gives {', '.join(skill.output_modes)}"] if skill.output_modes else []
+        facts += [f"input modes {', '.join(skill.input_modes)}"] if skill.input_modes else []
+        facts += [f"output modes {', '.join(skill.output_modes)}"] if skill.output_modes else []
         if skill.security_requirements:
-            demands = {"security_requirements": skill.security_requirements}
-            facts.append(f"needs {requirements_in_words(self._card.model_copy(update=demands))}")
+            requirements = {"security_requirements": skill.security_requirements}
+            facts.append(f"requires {requirements_in_words(self._card.model_copy(update=requirements))}")
         if facts:
             writer.text("", "   ".join(facts), "card--label", indent=_INDENT, at=at)
         for example in (skill.examples or ())[:_MOST_EXAMPLES]:
-            said = f"{self._glyphs.sent} {example}"
-            writer.text("", said, "card--example", indent=_INDENT, act=Try(example), at=f"{at}/examples")
-        writer.findings(self._beside.peek(f"skills/{number}"))
+            text = f"{self._glyphs.sent} {example}"
+            writer.text("", text, "card--example", indent=_INDENT, act=Try(example), at=f"{at}/examples")
+        writer.findings(self._findings.peek(f"skills/{number}"))
         writer.blank()
         return writer.lines
 

@@ -1,4 +1,4 @@
-"""The states of a task in a line, with the illegal transitions, and who has to act next."""
+"""The states of a task in a line, with the illegal transitions, and the next action."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _STYLES = {
     "feed--text": "$foreground",
 }
 _WAITING: dict[str, tuple[str, str]] = {
-    State.INPUT_REQUIRED: ("you", "i answers, ctrl+k cancels the task"),
-    State.AUTH_REQUIRED: ("credentials", "give them where it says, then s listens on"),
+    State.INPUT_REQUIRED: ("your answer", "press i to answer, ctrl+k to cancel the task"),
+    State.AUTH_REQUIRED: ("credentials", "enter them where it asks, then press s"),
 }
 _QUOTED = 40
 _STATE = 24
@@ -31,12 +31,12 @@ _STATE = 24
 
 
 def illegal(moves: Sequence[Move]) -> list[int]:
-    """Return the indices of the transitions that may not follow the one before them."""
-    pairs = ((one.state, after.state) for one, after in pairwise(moves))
-    return [place for place, (one, after) in enumerate(pairs, 1) if is_terminal(one) or not may_follow(one, after)]
+    """Return the indices of the states that may not follow the state before."""
+    pairs = enumerate(((before.state, after.state) for before, after in pairwise(moves)), 1)
+    return [index for index, (before, after) in pairs if is_terminal(before) or not may_follow(before, after)]
 
 
-def lane(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
+def state_line(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
     """Return the states with the seconds since the first, in at most `width` cells, without the oldest if necessary.
 
     The styles are those of content. The last state is highlighted, an illegal transition is marked.
@@ -44,15 +44,15 @@ def lane(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
     wrong = set(illegal(moves))
     began = moves[0].at if moves else 0.0
     groups: list[list[Piece]] = []
-    for place, move in enumerate(moves):
-        last = place == len(moves) - 1
+    for index, move in enumerate(moves):
+        last = index == len(moves) - 1
         colour = _STYLES[state_style(move.state)]
-        said = f"{glyphs.state_glyph(move.state)} {clean_line(short(move.state), _STATE)}"
-        arrow = f" {glyphs.cross}{glyphs.sent} " if place in wrong else f" {glyphs.sent} " if place else ""
+        text = f"{glyphs.state_glyph(move.state)} {clean_line(short(move.state), _STATE)}"
+        arrow = f" {glyphs.cross}{glyphs.sent} " if index in wrong else f" {glyphs.sent} " if index else ""
         groups.append(
             [
-                (arrow, "$state-bad" if place in wrong else "$wire-quiet"),
-                (f" {said} " if last else said, f"bold reverse {colour}" if last else colour),
+                (arrow, "$state-bad" if index in wrong else "$wire-quiet"),
+                (f" {text} " if last else text, f"bold reverse {colour}" if last else colour),
                 (f" {relative(move.at - began)}", "$text-soft"),
             ]
         )
@@ -69,22 +69,22 @@ def _fit(groups: list[list[Piece]], width: int) -> list[Piece]:
     return [*head, *(piece for group in groups[left:] for piece in group if piece[0])]
 
 
-def lane_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
+def state_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
     """Return the states as plain text, the last one in brackets, an illegal transition marked."""
     wrong = set(illegal(moves))
-    said = []
-    for place, move in enumerate(moves):
-        arrow = f"  {glyphs.cross if place in wrong else ''}{glyphs.sent}  " if place else ""
+    texts = []
+    for index, move in enumerate(moves):
+        arrow = f"  {glyphs.cross if index in wrong else ''}{glyphs.sent}  " if index else ""
         state = f"{glyphs.state_glyph(move.state)} {short(move.state)}"
-        state = f"[{state}]" if place == len(moves) - 1 else state
-        said.append(f"{arrow}{state} {relative(move.at - moves[0].at)}")
-    return "".join(said)
+        state = f"[{state}]" if index == len(moves) - 1 else state
+        texts.append(f"{arrow}{state} {relative(move.at - moves[0].at)}")
+    return "".join(texts)
 
 
-def next_word(
+def next_action(
     moves: Sequence[Move], answers: Sequence[tuple[float, str]], glyphs: Glyphs, *, past: bool = False
 ) -> list[Piece]:
-    """Return who has to act next, else the last illegal transition, else the last question and its answer.
+    """Return the next action of the user, else the last illegal transition, else the last question and its answer.
 
     `answers` are the messages that the user sent to the task, with their times; in the `past` no answer is possible.
     """
@@ -92,14 +92,14 @@ def next_word(
         return []
     began = moves[0].at
     if past and moves[-1].state in INTERRUPTED:
-        return [("the agent waited for you here", "$state-warning")]
+        return [("the agent was waiting for you here", "$state-warning")]
     if waiting := _WAITING.get(moves[-1].state):
         return [(f"the agent waits for {waiting[0]}: ", "bold $state-warning"), (waiting[1], "")]
     if wrong := illegal(moves):
-        before, after = (short(moves[place].state) for place in (wrong[-1] - 1, wrong[-1]))
-        told = f"{clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)} is no legal move"
-        more = f", nor are {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        return [(f"{glyphs.cross} ", "$state-bad"), (told + more, "$state-bad")]
+        before, after = (short(moves[index].state) for index in (wrong[-1] - 1, wrong[-1]))
+        text = f"illegal transition: {clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)}"
+        more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        return [(f"{glyphs.cross} ", "$state-bad"), (text + more, "$state-bad")]
     asked = [move for move in moves if move.state in INTERRUPTED]
     if not asked:
         return []
@@ -108,4 +108,4 @@ def next_word(
         if at >= asked[-1].at:
             answer = (f"   you answered {relative(at - began)}  ", "$text-soft")
             return [question, answer, (clean_line(text, _QUOTED), "$wire-sent")]
-    return [question, ("   it went on without an answer from here", "$text-soft")]
+    return [question, ("   the task continued without an answer from you", "$text-soft")]

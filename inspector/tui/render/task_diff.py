@@ -22,27 +22,31 @@ _NAME = 24
 _CELL = 15
 _WIDEST = 40
 """The width of an id."""
-_TITLES = {"stream": "by stream", "push": "by push", "response": "by GetTask"}
+_TITLES = {"stream": "stream", "push": "push", "response": "GetTask"}
 _VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
 
 
 def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     """Return the differences between two moments, for artifacts line by line."""
     if found.is_empty:
-        return [_row("", f"Nothing changed in {found.events:,} events.", "line--soft")]
-    rows = [_row("in short", f"{found.words}; {found.events:,} events in {lasting(max(0.0, found.seconds))}")]
+        return [_row("", f"Nothing changed in {_events(found)}.", "line--soft")]
+    rows = [_row("summary", f"{found.words}; {_events(found)} in {lasting(max(0.0, found.seconds))}")]
     if found.before != found.after or found.moves:
         states = [f"{glyphs.state_glyph(move.state)} {short(move.state)}" for move in found.moves]
-        before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "not heard of"
+        before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "unknown"
         rows.append(_row("states", f" {glyphs.sent} ".join([before, *states])))
-    rows += [_row("said" if not at else "", text or "(no text)") for at, text in enumerate(found.messages[:_MESSAGES])]
-    if len(found.messages) > _MESSAGES:
-        rows.append(_row("", f"… and {len(found.messages) - _MESSAGES:,} messages more", "line--quiet"))
+    rows += [_row("" if at else "message", text or "(no text)") for at, text in enumerate(found.messages[:_MESSAGES])]
+    if (hidden := len(found.messages) - _MESSAGES) > 0:
+        rows.append(_row("", f"… and {hidden:,} more messages", "line--quiet"))
     if found.history:
         rows.append(_row("history", f"{found.history:+,} messages"))
     for change in found.artifacts:
         rows += _artifact(change)
     return rows
+
+
+def _events(found: TaskDiff) -> str:
+    return f"{found.events:,} event{'' if found.events == 1 else 's'}"
 
 
 def _artifact(change: ArtifactChange) -> list[Paragraph]:
@@ -69,39 +73,39 @@ def _row(label: str, text: str, style: str = "line--text") -> Paragraph:
 
 
 def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> list[Paragraph]:
-    """Return stream, push and GetTask side by side, the oddities, and the differences between their texts.
+    """Return stream, push and GetTask side by side, the remarks, and the differences between their texts.
 
     `failure` is why GetTask failed, `""` if it was answered.
     """
     rows = [_line(f"{glyphs.cross} ", failure, "line--bad")] if failure else []
     if not found.sources:
-        return [*rows, _line("", "Nothing of this task was recorded yet.", "line--soft")]
+        return [*rows, _line("", "No event of this task was recorded yet.", "line--soft")]
     cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.sources)))
     titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.sources)
     rows.append(labelled("", titles, _NAME, "line--soft"))
-    rows += [_aspect(one, found, glyphs, cell) for one in found.aspects]
+    rows += [_aspect(aspect, found, glyphs, cell) for aspect in found.aspects]
     counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.sources)
     rows += [labelled("  events", counts, _NAME, "line--soft"), _line("", "")]
     if len(found.sources) == 1:
-        rows.append(_line("  ", "There is one account alone, and none to compare it with.", "line--soft"))
+        rows.append(_line("  ", "Only one source reported the task, so there is nothing to compare.", "line--soft"))
     elif found.agree and not found.words:
-        rows.append(_line(f"{glyphs.check} ", "All accounts come to the same.", "line--good"))
+        rows.append(_line(f"{glyphs.check} ", "All sources agree.", "line--good"))
     rows += [_line(f"{glyphs.folded} ", words, "line--warning") for words in found.words]
-    for one in found.aspects:
-        if one.lines:
-            minus, plus = (_TITLES[way] for way in one.compared)
-            rows += [_line("", ""), _line("  ", f"{one.name}: - is what came {minus}, + {plus}", "line--soft")]
-            rows += diff_lines(one.lines)
+    for aspect in found.aspects:
+        if aspect.lines:
+            minus, plus = (_TITLES[way] for way in aspect.compared)
+            rows += [_line("", ""), _line("  ", f"{aspect.name}: - {minus}, + {plus}", "line--soft")]
+            rows += diff_lines(aspect.lines)
     return rows
 
 
-def _aspect(one: Aspect, found: Comparison, glyphs: Glyphs, cell: int) -> Paragraph:
-    style = _VERDICT_STYLES.get(one.verdict.value, "line--bad")
+def _aspect(aspect: Aspect, found: Comparison, glyphs: Glyphs, cell: int) -> Paragraph:
+    style = _VERDICT_STYLES.get(aspect.verdict.value, "line--bad")
     mark = glyphs.check if style == "line--good" else glyphs.quiet if style == "line--soft" else glyphs.cross
-    cells = [clean_line(one.values.get(way, "") or "-", cell - 2) for way in found.sources]
-    name = clean_line(one.name, _NAME - 3)
+    cells = [clean_line(aspect.values.get(way, "") or "-", cell - 2) for way in found.sources]
+    name = clean_line(aspect.name, _NAME - 3)
     head = f"{mark} {name}{' ' * (_NAME - 2 - cell_len(name))}"
-    return Paragraph((head, style), "".join(said + " " * (cell - cell_len(said)) for said in cells), "line--text")
+    return Paragraph((head, style), "".join(text + " " * (cell - cell_len(text)) for text in cells), "line--text")
 
 
 def _line(head: str, text: str, style: str = "line--text") -> Paragraph:

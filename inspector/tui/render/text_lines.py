@@ -10,7 +10,7 @@ from rich.cells import cell_len, get_character_cell_size
 from inspector.text.sanitise import Cleaner, clean
 
 Piece: TypeAlias = tuple[str, str]
-"""A run of text, not yet sanitised, and the component class of the view that gives it its style."""
+"""A run of text, not yet sanitised, and the component class of the view for its style."""
 
 Line: TypeAlias = Sequence[Piece]
 """One line, without its line break."""
@@ -33,7 +33,7 @@ class LineSource(Protocol):
 
 
 LIMIT = 4_000_000
-"""The most characters that one text shows, approximately; more would make a resize slow."""
+"""The most characters that are shown of a text, approximately; more would make a resize slow."""
 LONGEST = 4000
 """The most characters that a paragraph shows; the raw view has all of them."""
 DEFAULT_WIDTH = 80
@@ -270,7 +270,7 @@ class ItemLines(Generic[_Item]):
         return self._lines[index][0]
 
     def item(self, index: int) -> _Item | None:
-        """Return the item that a line shows, None for a line about none or outside the range."""
+        """Return the item that a line shows, None for a line without an item or outside the range."""
         return self._lines[index][1] if 0 <= index < len(self._lines) else None
 
     def _build(self, width: int) -> Iterable[tuple[Line, _Item | None]]:

@@ -22,36 +22,38 @@ _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "li
 """The members of `Likely` in their order; a cause after these is ruled out."""
 _WHAT = 26
 _CELL = 11
-_MEANWHILE = {None: "", True: "; the task stood still meanwhile", False: "; the task went on meanwhile"}
-_SOURCES = ("stream", "push", "response")
-"""The values of `Source`, which is loaded after the first frame."""
+_MEANWHILE = {None: "", True: "; the task did not change meanwhile", False: "; the task continued meanwhile"}
+_SOURCES = {"stream": "stream", "push": "push", "response": "response"}
+"""The values of `Source`, which is loaded after the first frame, and their titles."""
 
 
-def place_lines(bound: str, advertised: str, reach: Reachable) -> list[Content]:
-    """Return the address of the receiver, its advertised url, and whether the agent can reach it."""
+def receiver_lines(address: str, public_url: str, reach: Reachable) -> list[Content]:
+    """Return the address of the receiver, its public url, and whether the agent can reach it."""
     style = {True: "$state-good", False: "$state-bad", None: "$state-warning"}[reach.good]
     quiet = "$wire-quiet"
     return [
-        Content.assemble((f"{'bound':<{_LABEL}}", quiet), plain(bound), ("   advertised  ", quiet), plain(advertised)),
+        Content.assemble(
+            (f"{'address':<{_LABEL}}", quiet), plain(address), ("   public URL  ", quiet), plain(public_url)
+        ),
         Content.assemble((f"{'reachable':<{_LABEL}}", quiet), (plain(reach.words).plain, style)),
     ]
 
 
-def hook_line(hook: WebhookRegistration) -> Content:
+def registration_line(hook: WebhookRegistration) -> Content:
     """Return a registration with its counts and its state."""
     standing = hook.problem
     counts = Content.assemble(
         (f"{hook.accepted:,} accepted", "$state-good" if hook.accepted else "$text-soft"),
         (f"   {hook.refused:,} refused", "$state-bad" if hook.refused else "$text-soft"),
-        (f"   {hook.failing:,} failed as dialled in" if hook.failing else "", "$state-warning"),
+        (f"   {hook.failing:,} failed by an override" if hook.failing else "", "$state-warning"),
     )
     return Content.assemble(
-        (f"{f'hook {hook.registration.number}':<{_LABEL}}", "$wire-quiet"),
+        (f"{f'webhook {hook.registration.number}':<{_LABEL}}", "$wire-quiet"),
         (f"{standing}   ", "$state-warning") if standing else "",
         counts if hook.received or not standing else "",
-        ("   for task " if hook.task_id else "   not heard of yet", "$text-soft"),
+        ("   for task " if hook.task_id else "   no task yet", "$text-soft"),
         plain(hook.task_id[:SHORT_ID]),
-        (f"   asks for {hook.registration.auth.words}", "$text-soft"),
+        (f"   expects {hook.registration.auth.words}", "$text-soft"),
     )
 
 
@@ -60,23 +62,25 @@ def reconciled(
 ) -> list[Paragraph]:
     """Return the updates by stream, push and GetTask as a table, remarks on it, and the retries.
 
-    Each chain of attempts comes with whether the task stood still meanwhile, None if unknown.
+    `chains` has, for each chain of attempts, whether the task did not change meanwhile, None if unknown.
     """
     if not found.updates:
-        return [_line("", "line--soft", "Nothing of this task was recorded yet.")]
+        return [_line("", "line--soft", "No event of this task was recorded yet.")]
     began = found.updates[0].first
-    head = "".join(f"{way:<{_CELL}}" for way in _SOURCES)
-    lines = [labelled("  update", f"{head}push after", _WHAT, "line--soft")]
+    head = "".join(f"{title:<{_CELL}}" for title in _SOURCES.values())
+    lines = [labelled("  update", f"{head}push delay", _WHAT, "line--soft")]
     lines += [_update(update, began, glyphs) for update in found.updates]
-    counted = ", ".join(f"{count:,} by {way}" for way, count in found.events.items())
+    counted = ", ".join(f"{count:,} by {_SOURCES[way]}" for way, count in found.events.items())
     lines += [_gap(), _line("  events      ", "line--soft", counted)]
-    lines += [_line(f"{glyphs.folded} ", "line--warning", said) for said in found.words]
+    lines += [_line(f"{glyphs.folded} ", "line--warning", remark) for remark in found.words]
     if chains:
         lines += [_gap(), _line("  retries", "line--soft", "")]
-    for chain, still in chains:
+    for chain, unchanged in chains:
         mark, style = (glyphs.check, "line--good") if chain.accepted else (glyphs.cross, "line--bad")
         first = chain.attempts[0]
-        lines.append(_line(f"{mark} #{first.seq:<6}", style, f"{first.answer}: {chain.words(now)}{_MEANWHILE[still]}"))
+        lines.append(
+            _line(f"{mark} #{first.seq:<6}", style, f"{first.answer}: {chain.words(now)}{_MEANWHILE[unchanged]}")
+        )
     return lines
 
 
@@ -86,7 +90,7 @@ def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
     delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
     shown = clean_line(f"{what}  {update.name}", _WHAT - 3)
     head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
-    text = "".join(f"{_seen(one, began):<{_CELL}}" for one in cells) + delay
+    text = "".join(f"{_seen(cell, began):<{_CELL}}" for cell in cells) + delay
     return _line(head, "line--bad" if update.differs else "line--text", text)
 
 

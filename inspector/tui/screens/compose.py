@@ -1,4 +1,4 @@
-"""Compose: the parts and options of a message, its problems, and a preview of the request."""
+"""The compose screen: the parts and options of a message, its problems, and a preview of the request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, PART, Outline, OutlineView, Row, rows_of
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane, ask_form
-from inspector.tui.compose.schema_form import offers, open_form
+from inspector.tui.compose.schema_form import forms_of, open_form
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
@@ -34,51 +34,54 @@ from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.widgets.footer import KeyFooter
 
 _PAUSE = 0.12
-"""Seconds after the last change until the request is made again."""
+"""The seconds between the last change and the update of the request."""
 _KINDS = {
-    PartKind.TEXT: "text          words, as long as you like",
-    PartKind.FILE: "file          from the disk, sent along",
-    PartKind.LINK: "file by url   the agent fetches it",
-    PartKind.DATA: "data          JSON",
+    PartKind.TEXT: "text          plain text",
+    PartKind.FILE: "file          a local file, sent in the message",
+    PartKind.LINK: "file by URL   a file that the agent downloads",
+    PartKind.DATA: "data          a JSON value",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The message, and its call if it is to be sent; `by_hand` if the request was edited, so that the call differs."""
+    """The message, and its call if the user sent it; `is_raw` if the call sends an edited request instead."""
 
     draft: Draft
     stream: bool
-    turn: Call | None = None
-    by_hand: bool = False
+    call: Call | None = None
+    is_raw: bool = False
 
 
 class ComposeScreen(Screen["Outcome | None"]):
-    """Edits a message and returns its outcome."""
+    """Edits a message; returns an `Outcome`, or None if nothing was changed."""
 
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+b", "send(True)", "send otherwise", id="compose.other", tooltip="Send it in the other way"),
-        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part"),
-        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="To the next part"),
-        Binding("f8", "preview", "request", id="compose.preview", tooltip="The request in place of the part, and back"),
+        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part to the message"),
+        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="Go to the next part"),
         Binding(
-            "f3", "by_hand", "by hand", id="compose.raw", tooltip="Write the request by hand, or from the form again"
+            "ctrl+b", "send(False)", "send without streaming", id="compose.blocking", tooltip="Send without streaming"
         ),
+        Binding("ctrl+b", "send(True)", "send with streaming", id="compose.streaming", tooltip="Send with streaming"),
+        Binding("f8", "preview", "preview", id="compose.preview", tooltip="Switch between part and request preview"),
+        Binding("f3", "edit_raw", "edit raw", id="compose.raw", tooltip="Edit the raw request, or discard the edits"),
         Binding(
             "f4",
             "interface",
             "interface",
             id="compose.interface",
-            tooltip="Talk to another interface, in another protocol version",
+            tooltip="Choose the interface and protocol version",
         ),
-        Binding("alt+i", "form", "form", id="compose.form", tooltip="Fill in the form that the agent gave"),
-        Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy it as curl, httpx, text or JSON"),
-        Binding("f9", "save", "save", id="compose.save", tooltip="Save it as a snippet (*.a2a.toml)"),
-        Binding("ctrl+t", "toggle_stream", "stream", id="compose.stream", tooltip="Streamed or not", show=False),
-        Binding("escape", "leave", "back", id="compose.back", tooltip="To the outline, then back to Talk"),
-        Binding("f1", "app.help", "help", id="compose.help", tooltip="What the keys do here"),
+        Binding("alt+i", "form", "form", id="compose.form", tooltip="Fill in the form of the agent"),
+        Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy the request, for example as curl"),
+        Binding("f9", "save", "save", id="compose.save", tooltip="Save the message as a snippet (*.a2a.toml)"),
+        Binding(
+            "ctrl+t", "toggle_stream", "streaming", id="compose.stream", tooltip="Turn streaming on or off", show=False
+        ),
+        Binding("escape", "leave", "back", id="compose.back", tooltip="Go to the outline, then to Chat"),
+        Binding("f1", "app.help", "help", id="compose.help", tooltip="Show the keys and symbols"),
     ]
 
     def __init__(self, session: Session, draft: Draft, *, stream: bool) -> None:
@@ -87,14 +90,14 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.draft = draft
         self.stream = stream
         self._choice: Interface | None = session.connection.choice if session.connection else None
-        self._turn: Call | None = None
+        self._call: Call | None = None
         self._edited: tuple[int, DraftPart] | None = None  # the part in the editor and its index
-        self._original: Call | None = None  # the call whose request is edited by hand
+        self._original: Call | None = None  # the call whose request is edited as text
         self._notes: tuple[MessageWarning, ...] = ()
         self._problem = ""  # why there is no request
         self._problems: dict[str, str] = {}
         self._timer: Timer | None = None
-        self._asked_to_drop = False
+        self._discard_confirmed = False
         self._removed: list[tuple[int, DraftPart]] = []
         self._title_line = Static(id="compose-title")
         self._outline = OutlineView(id="outline", follow=False)
@@ -128,34 +131,34 @@ class ComposeScreen(Screen["Outcome | None"]):
     # The outline
 
     def change(self, draft: Draft) -> None:
-        """Use another draft, and make its request soon."""
+        """Use another draft, and update its request after a pause."""
         self.draft = draft
         self._show_outline()
         self._show_row()
         self.make_soon()
 
     def make_soon(self) -> None:
-        """Make the request again when nothing has changed for a moment."""
+        """Update the request when the draft has not changed for a moment."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_PAUSE, self._make)
 
     def _make(self, *, stream: bool | None = None) -> None:
-        """Make the request and its warnings, with or without streaming."""
-        self._turn, self._problems, self._notes, self._problem = None, {}, (), ""
+        """Build the request and its warnings, with or without streaming."""
+        self._call, self._problems, self._notes, self._problem = None, {}, (), ""
         stream = self.stream if stream is None else stream
         try:
-            self._turn = self._session.send(self.draft, stream=stream, choice=self._choice, keep_warnings=True)
-            self._notes = self._turn.warnings
+            self._call = self._session.send(self.draft, stream=stream, choice=self._choice, keep_warnings=True)
+            self._notes = self._call.warnings
         except FaultError as error:
             self._problem = error.fault.sentence()
             for problem in error.problems if isinstance(error, DraftError) else ():
                 self._problems.setdefault(problem.where, problem.words)
-        if self._preview.by_hand is None:
-            if self._turn is None:
+        if self._preview.raw is None:
+            if self._call is None:
                 self._preview.show_problem(self._problem)
             else:
-                self._preview.show_turn(self._turn, self._turn.preview())
+                self._preview.show_call(self._call, self._call.preview())
         self._show_outline()
         self._show_row()
         self._show_title()
@@ -168,7 +171,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         marks |= {_row_of(where): "!" for where in self._problems}
         row = self._outline.row
         if isinstance(self._outline.source, Outline):
-            self._outline.source.take(rows, marks)
+            self._outline.source.update(rows, marks)
             self._outline.refresh_source()
         else:
             self._outline.show(Outline(rows, marks))
@@ -185,13 +188,13 @@ class ComposeScreen(Screen["Outcome | None"]):
                 self._edited = index, part
                 self._editor.show_part(index, part)
             words = [text for where, text in self._problems.items() if _row_of(where) == f"parts/{index}"]
-            self._editor.say(words[0] if words else "", self._noted(f"parts/{index}"))
+            self._editor.show_notes(words[0] if words else "", self._noted(f"parts/{index}"))
         elif row is not None:
             self._setting_text.update(self._setting(row))
 
     def _setting(self, row: Row) -> Content:
-        head = Content.assemble((row.label, "bold"), ("   enter edits it" if row.key else "", "$text-soft"))
-        lines = [head, Content.styled(self._forms.words(row.key), "$text-soft"), plain(row.value, limit=2000)]
+        head = Content.assemble((row.label, "bold"), ("   enter to edit" if row.key else "", "$text-soft"))
+        lines = [head, Content.styled(self._forms.description(row.key), "$text-soft"), plain(row.value, limit=2000)]
         if row.key in self._problems:
             lines.append(plain(self._problems[row.key]).stylize("$state-bad"))
         lines += [plain(words).stylize("$state-warning") for words in self._noted(row.key)]
@@ -203,17 +206,17 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _show_title(self) -> None:
         connection = self._session.connection
         agent = connection.card.name if connection else "no agent"
-        aim = f"to task {self.draft.task_id[:SHORT_ID]}" if self.draft.task_id else "a new task"
+        task = f"task {self.draft.task_id[:SHORT_ID]}" if self.draft.task_id else "new task"
         pieces = [
             Content.assemble(("COMPOSE", "bold $bar")),
-            plain(f"for {agent}", limit=60),
-            Content.styled(aim, "$state-warning" if self.draft.task_id else "$text-soft"),
-            Content.styled("streamed" if self.stream else "whole", "$text-soft"),
+            plain(agent, limit=60),
+            Content.styled(task, "$state-warning" if self.draft.task_id else "$text-soft"),
+            Content.styled(f"streaming {'on' if self.stream else 'off'}", "$text-soft"),
         ]
         if self._problems:
             pieces.append(Content.styled(_count(len(self._problems), "problem"), "$state-bad"))
         if self._notes:
-            notes = f"{_count(len(self._notes), 'note')}: it can be sent all the same"
+            notes = f"{_count(len(self._notes), 'warning')}, can be sent"
             pieces.append(Content.styled(notes, "$state-warning"))
         self._title_line.update(Content("   ").join(pieces))
 
@@ -250,18 +253,18 @@ class ComposeScreen(Screen["Outcome | None"]):
                 self._edited = index, part
 
     def _take_last_keys(self) -> None:
-        """Update the draft with the last keys, whose message has not arrived yet."""
+        """Update the draft with the last typed text, whose event has not arrived yet."""
         if self._edited is not None and self._editor.part is not None and self._edited[0] == self._editor.index:
             self._take_part(self._editor.index, self._editor.part)
 
     def on_preview_pane_edited(self) -> None:
-        """Ask again before the edited request is dropped."""
-        self._asked_to_drop = False
+        """Warn again before the edited request is discarded."""
+        self._discard_confirmed = False
 
     # Parts
 
     def action_add(self) -> None:
-        """Ask for the kind of a part, and add it after the one under the cursor."""
+        """Ask for the kind of a part, and add it after the part under the cursor."""
         choices = [Choice(kind, words) for kind, words in _KINDS.items()]
         ask(self, FormScreen("ADD A PART", choices=choices), self._add)
 
@@ -273,7 +276,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._editor.focus_value()
 
     def _put(self, parts: list[DraftPart], at: int) -> None:
-        """Use other parts, with the cursor on one of them."""
+        """Replace the parts of the message, and move the cursor to the part at an index."""
         self._edited = None
         self.change(replace(self.draft, parts=tuple(parts)))
         self._outline.go_to(f"parts/{at}" if parts else ADD)
@@ -322,10 +325,10 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._put(parts, index + step)
 
     def action_form(self) -> None:
-        """Fill in the form of the agent, into the data part under the cursor or a new one."""
-        found = offers(self._session, self.draft.task_id)
+        """Fill in the form of the agent; the values go to the data part under the cursor or to a new part."""
+        found = forms_of(self._session, self.draft.task_id)
         if not found:
-            notify(self, "The agent gave no form: no JSON schema in its question or in its skills.")
+            notify(self, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
             return
         open_form(self.app, found, self._take_form)
 
@@ -347,18 +350,18 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.refresh_bindings()
 
     def action_interface(self) -> None:
-        """Choose another interface for this message and the next ones."""
+        """Choose another interface for this message and the next messages."""
         if self._session.connection is None:
             return
         if self._preview.is_edited:
-            notify(self, "F3 first: the request that was written by hand would be lost.")
+            notify(self, "The edited request would be lost. Press F3 to discard it, then F4 again.")
             return
-        ask(self, InterfacesScreen(self._session.connection, "TALK TO"), self._use)
+        ask(self, InterfacesScreen(self._session.connection, "INTERFACES"), self._use)
 
     def _use(self, choice: Interface) -> None:
         self._choice = choice
         self._session.use(choice)
-        self._preview.make_again()
+        self._preview.discard_raw()
         self.make_soon()
 
     def action_preview(self) -> None:
@@ -369,40 +372,40 @@ class ComposeScreen(Screen["Outcome | None"]):
         else:
             self._outline.focus()
 
-    def action_by_hand(self) -> None:
-        """Edit the request by hand, or make it from the message again."""
-        if self._preview.by_hand is None:
-            if self._turn is None:
-                notify(self, "There is no request yet that could be edited.", "warning")
+    def action_edit_raw(self) -> None:
+        """Edit the request as text, or discard the edits and build the request from the message again."""
+        if self._preview.raw is None:
+            if self._call is None:
+                notify(self, "There is no request to edit: the message has problems.", "warning")
                 return
             self.add_class("-second")
-            self._original = self._turn
-            self._preview.write_by_hand(self._turn)
+            self._original = self._call
+            self._preview.edit_raw(self._call)
             return
-        if self._keeps_edits("F3 again drops what was written by hand."):
+        if self._keeps_edits("Press F3 again to discard the edited request."):
             return
-        self._asked_to_drop = False
-        self._preview.make_again()
+        self._discard_confirmed = False
+        self._preview.discard_raw()
         self.remove_class("-second")
         self._outline.focus()
         self._make()
 
     def action_copy(self) -> None:
         """Ask for the format, and copy the request."""
-        if self._turn is None:
-            notify(self, "There is no request yet that could be copied.", "warning")
+        if self._call is None:
+            notify(self, "There is no request to copy: the message has problems.", "warning")
         else:
-            ask_form(self.app, self._turn)
+            ask_form(self.app, self._call)
 
     def action_save(self) -> None:
         """Ask for a file name, and save the message as a snippet."""
         self._forms.save_snippet()
 
-    def action_send(self, other: bool = False) -> None:
-        """Return the call, in the `other` way streamed or not, or show why there is none and go to the problem."""
-        stream = self.stream is not other
+    def action_send(self, stream: bool | None = None) -> None:
+        """Return the call, with or without streaming (None: as set), or go to the first problem and show it."""
+        stream = self.stream if stream is None else stream
         self._take_last_keys()
-        raw = self._preview.by_hand
+        raw = self._preview.raw
         if raw is not None and self._original is not None:
             try:
                 call, problem = self._session.send_raw(raw, self._original), ""
@@ -410,9 +413,9 @@ class ComposeScreen(Screen["Outcome | None"]):
                 call, problem = None, error.fault.sentence()
         else:
             self._make(stream=stream)
-            call, problem = self._turn, self._problem
+            call, problem = self._call, self._problem
         if call is not None:
-            self.dismiss(Outcome(self.draft, stream, call, by_hand=raw is not None))
+            self.dismiss(Outcome(self.draft, stream, call, is_raw=raw is not None))
             return
         where = next(iter(self._problems), "")
         if where and raw is None:
@@ -423,34 +426,36 @@ class ComposeScreen(Screen["Outcome | None"]):
     def action_leave(self) -> None:
         """Go from a part or the request to the outline, and from there back to the chat, keeping the draft."""
         if not self._outline.has_focus:
-            if self._preview.by_hand is None:
+            if self._preview.raw is None:
                 self.remove_class("-second")
             self._outline.focus()
             return
-        if self._keeps_edits("Escape again drops what was written by hand; ctrl+s sends it."):
+        if self._keeps_edits("Press escape again to discard the edited request, or ctrl+s to send it."):
             return
         self._take_last_keys()
         self.dismiss(Outcome(self.draft, self.stream))
 
     def _keeps_edits(self, warning: str) -> bool:
-        """Show a warning the first time that an edited request would be dropped, and return whether to keep it."""
-        if not self._preview.is_edited or self._asked_to_drop:
+        """Show a warning the first time that an edited request would be discarded; return whether to keep it."""
+        if not self._preview.is_edited or self._discard_confirmed:
             return False
-        self._asked_to_drop = True
+        self._discard_confirmed = True
         notify(self, warning, "warning")
         return True
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 - Textual's
-        """Disable the keys that do not apply to what is focused."""
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable the keys that do not apply to the focused pane or the state of the message."""
         if action in ("duplicate", "remove", "shift"):
             return self._outline.has_focus and self._outline.part is not None
         if action == "put_back":
             return bool(self._removed)
+        if action == "send":
+            return parameters != (self.stream,)
         return self.has_class("-narrow") if action == "preview" else True
 
 
 def _row_of(where: str) -> str:
-    """Return the key of the row for a place in the message: members of a part belong to its row."""
+    """Return the key of the row of a path in the message; members of a part belong to the row of the part."""
     steps = where.split("/")
     return "/".join(steps[:2]) if steps[0] == "parts" and len(steps) > 1 else ADD if where == "parts" else where
 

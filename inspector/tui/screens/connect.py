@@ -1,4 +1,4 @@
-"""Connect: choose an agent by its url, a recent agent, the demo, or a recent capture."""
+"""The connect screen: enter an agent, or choose the demo, a recent agent or a recent capture."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from inspector.tui.widgets.footer import KeyFooter
 DEMO = "demo"
 """The reference of the built-in agent."""
 _CAPTURES = 5
-"""How many captures are listed."""
+"""The maximum number of captures that are listed."""
 
 
 class ConnectScreen(Screen[None]):
-    """A field for the reference of an agent, and a list of known agents and captures."""
+    """A field for the URL or card file of an agent, and a list of known agents and captures."""
 
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list of agents"),
-        Binding("escape", "back", "back", id="connect.back", tooltip="Back to the agent that is connected"),
+        Binding("escape", "back", "back", id="connect.back", tooltip="Go back to the connected agent"),
     ]
 
     @dataclass
     class Chosen(Message):
-        """An agent was chosen by its reference (or `DEMO`), or a capture by its path."""
+        """The user chose an agent (a URL, a card file or `DEMO`) or a capture (a path)."""
 
         chosen: str | Path
 
@@ -53,9 +53,10 @@ class ConnectScreen(Screen[None]):
         """Make the field and the list."""
         with Vertical(id="connect"):
             yield Static(
-                Content.assemble(("a2a-inspect", "bold $bar"), ("   which agent?", "$text-soft")), id="connect-title"
+                Content.assemble(("a2a-inspect", "bold $bar"), ("   Connect to an agent", "$text-soft")),
+                id="connect-title",
             )
-            hint = "base url, card url, or path of a card file"
+            hint = "base URL, card URL, or path of a card file or capture"
             yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
             yield Static(id="connect-problem")
             yield ChoiceList(enter_hint="connect", id="agents")
@@ -64,11 +65,11 @@ class ConnectScreen(Screen[None]):
     def on_mount(self) -> None:
         """List the known agents and captures."""
         agents, problem = recent_agents.load()
-        self._add(DEMO, "demo", "the built-in mock agent, started for you")
+        self._add(DEMO, "demo", "the built-in mock agent")
         for agent in agents:
             self._add(agent.url, agent.name, f"{agent.url}   {agent.protocol_version}", agent.last_seen)
         for capture in paths.recent_captures(_CAPTURES):
-            self._add(capture.path, "recording", f"{capture.path.name}   {size(capture.size)}", capture.changed)
+            self._add(capture.path, "capture", f"{capture.path.name}   {size(capture.size)}", capture.changed)
         self.query_one(OptionList).highlighted = 0
         self.query_one("#connect-problem", Static).update(plain(problem))
         self.query_one(Input).focus()
@@ -81,7 +82,7 @@ class ConnectScreen(Screen[None]):
         self._choices.append(choice)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Choose what was typed, or the selected line if nothing was."""
+        """Choose the typed text, or the selected line if the field is empty."""
         event.stop()
         typed = event.value.strip()
         if typed.endswith(paths.SUFFIX) and "://" not in typed:

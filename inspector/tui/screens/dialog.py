@@ -1,4 +1,4 @@
-"""A dialog: a screen on top of another one that returns a result, or None if it is closed without one."""
+"""A base class for dialogs: modal screens that return a result, or None if the user cancels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result | None]):
-    """A frame with a title, the widgets of `body`, and the footer."""
+    """A modal frame with a title, the widgets of `body`, and the footer."""
 
     FRAME: ClassVar[str] = "dialog"
     """The id of the frame, for the style sheet."""
@@ -39,15 +39,15 @@ class Dialog(ModalScreen[Result | None]):
         yield from ()
 
     def action_leave(self) -> None:
-        """Close the dialog and change nothing."""
+        """Close the dialog without a result."""
         self.dismiss(None)
 
 
 def ask(node: MessagePump, dialog: Dialog[Result], use: Callable[[Result], object]) -> None:
-    """Show a dialog, and call `use` with its result unless it is closed without one."""
+    """Show a dialog, and call `use` with its result unless the user cancels."""
 
-    def take(result: Result | None) -> None:
+    def on_closed(result: Result | None) -> None:
         if result is not None:
             use(result)
 
-    node.app.push_screen(dialog, take)
+    node.app.push_screen(dialog, on_closed)

@@ -1,4 +1,4 @@
-"""The doctor: the steps of an examination, their results, and what to do."""
+"""The doctor dialog: the checks of an agent, their results and remedies."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class DoctorScreen(Dialog[Choice]):
-    """Shows an examination while it runs; returns the proposed interface if the user chooses it."""
+    """Shows the checks while they run; returns the proposed interface if the user accepts it."""
 
     CSS_PATH = "doctor.tcss"
     FRAME = "doctor"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "reconnect", "talk as proposed", id="doctor.reconnect", tooltip="Talk to what did answer"),
+        Binding("r", "reconnect", "use proposed", id="doctor.reconnect", tooltip="Use the proposed interface"),
         Binding("y", "copy", "copy", id="doctor.copy", tooltip="Copy the report"),
         Binding("escape,q", "leave", "close", id="doctor.close", tooltip="Close the doctor"),
     ]
@@ -42,10 +42,10 @@ class DoctorScreen(Dialog[Choice]):
 
     def body(self) -> ComposeResult:
         """Make the list of steps."""
-        yield FactView(id="steps", empty="Looking ...")
+        yield FactView(id="steps", empty="Checking ...")
 
     def on_mount(self) -> None:
-        """Begin the examination."""
+        """Start the checks."""
         self.query_one(FactView).focus()
         self._show()
         self._examine()
@@ -60,7 +60,7 @@ class DoctorScreen(Dialog[Choice]):
 
     def _show(self) -> None:
         report = self._doctor.report
-        state = "looking" if not self._done else "sound" if report.passed else "something is wrong"
+        state = "checking" if not self._done else "passed" if report.passed else "failed"
         style = "$text-soft" if not self._done else "$state-good" if report.passed else "$state-bad"
         title = Content.assemble(("DOCTOR", "bold"), ("   ", ""), Content(report.reference), (f"   {state}", style))
         self.heading.update(title)
@@ -77,7 +77,7 @@ class DoctorScreen(Dialog[Choice]):
 
     def action_copy(self) -> None:
         """Copy the report as text."""
-        lines = (f"{one.head[0]}{one.text}" for one in paragraphs(self._doctor.report, self._glyphs))
+        lines = (f"{line.head[0]}{line.text}" for line in paragraphs(self._doctor.report, self._glyphs))
         copy(self, "\n".join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -88,12 +88,12 @@ class DoctorScreen(Dialog[Choice]):
 
 
 def paragraphs(report: Report, glyphs: Glyphs) -> list[Paragraph]:
-    """Return a report as paragraphs: the steps with their remedies, the proposals, and declared against observed."""
+    """Return a report as paragraphs: the checks and remedies, the proposals, and a table of declared and observed."""
     width = max((len(step.name) for step in report.steps), default=0)
     lines = [paragraph for step in report.steps for paragraph in _step(step, width, glyphs)]
     for proposal in report.proposals:
-        why = Paragraph((f"{glyphs.folded} ", "line--warning"), f"{proposal.reason}: r talks to it", "line--text")
-        lines += [_GAP, why]
+        hint = f"{proposal.reason}. Press r to use it."
+        lines += [_GAP, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
     if report.comparisons:
         lines += [_GAP, Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
     for row in report.comparisons:

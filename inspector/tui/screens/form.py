@@ -1,4 +1,4 @@
-"""Dialogs to fill in: a form of choices and fields, and a list of values to mark."""
+"""Dialogs for input: a form with choices and fields, and a list of values to select."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CHOICE = "choice"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice: its value, its label, and the names of the fields that belong to it."""
+    """One choice: its value, its label, and the names of the fields that are shown for it."""
 
     value: str
-    words: str
+    label: str
     fields: tuple[str, ...] = ()
 
 
@@ -41,12 +41,12 @@ class Field:
 
 
 class FormScreen(Dialog[dict[str, str]]):
-    """Returns the values by field name; `check` returns what is wrong with them, `""` if nothing is."""
+    """Returns the values by field name; `check` returns an error message for invalid values, else `""`."""
 
     CSS_PATH = "form.tcss"
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "close", id="form.close", tooltip="Close the form, and change nothing"),
+        Binding("escape", "leave", "close", id="form.close", tooltip="Close the form without changes"),
     ]
 
     def __init__(
@@ -65,9 +65,11 @@ class FormScreen(Dialog[dict[str, str]]):
         self._check = check
 
     def body(self) -> ComposeResult:
-        """Make the choices, the fields and the line for a problem."""
+        """Make the choices, the fields and the line for an error message."""
         if self._choices:
-            yield ChoiceList(*(Option(plain(one.words)) for one in self._choices), enter_hint="choose", id="choices")
+            yield ChoiceList(
+                *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"
+            )
         for field in self._fields:
             with Horizontal(id=f"row-{field.name}", classes="row"):
                 yield Static(plain(field.label), classes="label")
@@ -97,7 +99,7 @@ class FormScreen(Dialog[dict[str, str]]):
         for field in self._fields:
             self.query_one(f"#row-{field.name}").display = field in shown
             last = field is shown[-1] if shown else False
-            self.query_one(f"#field-{field.name}", LineInput).enter_hint = "done" if last else "next"
+            self.query_one(f"#field-{field.name}", LineInput).enter_hint = "confirm" if last else "next"
 
     def on_option_list_option_highlighted(self) -> None:
         """Show the fields of the choice."""
@@ -133,49 +135,49 @@ class FormScreen(Dialog[dict[str, str]]):
 
 
 class PickScreen(Dialog[tuple[str, ...]]):
-    """Offers values to mark, and a field for others; returns the marked values, then the typed ones."""
+    """Offers a list of values and a field for other values; returns the selected values, then the typed values."""
 
     CSS_PATH = "form.tcss"
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", "done", id="pick.done", tooltip="Take what is marked", priority=True),
-        Binding("space", "mark", "mark", id="pick.mark", tooltip="Mark it, or not", show=False),
-        Binding("escape", "leave", "close", id="pick.close", tooltip="Close it, and change nothing"),
+        Binding("ctrl+s", "done", "confirm", id="pick.done", tooltip="Confirm the selection", priority=True),
+        Binding("space", "select", "select", id="pick.select", tooltip="Select or deselect the value", show=False),
+        Binding("escape", "leave", "close", id="pick.close", tooltip="Close the list without changes"),
     ]
 
     def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
         super().__init__(title)
         self._offered = list(offered)
-        self._marked = {value for value in chosen if value in self._offered}
+        self._selected = {value for value in chosen if value in self._offered}
         self._others = [value for value in chosen if value not in self._offered]
 
     def body(self) -> ComposeResult:
         """Make the list and the field for other values."""
         if self._offered:
-            yield ChoiceList(*map(self._option, self._offered), enter_hint="mark", id="choices")
+            yield ChoiceList(*map(self._option, self._offered), enter_hint="select", id="choices")
         with Horizontal(classes="row"):
-            yield Static("others" if self._offered else "values", classes="label")
-            yield LineInput(", ".join(self._others), enter_hint="done", placeholder="with commas between")
+            yield Static("other values" if self._offered else "values", classes="label")
+            yield LineInput(", ".join(self._others), enter_hint="confirm", placeholder="separated by commas")
 
     def _option(self, value: str) -> Option:
-        return Option(plain(f"[{'x' if value in self._marked else ' '}] {value}", limit=300))
+        return Option(plain(f"[{'x' if value in self._selected else ' '}] {value}", limit=300))
 
     def on_mount(self) -> None:
-        """Focus the list, or the field if nothing is offered."""
+        """Focus the list, or the field if there is no list."""
         self.query(OptionList if self._offered else Input).first().focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Mark or unmark the value that was chosen."""
+        """Select or deselect the value that was clicked."""
         self._toggle(event.option_index)
 
-    def action_mark(self) -> None:
-        """Mark or unmark the value under the cursor."""
+    def action_select(self) -> None:
+        """Select or deselect the value under the cursor."""
         listed = self.query(ChoiceList)
         if listed and listed.first().highlighted is not None:
             self._toggle(listed.first().highlighted or 0)
 
     def _toggle(self, index: int) -> None:
-        self._marked ^= {self._offered[index]}
+        self._selected ^= {self._offered[index]}
         listed = self.query_one(ChoiceList)
         listed.replace_option_prompt_at_index(index, self._option(self._offered[index]).prompt)
 
@@ -184,6 +186,6 @@ class PickScreen(Dialog[tuple[str, ...]]):
         self.action_done()
 
     def action_done(self) -> None:
-        """Return the marked and the typed values."""
+        """Return the selected and the typed values."""
         typed = [value.strip() for value in self.query_one(Input).value.split(",")]
-        self.dismiss((*(value for value in self._offered if value in self._marked), *filter(None, typed)))
+        self.dismiss((*(value for value in self._offered if value in self._selected), *filter(None, typed)))

@@ -1,4 +1,4 @@
-"""The frame of the app: the status bar, the tabs of the views, and the footer."""
+"""The frame of the main screens: the status bar, the tabs of the views, and the footer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from inspector.tui.widgets.status_bar import Status, StatusBar
 from inspector.tui.widgets.view_tabs import ViewTabs
 
 LAST_KEYS = (
-    Binding("question_mark", "app.help", "help", id="help.short", tooltip="What the keys do here"),
-    Binding("q", "app.quit", "quit", id="quit.short", tooltip="Leave the inspector", show=False),
+    Binding("question_mark", "app.help", "help", id="help.short", tooltip="Show the keys and symbols"),
+    Binding("q", "app.quit", "quit", id="quit.short", tooltip="Quit a2a-inspect", show=False),
 )
 """The keys that the help lists last."""
 
 
 class FrameScreen(Screen[None]):
-    """The frame; the tabs and the number keys change `view`."""
+    """A screen with the frame around its content; the tabs and the number keys change `view`."""
 
     CSS_PATH = "frame.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*view_bindings()]
@@ -62,7 +62,7 @@ class FrameScreen(Screen[None]):
 
 
 class BootScreen(FrameScreen):
-    """The frame until there is a session; the workbench opens with its `view`."""
+    """The frame while the session is loaded; the workbench then opens with the same `view`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*LAST_KEYS]
 

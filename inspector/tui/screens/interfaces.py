@@ -1,4 +1,4 @@
-"""A menu of the interfaces of an agent, each with its protocol version."""
+"""A menu of the interfaces of an agent, with protocol version, binding and URL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InterfacesScreen(Dialog[Choice]):
         yield ChoiceList(enter_hint="choose", id="interface-list")
 
     def on_mount(self) -> None:
-        """List the interfaces that can be used, and below them the others with the reason."""
+        """List the interfaces that can be used, then the other interfaces with the reason."""
         card = self._connection.card
         listed = self.query_one(OptionList)
         for choice in alternatives(card):

@@ -1,4 +1,4 @@
-"""A list of sent messages and snippets: search one, edit it or send it again."""
+"""The dialog of sent messages and snippets: search for a message, edit it or send it again."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 
-_MOST = 200
+_MAX_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message of the list, which is found by its text and by `words`; only snippets have variables."""
+    """One message of the list, with the text and the `words` to search; only snippets have variables."""
 
     draft: Draft
     title: str
@@ -49,25 +49,25 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
     """Returns the message that was chosen, and whether to send it at once."""
 
     CSS_PATH = "message_history.tcss"
-    FRAME = "recall"
+    FRAME = "message-history"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send again", id="recall.send", tooltip="Send it as it is", priority=True),
-        Binding("down,up", "to_list", "list", id="recall.list", tooltip="To the list", show=False),
-        Binding("escape", "leave", "close", id="recall.close", tooltip="Close the list"),
+        Binding("ctrl+s", "send", "send again", id="history.send", tooltip="Send the message again", priority=True),
+        Binding("down,up", "to_list", "list", id="history.list", tooltip="Go to the list", show=False),
+        Binding("escape", "leave", "close", id="history.close", tooltip="Close the list"),
     ]
 
     def __init__(self, history: MessageHistory) -> None:
-        super().__init__("SENT BEFORE, AND SNIPPETS")
+        super().__init__("SENT MESSAGES AND SNIPPETS")
         self._history = history
         self._entries: list[Entry] = []
         self._shown: list[Entry] = []
 
     def body(self) -> ComposeResult:
         """Make the search field, the list and the line for problems."""
-        hint = "a word of it, of its agent or its file"
-        yield LineInput(enter_hint="edit it", placeholder=hint, id="recall-words")
-        yield ChoiceList(enter_hint="edit it", id="recall-list")
-        yield Static(id="recall-said")
+        hint = "search by text, agent or file name"
+        yield LineInput(enter_hint="edit", placeholder=hint, id="history-words")
+        yield ChoiceList(enter_hint="edit", id="history-list")
+        yield Static(id="history-problem")
 
     def on_mount(self) -> None:
         """Start reading the list."""
@@ -83,17 +83,17 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
             for item in snippets
         ]
         self._entries += [
-            Entry(item.draft, item.draft.label, f"{_when(item.at)}  {item.agent}", item.agent) for item in sent
+            Entry(item.draft, item.draft.label, f"{_local_time(item.at)}  {item.agent}", item.agent) for item in sent
         ]
         notes = [*problems, *filter(None, [problem])]
         if not self._entries and not notes:
-            notes = [f"Nothing was sent yet, and there is no *{SUFFIX} in {Path.cwd()}."]
-        self.query_one("#recall-said", Static).update(plain("\n".join(notes[:3]), newlines=True))
-        self._list("")
+            notes = [f"There are no sent messages, and no snippets (*{SUFFIX}) in {Path.cwd()}."]
+        self.query_one("#history-problem", Static).update(plain("\n".join(notes[:3]), newlines=True))
+        self._show("")
 
-    def _list(self, words: str) -> None:
+    def _show(self, words: str) -> None:
         wanted = words.lower().split()
-        self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MOST]
+        self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MAX_SHOWN]
         listed = self.query_one(OptionList)
         listed.clear_options()
         listed.add_options(
@@ -105,25 +105,25 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for what is typed."""
-        self._list(event.value)
+        self._show(event.value)
 
     def on_input_submitted(self) -> None:
         """Return the message under the cursor."""
-        self._take(at_once=False)
+        self._choose(at_once=False)
 
     def on_option_list_option_selected(self) -> None:
         """Return the message that was chosen."""
-        self._take(at_once=False)
+        self._choose(at_once=False)
 
     def action_send(self) -> None:
         """Return the message under the cursor, to be sent at once."""
-        self._take(at_once=True)
+        self._choose(at_once=True)
 
     def action_to_list(self) -> None:
         """Focus the list."""
         self.query_one(OptionList).focus()
 
-    def _take(self, *, at_once: bool) -> None:
+    def _choose(self, *, at_once: bool) -> None:
         index = self.query_one(OptionList).highlighted
         if index is None or index >= len(self._shown):
             return
@@ -138,5 +138,5 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
 
 
-def _when(at: float) -> str:
+def _local_time(at: float) -> str:
     return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}"

@@ -1,4 +1,4 @@
-"""Search: one line at the bottom, over whatever is searched while one types."""
+"""A search line at the bottom of the screen; the search runs at each key."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from inspector.tui.widgets.fields import LineInput
 
 
 class SearchScreen(ModalScreen[None]):
-    """Calls `find` with what is typed, at each key, and shows what it says; escape takes the search back."""
+    """Calls `find` with the typed text at each key and shows the result that it returns; escape clears the search."""
 
     CSS_PATH = "search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "give_up", "take back", id="search.close", tooltip="Search for nothing any more"),
+        Binding("escape", "clear", "clear", id="search.close", tooltip="Clear the search"),
     ]
 
     def __init__(self, find: Callable[[str], str], words: str = "") -> None:
@@ -37,25 +37,25 @@ class SearchScreen(ModalScreen[None]):
             yield Static(id="search-found")
 
     def on_mount(self) -> None:
-        """Take the keys."""
+        """Focus the line."""
         self.query_one(Input).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Search for what stands there now."""
-        said = self._find(event.value)
-        keys = "   enter keeps it   escape takes it back"
-        self.query_one("#search-found", Static).update(Content.assemble((said, "$foreground"), (keys, "$wire-quiet")))
+        """Search for the typed text."""
+        found = self._find(event.value)
+        keys = "   enter keep   escape clear"
+        self.query_one("#search-found", Static).update(Content.assemble((found, "$foreground"), (keys, "$wire-quiet")))
 
     def on_input_submitted(self) -> None:
-        """Leave what was found as it is."""
+        """Close the line and keep the search."""
         self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:
-        """Leave what was found as it is, when something else is clicked."""
+        """Close the line and keep the search, if the click is outside the line."""
         if event.widget is self:
             self.dismiss(None)
 
-    def action_give_up(self) -> None:
-        """Search for nothing any more."""
+    def action_clear(self) -> None:
+        """Clear the search and close the line."""
         self._find("")
         self.dismiss(None)

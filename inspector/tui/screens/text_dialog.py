@@ -1,4 +1,4 @@
-"""A dialog that shows paragraphs, which may take a moment to compute."""
+"""A dialog that shows paragraphs, which are computed asynchronously."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class TextDialog(Dialog[None]):
     """Shows what `write` returns; updates it on request and, if it is `live`, every second."""
 
     CSS_PATH = "text_dialog.tcss"
-    FRAME = "paper"
+    FRAME = "text-dialog"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "again", "again", id="paper.again", tooltip="Look again"),
-        Binding("y", "copy", "copy", id="paper.copy", tooltip="Copy it as text"),
-        Binding("escape,q", "leave", "close", id="paper.close", tooltip="Close it"),
+        Binding("r", "refresh_text", "refresh", id="text.refresh", tooltip="Refresh the text"),
+        Binding("y", "copy", "copy", id="text.copy", tooltip="Copy the text"),
+        Binding("escape,q", "leave", "close", id="text.close", tooltip="Close the dialog"),
     ]
 
     def __init__(self, title: str, write: Write, *, live: bool = False) -> None:
@@ -37,22 +37,22 @@ class TextDialog(Dialog[None]):
 
     def body(self) -> ComposeResult:
         """Make the text."""
-        yield FactView(id="paper-text", empty="Looking ...")
+        yield FactView(id="dialog-text", empty="Loading ...")
 
     def on_mount(self) -> None:
         """Compute the text once it is laid out."""
         self.query_one(FactView).focus()
-        self.call_after_refresh(self.action_again)  # the width is known by then
+        self.call_after_refresh(self.action_refresh_text)  # only then is the width known
         if self._live:
-            self.set_interval(1.0, self.action_again)
+            self.set_interval(1.0, self.action_refresh_text)
 
     @property
     def width(self) -> int:
         """The width of a line in cells."""
         return self.query_one(FactView).scrollable_content_region.width
 
-    @work(group="paper", exclusive=True)
-    async def action_again(self) -> None:
+    @work(group="text dialog", exclusive=True)
+    async def action_refresh_text(self) -> None:
         """Compute the text again, and keep the scroll position."""
         written = await self._write()
         if written != self._paragraphs or not written:
@@ -63,4 +63,4 @@ class TextDialog(Dialog[None]):
 
     def action_copy(self) -> None:
         """Copy the text."""
-        copy(self, "\n".join(f"{one.head[0]}{one.text}" for one in self._paragraphs))
+        copy(self, "\n".join(f"{line.head[0]}{line.text}" for line in self._paragraphs))

@@ -1,4 +1,4 @@
-"""An object of a record as it was received, and translated to another protocol version, side by side."""
+"""The translate dialog: an object as received and in another protocol version, side by side."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ class TranslateScreen(Dialog[None]):
 
     CSS_PATH = "translate.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "translate(1)", "next version", id="translate.next", tooltip="Show the next protocol version"),
         Binding(
-            "x", "turn(1)", "next protocol version", id="lens.next", tooltip="Show it in the next protocol version"
+            "X",
+            "translate(-1)",
+            "previous version",
+            id="translate.previous",
+            tooltip="Show the previous protocol version",
         ),
-        Binding(
-            "X", "turn(-1)", "the one before", id="lens.previous", tooltip="Show it in the protocol version before"
-        ),
-        Binding("y", "copy", "copy", id="lens.copy", tooltip="Copy the value under the cursor"),
-        Binding("escape,q", "leave", "close", id="lens.close", tooltip="Close the lens"),
+        Binding("y", "copy", "copy", id="translate.copy", tooltip="Copy the value under the cursor"),
+        Binding("escape,q", "leave", "close", id="translate.close", tooltip="Close the translation"),
     ]
 
     def __init__(self, translations: list[Translation]) -> None:
@@ -40,7 +42,7 @@ class TranslateScreen(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         """Make the two sides and the footer."""
-        with Vertical(id="lens"):
+        with Vertical(id="translate"):
             with Horizontal():
                 with Vertical():
                     yield Static(id="left-title", classes="pane-title")
@@ -55,29 +57,31 @@ class TranslateScreen(Dialog[None]):
         """Show the object as it was received, and beside it the first translation."""
         received = self._translations[0]
         self.query_one("#left-title", Static).update(
-            Content.assemble((f"AS IT CAME  {received.name}", "bold"), ("   members that we know", "$text-soft"))
+            Content.assemble((f"RECEIVED  {received.name}", "bold"), ("   known members only", "$text-soft"))
         )
         self.query_one("#left", JsonView).show_value(received.value)
         self._show()
         self.query_one("#right").focus()
 
-    def action_turn(self, step: int) -> None:
-        """Show the next translation (1) or the one before (-1)."""
+    def action_translate(self, step: int) -> None:
+        """Show the next (1) or the previous (-1) translation."""
         others = len(self._translations) - 1
         self._shown = (self._shown - 1 + step) % others + 1
         self._show()
 
     def _show(self) -> None:
         translation = self._translations[self._shown]
-        self.query_one("#right-title", Static).update(Content.styled(f"IN {translation.name}", "bold"))
+        self.query_one("#right-title", Static).update(Content.styled(f"TRANSLATED  {translation.name}", "bold"))
         self.query_one("#right", JsonView).show_value(translation.value)
         losses = self.query_one("#losses", Static)
         if not translation.losses:
-            losses.update(Content.styled("Nothing is lost.", "$state-good"))
+            losses.update(Content.styled("No members are lost.", "$state-good"))
         elif "" in translation.losses:
-            losses.update(Content.styled("This protocol version has nothing of the kind.", "$state-bad"))
+            losses.update(Content.styled("This object does not exist in this protocol version.", "$state-bad"))
         else:
-            losses.update(Content.assemble(("lost there   ", "$state-warning"), plain("   ".join(translation.losses))))
+            losses.update(
+                Content.assemble(("lost members   ", "$state-warning"), plain("   ".join(translation.losses)))
+            )
 
     def action_copy(self) -> None:
         """Copy the value under the cursor of the side that has the focus."""

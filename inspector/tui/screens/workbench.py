@@ -1,4 +1,4 @@
-"""The workbench: the screen of a session, with its status, its views and the footer."""
+"""The workbench: the main screen of a session, with the views and the calls that they request."""
 
 from __future__ import annotations
 
@@ -46,31 +46,43 @@ from inspector.tui.widgets.timeline_pane import PHASE
 from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
-_TURNS = 4
-"""Event-loop iterations after each slice of a recording: a key passes several asyncio tasks until it is drawn."""
-_OF_AGENTS = frozenset({"push", "doctor", "again", "interfaces"})
-"""The actions that need an agent, and are disabled in a recording."""
+_LOOP_ITERATIONS = 4
+"""Event-loop iterations after each part of a capture: a key passes several asyncio tasks until it is drawn."""
+_NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces"})
+"""The actions that need an agent, and are disabled in a capture."""
 
 V = TypeVar("V", bound=View)
 
 
 class WorkbenchScreen(FrameScreen):
-    """Shows a session, and makes the calls that its views ask for."""
+    """Shows a session in several views, and makes the calls that the views request."""
 
     CSS_PATH = "workbench.tcss"
     ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyFooter"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "push", "push", id="push.toggle", tooltip="Register a webhook with every message, or stop to"),
-        Binding("y", "copy", "copy", id="copy", tooltip="Copy what is selected"),
-        Binding("backslash", "unzoom", "all of it", id="unzoom", tooltip="All of the screen again"),
-        Binding("backslash", "zoom", "zoom", id="zoom", tooltip="The focused pane alone, and back", show=False),
+        Binding("p", "push", "push", id="push.toggle", tooltip="Turn push notifications on or off"),
+        Binding("y", "copy", "copy", id="copy", tooltip="Copy the selection"),
+        Binding("backslash", "unzoom", "restore", id="unzoom", tooltip="Restore the pane"),
+        Binding("backslash", "zoom", "zoom", id="zoom", tooltip="Maximise the focused pane", show=False),
         Binding(
-            "m", "interfaces", "interface", id="interfaces", tooltip="Choose interface and protocol version", show=False
+            "m",
+            "interfaces",
+            "interface",
+            id="interfaces",
+            tooltip="Choose the interface and protocol version",
+            show=False,
         ),
-        Binding("x", "lens", "lens", id="lens", tooltip="The selected record in another protocol version", show=False),
-        Binding("e", "again", "again", id="again", tooltip="Send the selected message again, elsewhere", show=False),
-        Binding("d", "doctor", "doctor", id="doctor", tooltip="Which protocol does this agent really speak?"),
-        Binding("f2", "tour", "tour", id="tour", tooltip="The guided tour: begin it, or give it the keys", show=False),
+        Binding(
+            "x",
+            "translate",
+            "translate",
+            id="translate",
+            tooltip="Translate the record to another protocol version",
+            show=False,
+        ),
+        Binding("e", "send_again", "send again", id="again", tooltip="Send the selected message again", show=False),
+        Binding("d", "doctor", "doctor", id="doctor", tooltip="Check the card, interfaces and versions"),
+        Binding("f2", "tour", "tour", id="tour", tooltip="Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
 
@@ -97,7 +109,7 @@ class WorkbenchScreen(FrameScreen):
 
     def on_mount(self) -> None:
         """Add the views after the frame is shown, because showing a screen styles all of its widgets again."""
-        self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.poke())
+        self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.request())
         self.call_after_refresh(self._add_views)
 
     async def _add_views(self) -> None:
@@ -116,31 +128,31 @@ class WorkbenchScreen(FrameScreen):
         self._unsubscribe()
 
     def _tick(self) -> None:
-        """Animate the title of a running task, unless all of the screen is about to be drawn."""
+        """Animate the title of a running task, unless the whole screen is about to be drawn."""
         if self.view == self.chat.id and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
 
     # The state of the session
 
     def show_recording(self, recording: Recording) -> None:
-        """Show a capture, from when it begins to be read."""
-        self._doing = ("off", "recording")
+        """Show a capture while and after it is read."""
+        self._doing = ("off", "capture")
         self.agent.show_recording()
-        self.view = "talk"
+        self.view = "chat"
         self.chat.action_back()
         self._read(recording)
 
-    @work(group="turns")
+    @work(group="calls")
     async def _read(self, recording: Recording) -> None:
-        """Read a capture slice by slice, so that keys are handled between two slices."""
+        """Read a capture in parts, so that keys are handled between two parts."""
         try:
             for _ in recording.read():
-                self._doing = ("busy", f"recording, {recording.part_read:.0%} read")
-                for _ in range(_TURNS):
+                self._doing = ("busy", f"capture, {recording.part_read:.0%} read")
+                for _ in range(_LOOP_ITERATIONS):
                     await asyncio.sleep(0)
-            self._doing = ("off", "recording")
+            self._doing = ("off", "capture")
         except CaptureError as error:
-            self._doing = ("bad", f"recording, {recording.part_read:.0%} read")
+            self._doing = ("bad", f"capture, {recording.part_read:.0%} read")
             notify(self, str(error), "error")
         tasks = recording.tasks.all()
         if tasks:
@@ -152,7 +164,7 @@ class WorkbenchScreen(FrameScreen):
         self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
         self.agent.show_connection(connection)
         self.chat.composer.stream = connection.card.capabilities.streaming is not False
-        self.run_worker(self.chat.composer.take_up(), group="draft left")
+        self.run_worker(self.chat.composer.restore_draft(), group="draft left")
         self.refresh_view()
 
     def on_agent_view_connected(self, event: AgentView.Connected) -> None:
@@ -200,7 +212,7 @@ class WorkbenchScreen(FrameScreen):
         self._current.refresh_view()
         self._current.focus_first()
 
-    def give_way(self) -> None:
+    def yield_to_input(self) -> None:
         """Pause drawing and deliveries for a moment, so that a key is handled first."""
         self._throttle.yield_to_input()
         self.session.push.yield_to_input()
@@ -219,49 +231,49 @@ class WorkbenchScreen(FrameScreen):
     # Actions on the session and the selected record
 
     def action_copy(self) -> None:
-        """Copy the selection."""
+        """Copy the selected text, or the selected item of the view."""
         copy(self, self.get_selected_text() or self._current.selected_text())
 
     def action_interfaces(self) -> None:
         """Choose the interface and the protocol version to use."""
         if self.session.connection is not None:
-            ask(self, InterfacesScreen(self.session.connection, "TALK TO"), self.use)
+            ask(self, InterfacesScreen(self.session.connection, "INTERFACES"), self.use)
 
     def on_status_bar_interface_clicked(self) -> None:
         """Choose the interface."""
         self.action_interfaces()
 
-    def action_lens(self) -> None:
+    def action_translate(self) -> None:
         """Translate the selected record to other protocol versions."""
         record = self._current.selected_record()
         if record is None:
             return
-        seen = translations(record, self.session.journal.request_of(record))
-        if seen:
-            self.app.push_screen(TranslateScreen(seen))
+        found = translations(record, self.session.journal.request_of(record))
+        if found:
+            self.app.push_screen(TranslateScreen(found))
         else:
-            notify(self, "This record carries nothing that another protocol version would spell.")
+            notify(self, "This record contains no A2A object that can be translated.")
 
-    def action_again(self) -> None:
+    def action_send_again(self) -> None:
         """Send the message of the selected record again, over an interface that the user chooses."""
         record = self._current.selected_record()
         if self.session.connection is None:
             return
         if record is None or not record.exchange:
-            notify(self, "Select a message that was sent, or its answer.")
+            notify(self, "Select a sent message or its response.")
             return
         exchange = record.exchange
-        menu = InterfacesScreen(self.session.connection, "SEND AGAIN TO")
+        menu = InterfacesScreen(self.session.connection, "SEND AGAIN   choose the interface")
         ask(self, menu, lambda choice: self._send_again(exchange, choice))
 
     def _send_again(self, exchange: int, choice: Choice) -> None:
         with notify_faults(self):
             call = self.session.send_again(exchange, choice)
-            self.view = "talk"
+            self.view = "chat"
             self.chat.drive(call)
 
     def action_doctor(self) -> None:
-        """Examine the agent, even if it could not be connected."""
+        """Run the doctor, also if the connection to the agent failed."""
         doctor = lazy_loading.doctor(self.session, self._reference)
         ask(self, DoctorScreen(doctor, self._glyphs), self.use)
 
@@ -275,26 +287,26 @@ class WorkbenchScreen(FrameScreen):
 
     def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Put an example into the composer."""
-        self.view = "talk"
+        self.view = "chat"
         self.chat.composer.fill(event.example)
 
-    def on_chat_view_wanted(self) -> None:
-        """Show the chat, because a call was started."""
-        self.view = "talk"
+    def on_chat_view_show_wanted(self) -> None:
+        """Show the Chat view, because a call was started."""
+        self.view = "chat"
 
     def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
-        """Show a task in the chat."""
+        """Show a task in the Chat view."""
         self.chat.follow_task(event.task_id)
-        self.view = "talk"
+        self.view = "chat"
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
         self.view = "traffic"
         self._traffic.show_seq(event.seq)
 
-    @work(group="turns")
+    @work(group="calls")
     async def on_call_wanted(self, event: CallWanted) -> None:
-        """Make the calls behind a key one after the other."""
+        """Make the calls of an operation in sequence."""
         calls: list[Call] = []
         with notify_faults(self):
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
@@ -303,7 +315,7 @@ class WorkbenchScreen(FrameScreen):
             self._show_answer(call)
 
     def _show_answer(self, call: Call) -> None:
-        """Show an error, or a response that is not about the state of a task."""
+        """Show an error, or a response that no other view shows."""
         answer, number = call.exchange.answer, call.exchange.number
         if call.fault is not None:
             notify_fault(self, call.fault)
@@ -321,7 +333,7 @@ class WorkbenchScreen(FrameScreen):
     # The tour
 
     async def offer_tour(self, *, begin: bool) -> None:
-        """Enable the key of the tour, because this is the demo agent, and start the tour if wanted."""
+        """Enable the key of the tour, because this is the demo agent, and start the tour if `begin`."""
         self._has_tour = True
         self.refresh_bindings()
         if begin:
@@ -345,20 +357,20 @@ class WorkbenchScreen(FrameScreen):
         self._current.focus_first()
 
     def on_tour_shown(self, event: Tour.Shown) -> None:
-        """Show what a step of the tour is about."""
+        """Show the view and the record of a step of the tour."""
         step = event.step
         self.view = step.view
-        if step.face:
-            self._current.post_message(SectionTabs.Chosen(step.face))
+        if step.section:
+            self._current.post_message(SectionTabs.Chosen(step.section))
         if event.found:
             self._current.show_seq(event.found)
         if event.focused and self._tour is not None:
             self._tour.focus()
-        if step.lens:
-            self.action_lens()
+        if step.translate:
+            self.action_translate()
 
     def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
-        """Send the message of a step, unless a call is running, which may be the same."""
+        """Send the message of a step, unless a call is running, which may have sent it already."""
         if not self.chat.is_busy and not self.session.journal.exchanges.open:
             self._send_for_tour(event.tour, event.send)
 
@@ -373,7 +385,7 @@ class WorkbenchScreen(FrameScreen):
             self.chat.send_text(send.text, stream=send.stream, answer=send.answer)
 
     def _use_version(self, version: str) -> None:
-        """Use the first interface with a protocol version, unless the one in use has it."""
+        """Use the first interface with a protocol version, unless the current interface has it."""
         connection = self.session.connection
         if connection is not None and self.session.choice.dialect.version != version:
             choices = (choice for choice in alternatives(connection.card) if choice.dialect.version == version)
@@ -381,13 +393,13 @@ class WorkbenchScreen(FrameScreen):
                 self.use(choice)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the tour of other agents than the demo's, and disable what needs an agent in a recording."""
+        """Hide the tour unless the agent is the demo, and disable actions that need an agent in a capture."""
         if not self.ready.is_set() and action != "go":
             return None
         if action == "tour":
             return self._has_tour
         if action in ("zoom", "unzoom"):
             return (self.maximized is not None) is (action == "unzoom")
-        if action in _OF_AGENTS and self.session.recorded:
+        if action in _NEEDS_AGENT and self.session.recorded:
             return None
         return super().check_action(action, parameters)

@@ -1,4 +1,4 @@
-"""Agent: the card rendered, as it was served, compared with other cards of the agent, and as a copy to edit."""
+"""The Agent view: the rendered card, the raw card, changes since other cards, and a copy to edit."""
 
 from __future__ import annotations
 
@@ -43,45 +43,45 @@ SECTIONS = (
     SectionTab("card", "card"),
     SectionTab("raw", "raw", "r"),
     SectionTab("extended", "extended", "e"),
-    SectionTab("drift", "drift", "D"),
+    SectionTab("changes", "changes", "D"),
     SectionTab("edit", "edit", "E"),
 )
 """The sections of the view."""
 
-_NO_EXTENDED = "The extended card was not asked for yet; e asks for it."
-_NO_DRIFT = "No other card was seen of this agent yet. R fetches it again; later sessions compare with this one."
+_NO_EXTENDED = "The extended card has not been requested yet. Press e to request it."
+_NO_CHANGES = "No other card of this agent is stored. Press R to fetch the card again; later sessions compare with it."
 
 
 class AgentView(View):
-    """Shows the card of the agent; before, the attempts to connect, or why they failed."""
+    """Shows the card of the agent; until it is fetched, the attempts to connect, or why they failed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", "find", id="agent.find", tooltip="Find skills by their words"),
-        Binding("r", "raw", "raw", id="agent.raw", tooltip="The card as it was served, or as a person reads it"),
+        Binding("slash", "find", "find", id="agent.find", tooltip="Search the skills"),
+        Binding("r", "raw", "raw", id="agent.raw", tooltip="Show the raw or the rendered card"),
         Binding(
             "e",
             "call('EXTENDED_CARD')",
             "extended",
             id="agent.extended",
-            tooltip="Ask for the extended card, and compare it",
+            tooltip="Get the extended card and compare it",
         ),
-        Binding("R", "again", "refresh", id="agent.refresh", tooltip="Fetch the card again, if it is another one now"),
-        Binding("o", "app.connect", "other agent", id="agent.other", tooltip="Connect to another agent"),
-        Binding("D", "face('drift')", "drift", id="agent.drift", tooltip="What changed since earlier cards"),
-        Binding("S", "verify", "verify", id="agent.verify", tooltip="Fetch the signatures' keys, and verify them"),
+        Binding("R", "refresh_card", "refresh", id="agent.refresh", tooltip="Fetch the card again"),
+        Binding("o", "app.connect", "connect", id="agent.connect", tooltip="Connect to another agent"),
+        Binding("D", "section('changes')", "changes", id="agent.changes", tooltip="Show changes since earlier cards"),
+        Binding("S", "verify", "verify", id="agent.verify", tooltip="Fetch the keys and verify the signatures"),
         Binding("v", "older", "older", id="agent.older", tooltip="Compare with an older card", show=False),
-        Binding("E", "edit", "edit", id="agent.edit", tooltip="Edit a copy of the card, and lint it while you do"),
-        Binding("escape", "home", "card", id="agent.card", tooltip="Back to the card", show=False),
+        Binding("E", "edit", "edit", id="agent.edit", tooltip="Edit and validate a copy of the card"),
+        Binding("escape", "home", "card", id="agent.card", tooltip="Go back to the card", show=False),
     ]
 
-    LIVE = frozenset({"again"})
+    NEEDS_AGENT = frozenset({"refresh_card"})
 
     class RefreshWanted(Message):
         """The user wants to connect again, because no agent is connected."""
 
     @dataclass
     class Connected(Message):
-        """The agent serves another card now."""
+        """The agent now serves another card."""
 
         connection: Connection
 
@@ -100,7 +100,7 @@ class AgentView(View):
         self._raw = RawCard(glyphs, id="raw")
         self._changes = {
             "extended": ChangeView(id="extended", empty=_NO_EXTENDED),
-            "drift": ChangeView(id="drift", empty=_NO_DRIFT),
+            "changes": ChangeView(id="changes", empty=_NO_CHANGES),
         }
         self._editor = CardEditor(glyphs, id="edit")
         sections = (self._connecting, self._card, self._raw, *self._changes.values(), self._editor)
@@ -112,45 +112,45 @@ class AgentView(View):
         yield self._switcher
 
     @property
-    def face(self) -> str:
+    def section(self) -> str:
         """The id of the section that is shown."""
         return self._switcher.current or ""
 
     @property
     def connection(self) -> Connection | None:
-        """The agent that is connected."""
+        """The connection to the agent, if any."""
         return self.session.connection
 
     def show_connecting(self, reference: str) -> None:
         """Show the attempts to connect."""
-        self.action_face("connecting")
+        self.action_section("connecting")
         self._connecting.begin(reference)
 
     def show_recording(self) -> None:
-        """Show that there is no agent, because a recording is open."""
+        """Show that there is no agent, because a capture is open."""
         self._connecting.show_recording()
 
     def show_fault(self, fault: Fault) -> None:
-        """Show why there is no agent; a response that is not a valid card can be read and edited."""
+        """Show why the connection failed; a response that is not a valid card can be read and edited."""
         bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
         self._unread = next((record for record in reversed(bodies) if record.findings), None)
-        self.action_face("connecting")
+        self.action_section("connecting")
         self._connecting.show_fault(fault, unread=self._unread is not None)
 
     def show_connection(self, connection: Connection) -> None:
         """Show the card of the agent, or the new card if it changed."""
         self._unread = None
         self._card.show(CardLines(connection, self._observed, self.glyphs))
-        self._observe()
-        if self.face == "connecting":
-            self.action_face("card")
-        elif self.face == "raw" and not self._raw_of_extended:
+        self._update_observed()
+        if self.section == "connecting":
+            self.action_section("card")
+        elif self.section == "raw" and not self._raw_of_extended:
             self._show_raw()
         self._show_title()
         if connection.card.signatures:
             self._verify(connection, fetch=False)
 
-    @work(group="turns")
+    @work(group="calls")
     async def _verify(self, connection: Connection, *, fetch: bool) -> None:
         """Verify the signatures of the card, with or without fetching their keys."""
         keys = await fetch_keys(self.session, connection) if fetch else None
@@ -162,13 +162,13 @@ class AgentView(View):
 
     def refresh_view(self) -> None:
         """Show the attempts to connect, or the observed behaviour."""
-        if self.face == "connecting":
+        if self.section == "connecting":
             if self.connection is None and not self.session.recorded:
-                self._connecting.show_tries()
+                self._connecting.show_attempts()
         else:
-            self._observe()
+            self._update_observed()
 
-    def _observe(self) -> None:
+    def _update_observed(self) -> None:
         """Show new observations of the agent's behaviour."""
         if self._observed.catch_up(self.session.journal.capture):
             self._card.renew()
@@ -179,14 +179,14 @@ class AgentView(View):
         self._keep = keep
         self._earlier, problem = await asyncio.to_thread(_earlier_cards, self.session, keep=keep)
         self._older = 0
-        self._show_drift()
+        self._show_changes()
         self._show_title()
         if problem:
             notify(self, problem, "warning")
 
-    def _show_drift(self) -> None:
+    def _show_changes(self) -> None:
         if self._earlier:
-            self._changes["drift"].show(since_earlier(self._earlier, self._older, self.glyphs))
+            self._changes["changes"].show(since_earlier(self._earlier, self._older, self.glyphs))
 
     def show_extended(self, raw: bytes) -> None:
         """Show how the extended card differs from the public one."""
@@ -200,26 +200,26 @@ class AgentView(View):
     def show_no_extended(self, fault: Fault) -> None:
         """Show why there is no extended card."""
         self._extended = b""
-        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} e asks again."
+        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} Press e to request it again."
         self._show_answer(ChangeLines([], [], self.glyphs))
 
     def _show_answer(self, lines: ChangeLines) -> None:
         """Show the result of the call for the extended card, unless the user is editing."""
         self._changes["extended"].show(lines)
-        if self.face != "edit":
-            self.action_face("extended")
+        if self.section != "edit":
+            self.action_section("extended")
 
     # Sections
 
     def _show_title(self) -> None:
-        self._tabs.display = self.face != "connecting"
+        self._tabs.display = self.section != "connecting"
         count = len(self._earlier[0].changes) if self._earlier else 0
-        tabs = [tab._replace(name=f"drift {count:,}") if tab.id == "drift" and count else tab for tab in SECTIONS]
+        tabs = [tab._replace(name=f"changes {count:,}") if tab.id == "changes" and count else tab for tab in SECTIONS]
         tabs = tabs if self.connection else [tab for tab in tabs if tab.id in ("raw", "edit")]
         note = ""
-        if self.face == "raw":
-            note = f"{'of the extended card  ' if self._raw_of_extended else ''}{self._raw.json.pointer}"
-        self._tabs.show(tabs, self.face, note)
+        if self.section == "raw":
+            note = f"{'extended card  ' if self._raw_of_extended else ''}{self._raw.json.pointer}"
+        self._tabs.show(tabs, self.section, note)
 
     def on_json_view_highlighted(self) -> None:
         """Show the JSON pointer of the cursor."""
@@ -227,87 +227,91 @@ class AgentView(View):
 
     def focus_first(self) -> None:
         """Focus the section that is shown."""
-        if self.face == "raw":
+        if self.section == "raw":
             self.screen.set_focus(self._raw.json)
-        elif self.face == "edit":
+        elif self.section == "edit":
             self._editor.focus_text()
         else:
-            self.screen.set_focus(self.query_one(f"#{self.face}"))
+            self.screen.set_focus(self.query_one(f"#{self.section}"))
 
-    def action_face(self, face: str) -> None:
+    def action_section(self, section: str) -> None:
         """Show a section."""
-        self._switcher.current = face
+        self._switcher.current = section
         self._show_title()
         if self.screen.focused is None or self.has_focus_within:
             self.focus_first()
         self.refresh_bindings()
 
     def _show_raw(self) -> None:
-        """Show the bytes of the public card, the extended card, or what was served instead of a card."""
+        """Show the JSON of the public card, of the extended card, or of the response instead of a card."""
         if self._raw_of_extended:
-            self._raw.show(self._extended, [_remark("the extended card, as it was answered")])
+            self._raw.show(self._extended, [_note("the extended card, as received")])
         elif self.connection is not None:
             self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
         elif self._unread is not None:
-            self._raw.show(self._unread.raw, [_remark("what stands in the place of a card")], self._unread.findings)
+            self._raw.show(
+                self._unread.raw, [_note("the response that was received instead of a card")], self._unread.findings
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable what needs a card if there is none, and what does not apply to the section."""
+        """Disable actions that need a card if there is none, and actions that do not apply to the section."""
         if action == "find":
-            return self.face == "card"
+            return self.section == "card"
         if action == "raw":
             return bool(self.connection or self._unread) or None
         if action == "edit":
             return bool(self.connection or self._unread)
         if action == "home":
-            return self.face != self._home
-        if action == "face":
-            return self.connection is not None and self.face not in parameters
+            return self.section != self._home
+        if action == "section":
+            return self.connection is not None and self.section not in parameters
         if action == "verify":
             return bool(self.connection and self.connection.card.signatures)
         if action == "older":
-            return self.face == "drift" and len(self._earlier) > 1
+            return self.section == "changes" and len(self._earlier) > 1
         return super().check_action(action, parameters)
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         """Show the section that was clicked."""
-        match event.face:
+        match event.section:
             case "raw":
-                self._see_raw()
+                self._show_raw_at()
             case "edit":
                 self.action_edit()
-            case face:
-                self.action_face(face)
+            case section:
+                self.action_section(section)
 
     @property
     def _home(self) -> str:
         return "card" if self.connection else "connecting"
 
     def action_home(self) -> None:
-        """Show the card, or why there is none."""
-        self.action_face(self._home)
+        """Show the card, or why the connection failed."""
+        self.action_section(self._home)
 
     def action_raw(self) -> None:
-        """Switch between the raw and the rendered card, at the same place."""
-        match self.face:
+        """Switch between the raw and the rendered card, at the same JSON pointer."""
+        match self.section:
             case "raw":
-                self.action_face("extended" if self._raw_of_extended else self._home)
+                self.action_section("extended" if self._raw_of_extended else self._home)
             case "card":
-                self._see_raw(self._card.pointer)
-            case "extended" | "drift" as face:
-                self._see_raw(self._changes[face].pointer, of_extended=face == "extended" and bool(self._extended))
+                self._show_raw_at(self._card.pointer)
+            case "extended" | "changes" as section:
+                self._show_raw_at(
+                    self._changes[section].pointer, of_extended=section == "extended" and bool(self._extended)
+                )
             case _:
-                self._see_raw()
+                self._show_raw_at()
 
-    def _see_raw(self, pointer: str = "", *, of_extended: bool = False) -> None:
+    def _show_raw_at(self, pointer: str = "", *, of_extended: bool = False) -> None:
         self._raw_of_extended = of_extended
         self._show_raw()
-        self.action_face("raw")
+        self.action_section("raw")
         self._raw.json.go_to(pointer)
 
     def on_card_view_place_wanted(self, event: CardView.PlaceWanted) -> None:
-        """Show the place of a finding in the raw card."""
-        self._see_raw(event.pointer)
+        """Show the JSON pointer of a finding in the raw card."""
+        self._show_raw_at(event.pointer)
 
     def action_find(self) -> None:
         """Search the skills."""
@@ -319,9 +323,9 @@ class AgentView(View):
             self._verify(self.connection, fetch=True)
 
     def action_older(self) -> None:
-        """Compare with the next older card, or after the oldest with the last one."""
+        """Compare with the next older card; after the oldest card, with the newest."""
         self._older = (self._older + 1) % len(self._earlier)
-        self._show_drift()
+        self._show_changes()
 
     def action_edit(self) -> None:
         """Edit a copy of the card; the copy is kept until the session ends."""
@@ -332,20 +336,20 @@ class AgentView(View):
             if problem:
                 notify(self, problem, "warning")
                 return
-        self.action_face("edit")
+        self.action_section("edit")
 
     def on_card_editor_left(self) -> None:
         """Show the card."""
         self.action_home()
 
-    def action_again(self) -> None:
+    def action_refresh_card(self) -> None:
         """Fetch the card again, or connect again if there is none."""
         if self.connection is not None:
             self._refresh(self.connection)
         else:
             self.post_message(self.RefreshWanted())
 
-    @work(group="turns")
+    @work(group="calls")
     async def _refresh(self, before: Connection) -> None:
         with notify_faults(self):
             after = await self.session.refresh()
@@ -359,12 +363,12 @@ class AgentView(View):
             notify(self, "The card is unchanged.")
 
     def selected_text(self) -> str:
-        """Return the example, the value or the change under the cursor, or else the raw card."""
-        match self.face:
+        """Return the example, the value or the change under the cursor; by default the raw card."""
+        match self.section:
             case "raw":
                 return self._raw.json.value
-            case "extended" | "drift":
-                return self._changes[self.face].text
+            case "extended" | "changes":
+                return self._changes[self.section].text
             case "edit":
                 return self._editor.text
         if isinstance(self._card.act, Try):
@@ -377,7 +381,7 @@ class AgentView(View):
         return value if isinstance(value, str) else text.decode("utf-8", "replace")
 
 
-def _remark(text: str) -> Paragraph:
+def _note(text: str) -> Paragraph:
     return Paragraph(("", "line--soft"), text, "line--soft")
 
 
@@ -386,7 +390,7 @@ def _file_name(name: str) -> str:
 
 
 def _earlier_cards(session: Session, *, keep: bool) -> tuple[list[EarlierCard], str]:
-    """Compare the card with earlier cards of the agent; the second value is the error of the card history or `""`."""
+    """Compare the card with earlier cards of the agent; the second value is an error message or `""`."""
     connection, redactor, problem = session.connection, session.journal.redactor, ""
     if connection is None:
         return [], ""

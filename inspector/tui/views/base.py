@@ -1,4 +1,4 @@
-"""What the views of the workbench have in common."""
+"""The base class of the views of the workbench."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from inspector.tui.render.glyphs import Glyphs
 
 @dataclass
 class CallWanted(Message):
-    """The user wants to call an operation; without a task id, the task of the chat is meant."""
+    """The user wants to call an operation; an empty task id means the task in the Chat view."""
 
     operation: Operation
     task_id: str = ""
 
 
 class View(Container):
-    """One view of a session; it posts what the user wants.
+    """One view of a session; it posts a message for each request of the user.
 
-    A key calls an operation of the agent with an action like `call('GET')`. `refresh_view` is called when something may
-    have changed while the view is visible, and when it becomes visible.
+    A key calls an operation of the agent with an action such as `call('GET')`. `refresh_view` is called when the view
+    becomes visible, and while it is visible whenever the session may have changed.
     """
 
     CALLS: ClassVar[Mapping[str, Operation]] = {}
-    """The operations behind actions that do more than to call them."""
-    LIVE: ClassVar[frozenset[str]] = frozenset()
-    """The other actions that need an agent, and are disabled in a recording."""
+    """The operations of actions that do more than the call: operation by action name."""
+    NEEDS_AGENT: ClassVar[frozenset[str]] = frozenset()
+    """The names of other actions that need an agent; they are disabled in a capture."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id, classes="view")
         self.session = session
         self.glyphs = glyphs
 
-    def why_not(self, action: str) -> str:
-        """Return why the agent does not support the operation behind an action, `""` if it does or there is none."""
+    def unavailable_reason(self, action: str) -> str:
+        """Return why the agent does not support the operation of an action; `""` if it does, or for other actions."""
         _, name, parameters = actions.parse(action)
         operation = Operation[str(parameters[0])] if name == "call" else self.CALLS.get(name)
         if operation is None or self.session.connection is None:
@@ -51,7 +51,7 @@ class View(Container):
 
     @property
     def call_task(self) -> str:
-        """The id of the task that calls are about."""
+        """The id of the task for calls, `""` for the task in the Chat view."""
         return ""
 
     def action_call(self, name: str) -> None:
@@ -59,13 +59,13 @@ class View(Container):
         self.post_message(CallWanted(Operation[name], self.call_task))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys that need an agent in a recording."""
-        if self.session.recorded and (action == "call" or action in self.CALLS or action in self.LIVE):
+        """Disable the keys that need an agent in a capture."""
+        if self.session.recorded and (action == "call" or action in self.CALLS or action in self.NEEDS_AGENT):
             return None
         return super().check_action(action, parameters)
 
     def refresh_view(self) -> None:
-        """Show what is new."""
+        """Show the current state of the session."""
 
     def focus_first(self) -> None:
         """Focus the first widget that can be focused."""

@@ -1,4 +1,4 @@
-"""Chat: the timeline, the artifact, the detail of the selected record, and the composer."""
+"""The Chat view: the timeline, the artifact, the detail of the selected record, and the composer."""
 
 from __future__ import annotations
 
@@ -44,34 +44,46 @@ TASK_COLUMNS = (
     Column("artifacts", 2, "right", min_total_width=999),
     Column("message"),
 )
-"""The columns of the Tasks view, most of them hidden, because the list is narrow."""
+"""The columns of the Tasks view; most of them are hidden, because the list is narrow."""
 
 
 class ChatView(BookmarkView):
-    """The conversation with the agent."""
+    """Shows the conversation with the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "compose", "write", id="talk.compose", tooltip="Write a message"),
-        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="talk.cancel", tooltip="Cancel the task", priority=True),
-        Binding("s", "listen_again", "listen again", id="talk.listen", tooltip="The stream was lost: listen again"),
-        Binding("v", "next_view", "view", id="talk.view", tooltip="The selected record decoded, raw, hex, its head"),
-        Binding("f", "fold", "fold", id="talk.fold", tooltip="Fold or unfold runs of chunks", show=False),
-        Binding("escape", "back", "back", id="talk.back", tooltip="Back to the timeline"),
+        Binding("i", "compose", "write", id="chat.compose", tooltip="Write a message"),
+        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="chat.cancel", tooltip="Cancel the task", priority=True),
+        Binding("s", "reconnect", "reconnect", id="chat.reconnect", tooltip="Reconnect the stream"),
+        Binding("v", "next_view", "view", id="chat.view", tooltip="Show decoded, raw, hex, head or diff"),
+        Binding("f", "fold", "fold", id="chat.fold", tooltip="Fold or unfold runs of chunks", show=False),
+        Binding("escape", "back", "back", id="chat.back", tooltip="Go back to the timeline"),
         Binding(
-            "s", "call('SUBSCRIBE')", "resubscribe", id="talk.subscribe", tooltip="Listen to the task again", show=False
+            "s",
+            "call('SUBSCRIBE')",
+            "subscribe",
+            id="chat.subscribe",
+            tooltip="Subscribe to the task (SubscribeToTask)",
+            show=False,
         ),
-        Binding("t", "travel", "time travel", id="talk.travel", tooltip="The task as it was, event by event"),
-        Binding("slash", "filter", "filter", id="talk.filter", tooltip="The rows that a filter leaves, alone"),
-        Binding("c", "compare", "compare", id="talk.compare", tooltip="The task by stream, by push and by GetTask"),
-        Binding("h", "health", "stream", id="talk.health", tooltip="How well the stream flows", show=False),
-        Binding("R", "automatic", "auto", id="talk.automatic", tooltip="Listen again by itself, or not", show=False),
+        Binding("t", "travel", "time travel", id="chat.travel", tooltip="Show the task at an earlier event"),
+        Binding("slash", "filter", "filter", id="chat.filter", tooltip="Filter the timeline"),
+        Binding("c", "compare", "compare", id="chat.compare", tooltip="Compare stream, push and GetTask"),
+        Binding("h", "statistics", "statistics", id="chat.statistics", tooltip="Show stream statistics", show=False),
+        Binding(
+            "R",
+            "auto_reconnect",
+            "auto-reconnect",
+            id="chat.automatic",
+            tooltip="Turn automatic reconnecting on or off",
+            show=False,
+        ),
     ]
 
-    CALLS: ClassVar[dict[str, Operation]] = {"listen_again": Operation.SUBSCRIBE, "compare": Operation.GET}
-    LIVE = frozenset({"compose"})
+    CALLS: ClassVar[dict[str, Operation]] = {"reconnect": Operation.SUBSCRIBE, "compare": Operation.GET}
+    NEEDS_AGENT = frozenset({"compose"})
 
-    class Wanted(Message):
-        """The view has to be shown."""
+    class ShowWanted(Message):
+        """The Chat view has to be shown."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -81,7 +93,7 @@ class ChatView(BookmarkView):
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
         self._tasks = TaskRows(session.tasks.all, glyphs)
-        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No task yet.")
+        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")
         self._task_id = ""
         self._seen = ("", "")
@@ -102,20 +114,20 @@ class ChatView(BookmarkView):
         yield self.composer
 
     def refresh_view(self) -> None:
-        """Show new rows, the state of the task and its artifact; reply to a task that waits for an answer."""
+        """Show new rows, the state of the task and its artifact; address the composer to a task that requires input."""
         self._timeline.refresh_rows()
         if self._travel.travelling:
             self._travel.read_on()
         else:
             feed = self._timeline.feed
             if feed.following:
-                self._show_record(feed.cursor)  # the row may be a run that grew
+                self._show_record(feed.cursor)  # the row may be a growing run of chunks
             self._artifact.show(self.shown_task, self._reply)
         self._tasks.refresh()
         self._task_feed.refresh_rows()
         self.show_title()
         self.composer.push_on = self.session.push.on
-        self._aim_where_it_moved()
+        self._update_aim()
 
     @property
     def shown_task(self) -> TrackedTask | None:
@@ -128,31 +140,33 @@ class ChatView(BookmarkView):
         return self.shown_task.id if self.shown_task is not None else ""
 
     def follow_task(self, task_id: str) -> None:
-        """Show another task, and have the composer write to it."""
+        """Show another task, and address the composer to it."""
         if task_id:
             self._task_id, self._reply = task_id, None
         self.aim_at_task()
         self.refresh_view()
 
     def aim_at_task(self) -> None:
-        """Have the composer write to the task if it waits for an answer, else to its context."""
+        """Address the composer to the task if it requires input or authentication, else to its context."""
         task = self.shown_task
         if task is None:
             return
         account = task.now
         if account.state in INTERRUPTED:
-            question = _words(account) or f"({short(account.state)}, without a word)"
-            question = f"to log in elsewhere: {question}" if account.state == State.AUTH_REQUIRED else question
+            question = _status_text(account) or f"({short(account.state)}, without a message)"
+            question = (
+                f"authenticate outside a2a-inspect: {question}" if account.state == State.AUTH_REQUIRED else question
+            )
             self.composer.aim = Aim(task.id, account.context_id, question)
         else:
             self.composer.aim = Aim("", account.context_id)
 
-    def _aim_where_it_moved(self) -> None:
-        """Update the composer when the task begins or ceases to wait for an answer, possibly by a push."""
+    def _update_aim(self) -> None:
+        """Address the composer again when the task starts or stops to require input."""
         task = self.shown_task
-        seen, self._seen = self._seen, (task.now.state, _words(task.now)) if task else ("", "")
-        waits = self._seen[0] in INTERRUPTED
-        if task is not None and seen != self._seen and (waits or self.composer.aim.task_id == task.id):
+        seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
+        interrupted = self._seen[0] in INTERRUPTED
+        if task is not None and seen != self._seen and (interrupted or self.composer.aim.task_id == task.id):
             self.aim_at_task()
 
     def show_title(self) -> None:
@@ -184,7 +198,7 @@ class ChatView(BookmarkView):
             self.detail.show(record)
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Focus the detail of the row, or show the task."""
+        """Focus the detail of the selected row, or show the selected task."""
         if event.feed.id == "timeline":
             self.open_detail()
         else:
@@ -195,7 +209,7 @@ class ChatView(BookmarkView):
         self.screen.set_focus(self._timeline.feed)
 
     def action_back(self) -> None:
-        """Go back to the timeline; from there end the time travel, or else the filter."""
+        """Go back to the timeline; from there end the time travel, or clear the filter."""
         timeline = self._timeline.feed
         if self.has_class("-second") or not timeline.has_focus:
             self.remove_class("-second")
@@ -223,30 +237,29 @@ class ChatView(BookmarkView):
         """Ask the agent for the task, and compare the response with the stream and the pushes."""
         task_id = self._task_of_row()
         if task_id:
-            title = f"STREAM, PUSHES, GETTASK   task {task_id[:SHORT_ID]}"
+            title = f"STREAM, PUSH AND GETTASK   task {task_id[:SHORT_ID]}"
             dialog = TextDialog(title, lambda: self._compare(task_id, dialog.width))
             self.app.push_screen(dialog)
 
     async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
-        comparison, asked = await lazy_loading.ask_and_compare(self.session, task_id)
-        return compared(comparison, asked, self.glyphs, width)
+        comparison, problem = await lazy_loading.ask_and_compare(self.session, task_id)
+        return compared(comparison, problem, self.glyphs, width)
 
     def _task_of_row(self) -> str:
-        """Return the id of the selected row's task, or else of the one that is shown, `""` if there is none."""
+        """Return the task id of the selected row, by default of the task that is shown; `""` if there is none."""
         record = self.selected_record()
         return record.task if record is not None and record.task in self.session.tasks else self.call_task
 
     # Time travel
 
     def action_travel(self) -> None:
-        """Show the task as it was at the selected row, or as it is if the row belongs to another task."""
+        """Show the task at the selected row, or at the last record if the row belongs to another task."""
         record, task_id = self.selected_record(), self._task_of_row()
         if task_id:
-            is_about = record is not None and record.task == task_id
-            seq = record.seq if record is not None and is_about else len(self.session.journal.capture)
+            seq = record.seq if record is not None and record.task == task_id else len(self.session.journal.capture)
             self._travel.enter(task_id, seq)
         else:
-            notify(self, "No task was heard of yet. Send a message first.")
+            notify(self, "There is no task yet. Send a message first.")
 
     def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
         """Show the task as it was at a record."""
@@ -265,23 +278,23 @@ class ChatView(BookmarkView):
 
     # The stream
 
-    def action_health(self) -> None:
+    def action_statistics(self) -> None:
         """Show the statistics of the stream."""
 
         async def write() -> list[Paragraph]:
             return self.stream.in_full()
 
-        self.app.push_screen(TextDialog("STREAM", write, live=True))
+        self.app.push_screen(TextDialog("STREAM STATISTICS", write, live=True))
 
     def on_stream_line_clicked(self) -> None:
         """Show the statistics of the stream."""
-        self.action_health()
+        self.action_statistics()
 
-    def action_automatic(self) -> None:
+    def action_auto_reconnect(self) -> None:
         """Turn automatic reconnecting on or off."""
         self.stream.automatic = not self.stream.automatic
-        said = "is listened to again by itself" if self.stream.automatic else "is listened to again when you press s"
-        notify(self, f"A task whose stream is lost {said}.")
+        how = "automatically" if self.stream.automatic else "when you press s"
+        notify(self, f"A disconnected stream is reconnected {how}.")
         self.refresh_view()
 
     # Calls
@@ -292,7 +305,7 @@ class ChatView(BookmarkView):
         return self._calls > 0
 
     def send_text(self, text: str, *, stream: bool, answer: bool) -> None:
-        """Send a text as a new message, or as an `answer` to the task that waits for one."""
+        """Send a text as a new message, or as an `answer` to the task that requires input."""
         if answer:
             self.aim_at_task()
         aim = self.composer.aim if answer else Aim()
@@ -303,13 +316,13 @@ class ChatView(BookmarkView):
     def on_chat_composer_prepared(self, event: ChatComposer.Prepared) -> None:
         """Send a message."""
         if event.elsewhere:
-            self.post_message(self.Wanted())
-        self.drive(event.turn)
+            self.post_message(self.ShowWanted())
+        self.drive(event.call)
 
     def drive(self, call: Call) -> None:
-        """Run a call in a worker, and show the task that it is about."""
+        """Run a call in a worker, and show its task."""
         self._calls += 1
-        self.run_worker(self._drive(call), group="turns")
+        self.run_worker(self._drive(call), group="calls")
 
     async def _drive(self, call: Call) -> None:
         try:
@@ -318,7 +331,7 @@ class ChatView(BookmarkView):
             self._calls -= 1
 
     async def follow(self, call: Call) -> None:
-        """Run a call to its end, and show the task that it is about."""
+        """Run a call to its end, and show its task."""
         self.composer.problem = ""
         self.composer.show_upload(call)
         known = ""
@@ -336,15 +349,15 @@ class ChatView(BookmarkView):
         self.composer.problem = call.fault.sentence() if call.fault else ""
         self.screen.refresh_bindings()
 
-    def action_listen_again(self) -> None:
-        """Subscribe again to the task whose stream was lost."""
+    def action_reconnect(self) -> None:
+        """Subscribe again to the task whose stream was disconnected."""
         if self.shown_task is not None:
             self.action_call("SUBSCRIBE")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable what is not possible in the state of the task."""
+        """Disable actions that are not possible in the state of the task."""
         lost = self.stream.lost
-        if action == "listen_again":
+        if action == "reconnect":
             return lost
         if parameters == ("SUBSCRIBE",) and lost:
             return False
@@ -358,11 +371,11 @@ class ChatView(BookmarkView):
         return super().check_action(action, parameters)
 
     def selected_text(self) -> str:
-        """Return the payload of the selected record, the value under the cursor, or the artifact's text."""
+        """Return the text of the artifact if it is focused, else the selected payload or value."""
         return self._artifact.selected_text() if self._artifact.has_focus_within else super().selected_text()
 
 
-def _words(account: AssembledTask) -> str:
-    """Return the text of the message in the status of a task."""
+def _status_text(account: AssembledTask) -> str:
+    """Return the text of the status message of a task."""
     message = account.status.message
     return " ".join(part.text for part in message.parts if part.text) if message else ""

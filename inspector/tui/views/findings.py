@@ -1,4 +1,4 @@
-"""Findings, grouped by rule, with the requirement, the remedy and the records of each."""
+"""The Findings view: the findings grouped by rule, with requirement, remedy and occurrences."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ COLUMNS = (
     Column("section", 20, min_total_width=80),
 )
 _ORDER = {severity: number for number, severity in enumerate(Severity)}
-_MOST_PLACES = 200
-"""How many places are listed for one rule."""
+_MAX_OCCURRENCES = 200
+"""The maximum number of occurrences that are listed for one rule."""
 
 
-class Spot(NamedTuple):
-    """A finding and the number of its record."""
+class Occurrence(NamedTuple):
+    """A finding and the sequence number of its record."""
 
     seq: int
     finding: Finding
 
 
 class FindingRows:
-    """One row for each broken rule, the most severe first; only rules with all of `words`."""
+    """One row for each violated rule that contains all of `words`, the most severe rule first."""
 
     def __init__(self, found: dict[str, list[int]], glyphs: Glyphs) -> None:
         self._found = found
@@ -51,12 +51,10 @@ class FindingRows:
         self.rules: list[str] = []
 
     def refresh(self) -> None:
-        """Update the list of broken rules."""
-        self.rules = sorted(
-            filter(self._is_wanted, self._found), key=lambda rule: (_ORDER[rule_of(rule).severity], rule)
-        )
+        """Update the list of violated rules."""
+        self.rules = sorted(filter(self._matches, self._found), key=lambda rule: (_ORDER[rule_of(rule).severity], rule))
 
-    def _is_wanted(self, name: str) -> bool:
+    def _matches(self, name: str) -> bool:
         rule = rule_of(name)
         text = f"{name} {rule.severity.value} {rule.title} {rule.section}".lower()
         return all(word in text for word in self.words.lower().split())
@@ -78,12 +76,19 @@ class FindingRows:
 
 
 class FindingsView(View):
-    """A table of rules, and beside it the explanation and the places of the selected rule."""
+    """Shows the violated rules, and the explanation and the occurrences of the selected rule."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", id="findings.filter", tooltip="Leave the rules with these words"),
-        Binding("n", "spot(1)", "next place", id="findings.next", tooltip="The next place where the rule is broken"),
-        Binding("N", "spot(-1)", "previous place", id="findings.previous", tooltip="The place before", show=False),
+        Binding("slash", "filter", "filter", id="findings.filter", tooltip="Filter the rules by words"),
+        Binding("n", "occurrence(1)", "next occurrence", id="findings.next", tooltip="Go to the next occurrence"),
+        Binding(
+            "N",
+            "occurrence(-1)",
+            "previous occurrence",
+            id="findings.previous",
+            tooltip="Go to the previous occurrence",
+            show=False,
+        ),
     ]
 
     @dataclass
@@ -99,15 +104,17 @@ class FindingsView(View):
         self._feed = Feed(
             COLUMNS,
             self._rows,
-            enter_hint="go to the record",
+            enter_hint="open record",
             id="rules",
             follow=False,
-            empty="Nothing is wrong so far.",
+            empty="No findings.",
         )
-        self._text = Document(id="finding-text", follow=False, empty="Select a finding to read its ground and remedy.")
+        self._text = Document(
+            id="finding-text", follow=False, empty="Select a finding to see its requirement and remedy."
+        )
         self._shown = ""
         self._rule = ""
-        self._spot = 0
+        self._current = 0
 
     def compose(self) -> ComposeResult:
         """Make the table and the explanation."""
@@ -122,11 +129,12 @@ class FindingsView(View):
         self._feed.refresh_rows()
         found, words = self.session.journal.found, self._rows.words
         count = sum(len(found[rule]) for rule in self._rows.rules)
-        of_all = f" of {len(found)}" if words else ""
+        findings = f"{count:,} finding{'' if count == 1 else 's'}"
+        rules = f"{len(self._rows)}{f' of {len(found)}' if words else ''} rule{'' if len(found) == 1 else 's'}"
         self._title.update(
             Content.assemble(
                 ("FINDINGS", "bold"),
-                (f"   {count:,} of {len(self._rows)}{of_all} rules", "$text-soft"),
+                (f"   {findings}, {rules}", "$text-soft"),
                 (f"   filter: {words}" if words else "", "$accent"),
             )
         )
@@ -137,35 +145,35 @@ class FindingsView(View):
         if not 0 <= index < len(self._rows):
             return
         rule = rule_of(self._rows.rules[index])
-        spots = self._spots(rule.id)
+        occurrences = self._occurrences(rule.id)
         if rule.id != self._rule:
-            self._rule, self._spot = rule.id, 0
-        key = f"{rule.id} {len(spots)} {self._spot}"
+            self._rule, self._current = rule.id, 0
+        key = f"{rule.id} {len(occurrences)} {self._current}"
         if key == self._shown:
             return
         self._shown = key
         lines = [f"{rule.id}  {rule.title}", "", rule.requirement, f"({rule.section})", "", rule.remedy, ""]
-        for number, spot in enumerate(spots):
-            where = f" at {spot.finding.pointer}" if spot.finding.pointer else ""
-            mark = self.glyphs.cursor if number == self._spot else " "
-            lines.append(f"{mark} #{spot.seq}  {spot.finding.seen}{where}")
-        if len(spots) == _MOST_PLACES:
-            lines.append("  and perhaps more")
+        for number, occurrence in enumerate(occurrences):
+            where = f" at {occurrence.finding.pointer}" if occurrence.finding.pointer else ""
+            mark = self.glyphs.cursor if number == self._current else " "
+            lines.append(f"{mark} #{occurrence.seq}  {occurrence.finding.seen}{where}")
+        if len(occurrences) == _MAX_OCCURRENCES:
+            lines.append(f"  The first {_MAX_OCCURRENCES} occurrences are listed.")
         self._text.set_text("\n".join(lines))
 
-    def _spots(self, rule: str) -> list[Spot]:
-        spots: list[Spot] = []
+    def _occurrences(self, rule: str) -> list[Occurrence]:
+        occurrences: list[Occurrence] = []
         for seq in dict.fromkeys(self.session.journal.found[rule]):
             record = self.session.journal.capture.get(seq)
-            spots += [Spot(seq, finding) for finding in record.findings if finding.rule == rule]
-            if len(spots) >= _MOST_PLACES:
+            occurrences += [Occurrence(seq, finding) for finding in record.findings if finding.rule == rule]
+            if len(occurrences) >= _MAX_OCCURRENCES:
                 break
-        return spots[:_MOST_PLACES]
+        return occurrences[:_MAX_OCCURRENCES]
 
-    def action_spot(self, step: int) -> None:
-        """Go to the next place of the rule (1) or the one before (-1), and from the last to the first."""
-        count = len(self._spots(self._rule)) if self._rule else 0
-        self._spot = (self._spot + step) % count if count else 0
+    def action_occurrence(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) occurrence of the rule, and from the last to the first."""
+        count = len(self._occurrences(self._rule)) if self._rule else 0
+        self._current = (self._current + step) % count if count else 0
         self._show_rule()
 
     def action_filter(self) -> None:
@@ -178,7 +186,7 @@ class FindingsView(View):
         return f"{len(self._rows)} of {len(self.session.journal.found)} rules"
 
     def show_seq(self, seq: int) -> None:
-        """Select the first rule that a record breaks."""
+        """Select the first rule that a record violates."""
         broken = {finding.rule for finding in self.session.journal.capture.get(seq).findings}
         index = next((index for index, rule in enumerate(self._rows.rules) if rule in broken), None)
         if index is not None:
@@ -189,14 +197,14 @@ class FindingsView(View):
         self._show_rule()
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go to the record of the selected place, or of the first one."""
+        """Show the record of the selected occurrence, by default of the first."""
         if not 0 <= event.index < len(self._rows):
             return
         rule = self._rows.rules[event.index]
-        spots = self._spots(rule)
-        number = self._spot if rule == self._rule and self._spot < len(spots) else 0
-        if spots:
-            self.post_message(self.RecordWanted(spots[number].seq))
+        occurrences = self._occurrences(rule)
+        number = self._current if rule == self._rule and self._current < len(occurrences) else 0
+        if occurrences:
+            self.post_message(self.RecordWanted(occurrences[number].seq))
 
     def selected_text(self) -> str:
         """Return the explanation of the rule under the cursor."""

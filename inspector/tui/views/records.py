@@ -19,21 +19,30 @@ from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import DetailPane
 
 _LONGEST = 200
-"""The maximum length of a note, as of a record's label."""
+"""The maximum length of a note in characters, the same as for the label of a record."""
 
 
 class BookmarkView(View):
-    """A view with a detail pane for the selected record, bookmarks and notes, and keys to go from one to the next."""
+    """A view with a detail pane for the selected record, and keys for bookmarks and notes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Bookmark the record, or not", show=False),
-        Binding("A", "remark", "note", id="mark.remark", tooltip="Write a note on the selected record", show=False),
-        Binding("full_stop", "mark(1)", "next mark", id="mark.next", tooltip="The next bookmark or note", show=False),
-        Binding("comma", "mark(-1)", "mark before", id="mark.previous", tooltip="The mark before", show=False),
+        Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Add or remove a bookmark", show=False),
+        Binding("A", "note", "note", id="mark.note", tooltip="Write a note on the record", show=False),
+        Binding(
+            "full_stop", "mark(1)", "next mark", id="mark.next", tooltip="Go to the next bookmark or note", show=False
+        ),
+        Binding(
+            "comma",
+            "mark(-1)",
+            "previous mark",
+            id="mark.previous",
+            tooltip="Go to the previous bookmark or note",
+            show=False,
+        ),
     ]
 
     lists: Callable[[Record], bool] | None = None
-    """Whether the view lists a record; None if it lists all of them."""
+    """Returns whether the view lists a record; None if it lists all records."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -62,18 +71,18 @@ class BookmarkView(View):
         if record is not None:
             self.session.bookmarks.toggle(record.seq)
 
-    def action_remark(self) -> None:
+    def action_note(self) -> None:
         """Write a note on the selected record."""
         record = self.selected_record()
         if record is None:
             return
         marks, seq = self.session.bookmarks, record.seq
-        field = Field("text", "note", "what about it? nothing takes the note back", value=marks.remark_on(seq))
+        field = Field("text", "note", "text; leave empty to remove the note", value=marks.remark_on(seq))
         form = FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long)
         ask(self, form, lambda values: marks.remark(seq, values["text"]))
 
     def action_mark(self, step: int) -> None:
-        """Go to the next record with a bookmark or a note (1), or to the one before (-1)."""
+        """Go to the next (1) or previous (-1) record with a bookmark or a note."""
         selected, capture, lists = self.selected_record(), self.session.journal.capture, self.lists
         here = selected.seq if selected is not None else 0
         marked = self.session.bookmarks.within(1, len(capture))
@@ -82,23 +91,23 @@ class BookmarkView(View):
         if there:
             self.show_seq(there[0 if step > 0 else -1])
         else:
-            where = "further down" if step > 0 else "further up"
-            notify(self, f"No bookmark and no note {where}. B bookmarks a row, A writes a note on it.")
+            where = "below" if step > 0 else "above"
+            notify(self, f"There is no bookmark or note {where}. Press B to bookmark a row, A to write a note.")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the marks if nothing is selected, and in a recording, which cannot be changed."""
-        if action in ("bookmark", "remark"):
+        """Disable bookmarks and notes if no record is selected, and in a capture, which is read-only."""
+        if action in ("bookmark", "note"):
             return True if not self.session.recorded and self.selected_record() is not None else None
         return super().check_action(action, parameters)
 
 
 def _too_long(values: Mapping[str, str]) -> str:
     length = len(values["text"])
-    return f"That is {length:,} characters; {_LONGEST} have room." if length > _LONGEST else ""
+    return f"The note has {length:,} characters; the maximum is {_LONGEST}." if length > _LONGEST else ""
 
 
 class RecordsView(BookmarkView):
-    """A view with a title over its list."""
+    """A view of records with a title over its list."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -110,5 +119,5 @@ class RecordsView(BookmarkView):
         self.focus_first()
 
     def set_title(self, title: Content) -> None:
-        """Show a title over the list, without a layout of the screen, which costs as much as drawing it."""
+        """Show a title over the list, without a new layout of the screen, which is as slow as drawing it."""
         self.title.update(title, layout=False)

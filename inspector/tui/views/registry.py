@@ -1,4 +1,4 @@
-"""The list of views, from which the tabs, keys and commands of the workbench are made."""
+"""The list of views; the tabs, keys and commands of the workbench are made from it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ViewEntry(NamedTuple):
 
 VIEWS = [
     ViewEntry("agent", "Agent", "inspector.tui.views.agent:AgentView"),
-    ViewEntry("talk", "Talk", "inspector.tui.views.chat:ChatView"),
+    ViewEntry("chat", "Chat", "inspector.tui.views.chat:ChatView"),
     ViewEntry("tasks", "Tasks", "inspector.tui.views.tasks:TasksView"),
     ViewEntry("webhooks", "Webhooks", "inspector.tui.views.webhooks:WebhooksView"),
     ViewEntry("traffic", "Traffic", "inspector.tui.views.traffic:TrafficView"),
@@ -43,7 +43,7 @@ def view_bindings() -> list[Binding]:
             f"{number},alt+{number}",
             f"go('{view.id}')",
             view.title,
-            id=f"place.{view.id}",
+            id=f"view.{view.id}",
             tooltip=f"Go to {view.title}",
             show=False,
         )

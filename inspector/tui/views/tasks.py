@@ -1,4 +1,4 @@
-"""Tasks: a table of all tasks of the session, with polling, and the state history of the selected task."""
+"""The Tasks view: a table of all tasks of the session, polling, and the state history of the selected task."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskRows
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.render.state_line import lane_text
+from inspector.tui.render.state_line import state_text
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
@@ -46,23 +46,23 @@ COLUMNS = (
 )
 
 POLL_SECONDS = 2.0
-"""The default interval of polling."""
+"""The default poll interval."""
 
-_LONGEST_PAUSE = 3600.0
+_MAX_INTERVAL = 3600.0
 
 
 class TasksView(View):
-    """One row for each task, and the states of the selected one below."""
+    """Shows a row for each task, and below the table the states of the selected task."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "call('GET')", "update", id="tasks.get", tooltip="Ask the agent for the task (GetTask)"),
-        Binding("c", "call('CANCEL')", "cancel", id="tasks.cancel", tooltip="Cancel the task"),
-        Binding("s", "call('SUBSCRIBE')", "resubscribe", id="tasks.subscribe", tooltip="Listen to the task again"),
-        Binding("w", "poll", "poll", id="tasks.poll", tooltip="Ask for the task every few seconds, or stop to"),
-        Binding("l", "list_tasks", "list", id="tasks.list", tooltip="Ask the agent for its tasks (ListTasks)"),
-        Binding("n", "next_page", "next page", id="tasks.next", tooltip="Ask for the next page of its tasks"),
-        Binding("slash", "filter", "filter", id="tasks.filter", tooltip="Only tasks of a context, in a state, since"),
-        Binding("W", "rhythm", "poll every", show=False, id="tasks.rhythm", tooltip="How many seconds between polls"),
+        Binding("u", "call('GET')", "get", id="tasks.get", tooltip="Get the task (GetTask)"),
+        Binding("c", "call('CANCEL')", "cancel", id="tasks.cancel", tooltip="Cancel the task (CancelTask)"),
+        Binding("s", "call('SUBSCRIBE')", "subscribe", id="tasks.subscribe", tooltip="Subscribe (SubscribeToTask)"),
+        Binding("w", "poll", "poll", id="tasks.poll", tooltip="Start or stop polling the task"),
+        Binding("l", "list_tasks", "list", id="tasks.list", tooltip="List the tasks of the agent (ListTasks)"),
+        Binding("n", "next_page", "next page", id="tasks.next", tooltip="List the next page of tasks"),
+        Binding("slash", "filter", "filter", id="tasks.filter", tooltip="Filter by context, state and time"),
+        Binding("W", "poll_interval", "interval", show=False, id="tasks.interval", tooltip="Set the poll interval"),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {
@@ -73,7 +73,7 @@ class TasksView(View):
 
     @dataclass
     class Opened(Message):
-        """The user wants to open a task in the chat."""
+        """The user wants to open a task in the Chat view."""
 
         task_id: str
 
@@ -83,16 +83,16 @@ class TasksView(View):
         self._filter: TaskFilter | None = None
         self._typed: Mapping[str, str] = {}
         self._listed: tuple[int, int | None, str] | None = None
-        self._every = POLL_SECONDS
-        self._rows = TaskRows(self._wanted, glyphs, self._polls)
+        self._interval = POLL_SECONDS
+        self._rows = TaskRows(self._filtered, glyphs, self._polls)
         self._title = Static(Content.styled("TASKS", "bold"), classes="pane-title")
         self._feed = Feed(
             COLUMNS,
             self._rows,
-            enter_hint="talk",
+            enter_hint="open in Chat",
             id="task-table",
             follow=False,
-            empty="No task yet. Press 2 and send a message.",
+            empty="No tasks yet. Press 2 and send a message.",
         )
         self._states = FactView(id="lane")
 
@@ -102,24 +102,24 @@ class TasksView(View):
         yield self._feed
         yield self._states
 
-    def _wanted(self) -> list[TrackedTask]:
+    def _filtered(self) -> list[TrackedTask]:
         """Return the tasks that match the filter."""
         tasks = self.session.tasks.all()
         return [task for task in tasks if self._filter.matches(task)] if self._filter else tasks
 
     def _show_title(self) -> None:
-        said = f"   {self._filter.words}" if self._filter else ""
-        if self._listed is None and not said:
-            said = "   state, id, context, age, last heard of, poll, artifacts, last message"
+        text = f"   {self._filter.words}" if self._filter else ""
+        if self._listed is None and not text:
+            text = "   state, ID, context, age, updated, poll, artifacts, last message"
         elif self._listed is not None:
             shown, total, token = self._listed
-            of = f" of {total:,}" if total is not None else ""
-            said += f"   listed {shown:,}{of}{', n asks for more' if token else ''}"
-        pieces = (Content.styled("TASKS", "bold"), plain(said, limit=300).stylize("$wire-quiet"))
+            of_total = f" of {total:,}" if total is not None else ""
+            text += f"   {shown:,}{of_total} listed{', n: next page' if token else ''}"
+        pieces = (Content.styled("TASKS", "bold"), plain(text, limit=300).stylize("$wire-quiet"))
         self._title.update(Content.assemble(*pieces), layout=False)
 
     def refresh_view(self) -> None:
-        """Show the tasks as they are now."""
+        """Show the current state of the tasks."""
         self._rows.refresh()
         self._feed.refresh_rows()
         self._show_states()
@@ -144,7 +144,7 @@ class TasksView(View):
             rows = [
                 Paragraph(("task     ", "line--soft"), task.id, "line--text"),
                 Paragraph(("context  ", "line--soft"), account.context_id, "line--text"),
-                Paragraph(("states   ", "line--soft"), lane_text(account.moves, self.glyphs), "line--text"),
+                Paragraph(("states   ", "line--soft"), state_text(account.moves, self.glyphs), "line--text"),
             ]
         self._states.show(Paragraphs(rows))
 
@@ -153,21 +153,21 @@ class TasksView(View):
         self._show_states()
 
     def on_feed_opened(self) -> None:
-        """Open the task in the chat."""
+        """Open the task in the Chat view."""
         if self.selected is not None:
             self.post_message(self.Opened(self.selected.id))
 
     def action_list_tasks(self) -> None:
-        """Ask the agent for the tasks that match the filter, and add them to the table."""
+        """List the tasks of the agent that match the filter, and add them to the table."""
         self._listed = None
         self._list("")
 
     def action_next_page(self) -> None:
-        """Ask for the next page of tasks."""
+        """List the next page of tasks."""
         if self._listed is not None and self._listed[2]:
             self._list(self._listed[2])
 
-    @work(group="turns")
+    @work(group="calls")
     async def _list(self, page_token: str) -> None:
         request = (self._filter or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
         with notify_faults(self):
@@ -184,20 +184,20 @@ class TasksView(View):
         self.refresh_bindings()
 
     def action_filter(self) -> None:
-        """Ask for a filter; an agent that can list tasks is asked for those that match."""
+        """Ask for a filter; if the agent supports ListTasks, list the matching tasks."""
         fields = (
-            Field("context", "context", "an id, or how it begins", self._typed.get("context", "")),
+            Field("context", "context", "a context ID or its beginning", self._typed.get("context", "")),
             Field("state", "state", "working, input-required, ...", self._typed.get("state", "")),
             Field("since", "since", "10min, 2h, 1d, or 2026-01-31T12:00:00Z", self._typed.get("since", "")),
         )
-        ask(self, FormScreen("TASKS   only those", fields, check=_wrong_filter), self._use_filter)
+        ask(self, FormScreen("FILTER TASKS", fields, check=_filter_problem), self._use_filter)
 
     def _use_filter(self, values: Mapping[str, str]) -> None:
         self._typed = values
         self._filter = _read_filter(values) or None
         self._listed = None
         self.refresh_view()
-        if self.session.connection is not None and not self.why_not("list_tasks"):
+        if self.session.connection is not None and not self.unavailable_reason("list_tasks"):
             self.action_list_tasks()
 
     def action_poll(self) -> None:
@@ -210,24 +210,24 @@ class TasksView(View):
         else:
             self._poll(task.id)
 
-    @work(group="turns")
+    @work(group="calls")
     async def _poll(self, task_id: str) -> None:
         with notify_faults(self):
-            why = await self._polls.run(task_id, self._every)
-            if why != "it was stopped":
-                notify(self, f"Task {task_id[:SHORT_ID]} is not polled any more: {why}.")
+            reason = await self._polls.run(task_id, self._interval)
+            if reason != "it was stopped":
+                notify(self, f"Polling of task {task_id[:SHORT_ID]} stopped: {reason}.")
             self.refresh_view()
 
-    def action_rhythm(self) -> None:
-        """Ask for the interval of the polls that are started from now on."""
-        field = Field("seconds", "seconds", f"{POLL_SECONDS:g}", f"{self._every:g}")
-        ask(self, FormScreen("POLL EVERY", [field], check=_wrong_interval), self._use_interval)
+    def action_poll_interval(self) -> None:
+        """Ask for the interval of polls that are started later."""
+        field = Field("seconds", "seconds", f"{POLL_SECONDS:g}", f"{self._interval:g}")
+        ask(self, FormScreen("POLL INTERVAL", [field], check=_interval_problem), self._use_interval)
 
     def _use_interval(self, values: Mapping[str, str]) -> None:
-        self._every = float(values["seconds"])
+        self._interval = float(values["seconds"])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable what is not possible for the task under the cursor."""
+        """Disable actions that are not possible for the task under the cursor."""
         if action == "next_page":
             return True if self._listed is not None and self._listed[2] else None
         if action not in ("call", "poll"):
@@ -247,7 +247,7 @@ def _read_filter(values: Mapping[str, str]) -> TaskFilter:
     return read_filter(values["context"], values["state"], values["since"], time.time())
 
 
-def _wrong_filter(values: Mapping[str, str]) -> str:
+def _filter_problem(values: Mapping[str, str]) -> str:
     try:
         _read_filter(values)
     except ValueError as error:
@@ -255,9 +255,9 @@ def _wrong_filter(values: Mapping[str, str]) -> str:
     return ""
 
 
-def _wrong_interval(values: Mapping[str, str]) -> str:
+def _interval_problem(values: Mapping[str, str]) -> str:
     try:
         seconds = float(values["seconds"])
     except ValueError:
         seconds = 0.0
-    return "" if 0 < seconds <= _LONGEST_PAUSE else "A number of seconds is due, at most 3600."
+    return "" if 0 < seconds <= _MAX_INTERVAL else "Enter a number of seconds, more than 0 and at most 3600."

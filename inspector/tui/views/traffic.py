@@ -1,4 +1,4 @@
-"""Traffic: all exchanges, the records of the selected one, and the detail of the selected record."""
+"""The Traffic view: all exchanges, the records of the selected exchange, and the detail of the selected record."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ RECORD_COLUMNS = (
 
 
 class TrafficView(RecordsView):
-    """The exchanges, or the records that match a filter, and the records of the selected exchange."""
+    """Shows the exchanges, or the records that match a filter, and the records of the selected exchange."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "view", id="traffic.view", tooltip="The selected record decoded, raw, as hex ..."),
-        Binding("slash", "filter", "filter", id="traffic.filter", tooltip="The records that a filter leaves, alone"),
-        Binding("escape", "back", "back", id="traffic.back", tooltip="Back to the list", show=False),
+        Binding("v", "next_view", "view", id="traffic.view", tooltip="Show decoded, raw, hex, head or diff"),
+        Binding("slash", "filter", "filter", id="traffic.filter", tooltip="Filter the records"),
+        Binding("escape", "back", "back", id="traffic.back", tooltip="Go back to the list", show=False),
     ]
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
@@ -63,21 +63,21 @@ class TrafficView(RecordsView):
         journal.subscribe(self._records.offer, replay=True)
         self._record_rows = ExchangeRecordRows(journal, self._records, glyphs, 0.0, self._annotations)
         self._hit_rows = TimelineRows(journal, RecordList(lambda _: False), glyphs, self._annotations)
-        self._wanted = 0
+        self._record_to_select = 0
         self._filter = FilterLine(session)
         self._exchange_feed = Feed(
             EXCHANGE_COLUMNS,
             self._exchanges,
-            enter_hint="records",
+            enter_hint="show records",
             id="exchanges",
-            empty="Nothing has crossed the wire yet.",
+            empty="No exchanges yet.",
         )
         self._hit_feed = Feed(
-            COLUMNS, self._hit_rows, enter_hint="its exchange", id="hits", empty="No record is a hit."
+            COLUMNS, self._hit_rows, enter_hint="show exchange", id="hits", empty="No records match the filter."
         )
         self._hit_feed.display = False
         self._record_feed = Feed(
-            RECORD_COLUMNS, self._record_rows, enter_hint="detail", id="records", empty="Select an exchange above."
+            RECORD_COLUMNS, self._record_rows, enter_hint="open", id="records", empty="Select an exchange above."
         )
 
     def compose(self) -> ComposeResult:
@@ -103,11 +103,11 @@ class TrafficView(RecordsView):
             return
         exchanges = self.session.journal.exchanges
         count = f"   {len(exchanges):,} exchange{'' if len(exchanges) == 1 else 's'}"
-        running = f"   {exchanges.open:,} open" if exchanges.open else ""
+        running = f"   {exchanges.open:,} in progress" if exchanges.open else ""
         self.set_title(Content.assemble(("TRAFFIC", "bold"), (count + running, "$text-soft")))
 
     def focus_first(self) -> None:
-        """Focus the exchanges, or the hits of the filter."""
+        """Focus the exchanges, or the matching records."""
         self.screen.set_focus(self._exchange_feed if self._filter.hits is None else self._hit_feed)
 
     # The filter
@@ -117,9 +117,9 @@ class TrafficView(RecordsView):
         self._filter.open()
 
     def on_filter_line_changed(self) -> None:
-        """Show the hits of the filter, or the exchanges if there is none, and keep the cursor at its record."""
+        """Show the matching records, or without a filter the exchanges; keep the selected record."""
         record, hits = self.selected_record(), self._filter.hits
-        self._wanted = record.seq if record is not None and hits is not None else 0
+        self._record_to_select = record.seq if record is not None and hits is not None else 0
         self._hit_feed.display, self._exchange_feed.display = hits is not None, hits is None
         if hits is not None:
             self._hit_rows = TimelineRows(self.session.journal, hits, self.glyphs, self._annotations)
@@ -129,18 +129,18 @@ class TrafficView(RecordsView):
         self.refresh_view()
 
     def on_filter_line_left(self) -> None:
-        """Focus the hits."""
+        """Focus the matching records."""
         self.focus_first()
 
     def on_filter_line_found(self) -> None:
-        """Show new hits."""
+        """Show new matching records."""
         hits = self._filter.hits
         if hits is None:
             return
         self._hit_feed.refresh_rows()
-        if hits and 0 < self._wanted <= self._filter.searched:
-            self._hit_feed.cursor = hits.index_of(self._wanted) or 0
-            self._wanted = 0
+        if hits and 0 < self._record_to_select <= self._filter.searched:
+            self._hit_feed.cursor = hits.index_of(self._record_to_select) or 0
+            self._record_to_select = 0
         self._show_count(hits)
 
     def _show_count(self, hits: RecordList) -> None:
@@ -196,12 +196,12 @@ class TrafficView(RecordsView):
             if 0 <= event.index < len(self._hit_rows):
                 self._show_record(self._hit_rows.record(event.index))
         elif self._filter.hits is not None and not event.feed.has_focus:
-            return  # the detail shows the hit
+            return  # the detail shows the matching record
         elif 0 <= event.index < len(self._record_rows):
             self.detail.show(self._record_rows.record(event.index))
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go from an exchange or a hit to its records, and from a record to its detail."""
+        """Go from an exchange or a match to its records, and from a record to its detail."""
         if event.feed.id in ("exchanges", "hits"):
             self.screen.set_focus(self._record_feed)
         else:

@@ -1,4 +1,4 @@
-"""Webhooks: the state of the receiver, the registrations, and every delivery with its verdict."""
+"""The Webhooks view: the receiver, the registrations, and every delivery with the results of its checks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import DeliveryRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
-from inspector.tui.render.webhook_lines import diagnosed, hook_line, place_lines, reconciled
+from inspector.tui.render.webhook_lines import diagnosed, receiver_lines, reconciled, registration_line
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
 from inspector.tui.screens.text_dialog import TextDialog
@@ -47,39 +47,49 @@ COLUMNS = (
     Column("answer", 5, "right"),
     Column("mark", 1),
 )
-_MARKS = "verdict: token auth signature order shape"
-_MOST_HOOKS = 3
-"""How many registrations are listed above the deliveries."""
+_CHECKS = "checks: token auth signature order schema"
+_MAX_HOOKS = 3
+"""The maximum number of registrations that are listed above the deliveries."""
 
 
 class WebhooksView(RecordsView):
-    """The state of the receiver, and the deliveries below."""
+    """Shows the state of the receiver, the registrations and the deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task"),
-        Binding("f", "fail", "answer", id="webhooks.answer", tooltip="Dial in what deliveries are answered with"),
-        Binding("w", "why", "why not", id="webhooks.doctor", tooltip="Why does no push of this task come?"),
-        Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Stream, pushes and answers side by side"),
-        Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the selected delivery to another url"),
-        Binding("v", "next_view", "view", id="webhooks.view", tooltip="The selected record decoded, raw, as hex ..."),
-        Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Forward what comes, or stop", show=False),
+        Binding("f", "respond", "respond", id="webhooks.respond", tooltip="Override the response to deliveries"),
+        Binding("w", "diagnose", "diagnose", id="webhooks.diagnose", tooltip="Diagnose missing deliveries"),
+        Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Compare stream, push and responses"),
+        Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the delivery to another URL"),
+        Binding("v", "next_view", "view", id="webhooks.view", tooltip="Show decoded, raw, hex, head or diff"),
+        Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Start or stop forwarding", show=False),
         Binding(
-            "l", "call('LIST_PUSH')", "list", id="webhooks.list", tooltip="Ask which webhooks the task has", show=False
+            "l", "call('LIST_PUSH')", "list", id="webhooks.list", tooltip="List the webhooks of the task", show=False
         ),
+        Binding("a", "call('GET_PUSH')", "get", id="webhooks.get", tooltip="Get the webhook of the task", show=False),
         Binding(
-            "a", "call('GET_PUSH')", "ask", id="webhooks.get", tooltip="Ask for the webhook of the task", show=False
-        ),
-        Binding(
-            "D", "call('DELETE_PUSH')", "delete", id="webhooks.delete", tooltip="Delete the task's webhooks", show=False
+            "D",
+            "call('DELETE_PUSH')",
+            "delete",
+            id="webhooks.delete",
+            tooltip="Delete the webhooks of the task",
+            show=False,
         ),
         Binding("o", "first", "first attempt", id="webhooks.first", tooltip="Go to the first attempt", show=False),
-        Binding("U", "copy_hook('url')", "copy url", id="webhooks.url", tooltip="Copy a webhook's url", show=False),
-        Binding("K", "copy_hook('token')", "copy token", id="webhooks.token", tooltip="Copy its token", show=False),
-        Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="How agents elsewhere reach us", show=False),
-        Binding("escape", "back", "back", id="webhooks.back", tooltip="Back to the list", show=False),
+        Binding("U", "copy_webhook('url')", "copy URL", id="webhooks.url", tooltip="Copy the webhook URL", show=False),
+        Binding(
+            "K",
+            "copy_webhook('token')",
+            "copy token",
+            id="webhooks.token",
+            tooltip="Copy the webhook token",
+            show=False,
+        ),
+        Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="Show how to set up a tunnel", show=False),
+        Binding("escape", "back", "back", id="webhooks.back", tooltip="Go back to the list", show=False),
     ]
     CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH}
-    LIVE = frozenset({"fail", "why", "resend", "forward", "tunnel", "copy_hook"})
+    NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_webhook"})
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -91,8 +101,8 @@ class WebhooksView(RecordsView):
         self._feed = Feed(
             COLUMNS,
             self._rows,
-            enter_hint="detail",
-            empty="No delivery yet. Press p to turn push on, then send a message; w says why none comes.",
+            enter_hint="open",
+            empty="No deliveries yet. Press p to turn push on, then send a message. w diagnoses missing deliveries.",
         )
         self._head_lines = 0
 
@@ -109,14 +119,14 @@ class WebhooksView(RecordsView):
         """Show the receiver, and new deliveries."""
         self._feed.refresh_rows()
         if self._feed.following:
-            self._show_row(self._feed.cursor)  # the message of the feed would draw the screen once more
-        dialled = self.session.push.overrides.words
+            self._show_row(self._feed.cursor)  # waiting for the message of the feed would draw the screen twice
+        overrides = self.session.push.overrides.words
         self.set_title(
             Content.assemble(
                 ("DELIVERIES", "bold"),
                 (f"   {len(self._rows):,}", "$text-soft"),
-                (f"   answered {dialled}" if dialled else "", "$state-warning"),
-                (f"   {_MARKS}", "$text-soft"),
+                (f"   responses overridden: {overrides}" if overrides else "", "$state-warning"),
+                (f"   {_CHECKS}", "$text-soft"),
             )
         )
         head, lines = self._receiver(), self._head_lines
@@ -128,22 +138,22 @@ class WebhooksView(RecordsView):
         if not push.listening:
             return Content.assemble(
                 ("RECEIVER", "bold"),
-                (f"   not listening. p turns push on: it starts on {push.reachable_from}.", "$text-soft"),
+                (f"   not listening. Press p to turn push on ({push.reachable_from}).", "$text-soft"),
             )
         host, port = push.receiver.address
         state = ("   push on: every message registers a webhook", "$wire-pushed")
-        off = ("   push off: new messages register nothing", "$text-soft")
+        off = ("   push off: new messages do not register a webhook", "$text-soft")
         relay = f"   forwarding to {push.relay.url}" if push.relay.url else ""
         agent = connection.choice.interface.url if connection and connection.choice else ""
-        came = any(hook.received for hook in push.registrations)
-        more = len(push.registrations) - _MOST_HOOKS
-        reach = reachable(push.receiver.base_url, agent, came=came)
+        delivered = any(hook.received for hook in push.registrations)
+        more = len(push.registrations) - _MAX_HOOKS
+        reach = reachable(push.receiver.base_url, agent, came=delivered)
         return Content("\n").join(
             [
                 Content.assemble(("RECEIVER", "bold"), state if push.on else off, (plain(relay).plain, "$wire-sent")),
-                *place_lines(f"{host}:{port}", push.receiver.base_url, reach),
-                *map(hook_line, push.registrations[-_MOST_HOOKS:]),
-                *([Content.styled(f"{'':<10}{more:,} more before", "$text-soft")] if more > 0 else []),
+                *receiver_lines(f"{host}:{port}", push.receiver.base_url, reach),
+                *map(registration_line, push.registrations[-_MAX_HOOKS:]),
+                *([Content.styled(f"{'':<10}{more:,} earlier", "$text-soft")] if more > 0 else []),
             ]
         )
 
@@ -159,7 +169,7 @@ class WebhooksView(RecordsView):
 
     @property
     def call_task(self) -> str:
-        """The id of the task of the selected delivery, or of the last webhook that has one."""
+        """The id of the task of the selected delivery, by default of the last registration with a task."""
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
@@ -168,10 +178,10 @@ class WebhooksView(RecordsView):
     # Registrations
 
     def action_register(self) -> None:
-        """Ask how deliveries have to authenticate, and register a webhook for the task."""
+        """Ask for the authentication of deliveries, and register a webhook for the task."""
         ask(self, webhook_forms.registration(self.call_task, self.session.push.auth), self._register)
 
-    @work(group="turns")
+    @work(group="calls")
     async def _register(self, values: Mapping[str, str]) -> None:
         with notify_faults(self):
             self.session.push.auth = await webhook_forms.auth_of(self.session, values)
@@ -179,13 +189,13 @@ class WebhooksView(RecordsView):
 
     # Responses
 
-    def action_fail(self) -> None:
+    def action_respond(self) -> None:
         """Choose the response to accepted deliveries."""
         numbers = [hook.registration.number for hook in self.session.push.registrations]
-        ask(self, webhook_forms.answers(self._hook_number, numbers), self._override)
+        ask(self, webhook_forms.response(self._registration_number, numbers), self._override)
 
     @property
-    def _hook_number(self) -> int:
+    def _registration_number(self) -> int:
         record = self.selected_record()
         return int(record.meta["registration"]) if record else 0
 
@@ -193,21 +203,21 @@ class WebhooksView(RecordsView):
         overrides, hooks = self.session.push.overrides, self.session.push.registrations
         if values[CHOICE] == webhook_forms.ACCEPT:
             overrides.clear()
-            self.session.note("good deliveries are accepted again")
+            self.session.note("accepted deliveries get the default response again")
         else:
-            number = values.get("hook", "")
-            wanted = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
-            override = webhook_forms.override_of(values, wanted)
+            number = values.get("registration", "")
+            registration = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
+            override = webhook_forms.override_of(values, registration)
             overrides.add(override)
-            self.session.note(f"good deliveries are answered {override.words}")
+            self.session.note(f"accepted deliveries get the response {override.words}")
         self.refresh_view()
 
     # Dialogs
 
-    def action_why(self) -> None:
+    def action_diagnose(self) -> None:
         """Diagnose why deliveries of the task are missing."""
-        nothing = "No webhook was registered for any task. Press p, then send a message."
-        self._show_text("PUSH DOCTOR", self._diagnose, nothing)
+        no_task = "No webhook has been registered for a task. Press p, then send a message."
+        self._show_text("MISSING DELIVERIES", self._diagnose, no_task)
 
     def _show_text(self, title: str, write: Callable[[str], Awaitable[list[Paragraph]]], no_task: str) -> None:
         """Show what `write` returns for the task, or the notification `no_task` if there is none."""
@@ -221,8 +231,8 @@ class WebhooksView(RecordsView):
         return diagnosed(await lazy_loading.diagnose(self.session, task_id), self.glyphs)
 
     def action_compare(self) -> None:
-        """Compare the stream, the pushes and the responses of the task."""
-        self._show_text("STREAM, PUSHES, ANSWERS", self._compare, "Select a delivery that is about a task.")
+        """Compare the events of the task by stream, by push and in responses."""
+        self._show_text("STREAM, PUSH AND RESPONSES", self._compare, "Select a delivery that belongs to a task.")
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
         capture = self.session.journal.capture
@@ -233,13 +243,13 @@ class WebhooksView(RecordsView):
         return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
 
     def action_tunnel(self) -> None:
-        """Show how agents elsewhere can reach the receiver."""
+        """Show how agents on other machines can reach the receiver."""
         if self.session.push.listening:
             receiver = self.session.push.receiver
             port = receiver.address[1]
             self.app.push_screen(TextDialog("TUNNEL", partial(webhook_forms.tunnel_lines, receiver.base_url, port)))
         else:
-            notify(self, "The receiver does not listen yet. Press p.")
+            notify(self, "The receiver is not listening. Press p to start it.")
 
     def action_first(self) -> None:
         """Go to the first attempt of the selected delivery."""
@@ -248,47 +258,47 @@ class WebhooksView(RecordsView):
         if first:
             self.show_seq(first)
         else:
-            notify(self, "This delivery is no retry.")
+            notify(self, "This delivery is not a retry.")
 
-    def action_copy_hook(self, member: str) -> None:
-        """Copy the url or the token of the selected delivery's webhook, or else of the last one."""
+    def action_copy_webhook(self, member: str) -> None:
+        """Copy the URL or the token of the webhook of the selected delivery, by default of the last webhook."""
         hooks = self.session.push.registrations
-        selected = [hook for hook in hooks if hook.registration.number == self._hook_number]
+        selected = [hook for hook in hooks if hook.registration.number == self._registration_number]
         hook = next(iter([*selected, *reversed(hooks)]), None)
         if hook is None:
-            notify(self, "There is no webhook yet. Press p, or s.")
+            notify(self, "There is no webhook yet. Press p or s to register a webhook.")
         else:
             copy(self, getattr(hook.registration, member))
 
     # Forwarding
 
     def action_resend(self) -> None:
-        """Send the selected delivery again, to a url that the user gives."""
+        """Ask for a URL, and send the selected delivery there again."""
         record = self.selected_record()
         if record is None:
             notify(self, "Select a delivery.")
             return
         seq = record.seq
-        ask(self, webhook_forms.url(f"SEND #{seq} AGAIN"), lambda values: self._resend(seq, values["url"]))
+        ask(self, webhook_forms.url(f"RESEND DELIVERY #{seq}"), lambda values: self._resend(seq, values["url"]))
 
-    @work(group="turns")
+    @work(group="calls")
     async def _resend(self, seq: int, url: str) -> None:
         with notify_faults(self):
             done = await self.session.push.relay.resend(seq, url)
             notify(self, f"#{seq} sent again: {done.words}")
 
     def action_forward(self) -> None:
-        """Forward every delivery to a url that the user gives, or stop doing so."""
+        """Ask for a URL, and forward every delivery there; if forwarding is on, stop it."""
         relay = self.session.push.relay
         if relay.url:
             relay.url = ""
-            self.session.note("deliveries are not forwarded any more")
+            self.session.note("forwarding stopped")
             return
-        ask(self, webhook_forms.url("FORWARD EVERY DELIVERY"), self._forward)
+        ask(self, webhook_forms.url("FORWARD DELIVERIES"), self._forward)
 
     def _forward(self, values: Mapping[str, str]) -> None:
         self.session.push.relay.url = values["url"]
-        self.session.note(f"deliveries are forwarded to {values['url']}")
+        self.session.note(f"forwarding deliveries to {values['url']}")
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected delivery."""

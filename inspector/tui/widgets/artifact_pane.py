@@ -46,10 +46,10 @@ ALL = -1
 """The part number for all parts together, one below the other."""
 
 _AT_ONCE = 1_000_000
-"""Up to how many characters of base64 are decoded in the event loop; longer files are read in a thread."""
+"""The most characters of base64 that are decoded in the event loop; longer files are read in a thread."""
 
 _TABS = 12
-"""How many parts are named beside each other."""
+"""The most parts that are named beside each other."""
 
 
 class ArtifactPane(Vertical):
@@ -63,7 +63,7 @@ class ArtifactPane(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "next_artifact", "next artifact", id="artifact.next", tooltip="Show the task's next artifact"),
         Binding("o", "next_part(1)", "part", id="artifact.part", tooltip="Show the next part of the artifact"),
-        Binding("O", "next_part(-1)", "", show=False, id="artifact.part-back", tooltip="Show the part before"),
+        Binding("O", "next_part(-1)", "", show=False, id="artifact.part-back", tooltip="Show the previous part"),
         Binding("v", "next_view", "view", id="artifact.view", tooltip="Text, Markdown, chunks; facts, hex"),
         Binding("S", "save", "save", id="artifact.save", tooltip="Save this artifact, or all, as files"),
     ]
@@ -83,7 +83,7 @@ class ArtifactPane(Vertical):
         self._converted: tuple[Message, AssembledArtifact] | None = None
         self._chosen: int | None = None
         self._part: int | None = None
-        self._wishes: list[Representation] = []
+        self._chosen_views: list[Representation] = []
         self._sections: Sections | None = None
         self._shown: tuple[object, ...] = ()
         self._taken = 0
@@ -91,7 +91,7 @@ class ArtifactPane(Vertical):
         self._undrawn = False
         self._title = Chips(id="artifact-title", classes="pane-title")
         self._parts = Chips(id="artifact-parts")
-        self._text = Document(id="artifact-text", empty="What the agent produced grows here.")
+        self._text = Document(id="artifact-text", empty="No artifact yet.")
         self._lines = FactView(id="artifact-lines", follow=True)
         self._json = JsonView(id="artifact-json")
         self._image = ImageView(id="artifact-image")
@@ -114,7 +114,7 @@ class ArtifactPane(Vertical):
         yield self._switcher
 
     def on_mount(self) -> None:
-        """Show that there is nothing."""
+        """Show the title without an artifact."""
         self._show_title()
 
     # What is shown
@@ -122,7 +122,7 @@ class ArtifactPane(Vertical):
     def show(self, task: TrackedTask | None, reply: Message | None = None) -> None:
         """Show the artifacts of a task as they are now, or, while there is none, the last message of the agent.
 
-        `reply` is a message outside of any task. What was only added to is not drawn again.
+        `reply` is a message outside of any task. Content that only grew is not drawn again.
         """
         if (task.id if task else "") != (self._tracked.id if self._tracked else ""):
             self._chosen = self._part = None
@@ -177,12 +177,12 @@ class ArtifactPane(Vertical):
     @property
     def _view(self) -> Representation:
         """The representation that was chosen last, of those that this part has."""
-        return next((wish for wish in reversed(self._wishes) if wish in self._views), self._views[0])
+        return next((view for view in reversed(self._chosen_views) if view in self._views), self._views[0])
 
     def _why_no_image(self) -> str:
         if self._glyphs is ASCII or self.app.console.color_system not in ("256", "truecolor") or self.app.no_color:
             return "this terminal has too few colours"
-        return "" if images.can_draw() else "pip install 'a2a-inspect[images]' draws it here"
+        return "" if images.can_draw() else "to draw it, run: pip install 'a2a-inspect[images]'"
 
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
@@ -270,7 +270,7 @@ class ArtifactPane(Vertical):
         return None
 
     def _show_all(self, sections: Sections, *, fresh: bool) -> None:
-        """Append the sections; `_taken` counts the complete ones, `_inside` the characters of the last one."""
+        """Append the sections; `_taken` counts the complete sections, `_inside` the characters of the last section."""
         if fresh:
             self._text.set_text("")
             self._taken = self._inside = 0
@@ -352,8 +352,8 @@ class ArtifactPane(Vertical):
     def action_next_view(self) -> None:
         """Show the part in the next representation."""
         views = self._views
-        wish = views[(views.index(self._view) + 1) % len(views)]
-        self._wishes = [*(earlier for earlier in self._wishes if earlier != wish), wish]
+        view = views[(views.index(self._view) + 1) % len(views)]
+        self._chosen_views = [*(earlier for earlier in self._chosen_views if earlier != view), view]
         self.show(self._tracked, self._reply)
 
     @work(group="save")
@@ -366,17 +366,17 @@ class ArtifactPane(Vertical):
             await save_artifacts(self.app, artifacts, artifact, folder)
 
     def on_chips_chosen(self, event: Chips.Chosen) -> None:
-        """Show what the chip stands for."""
+        """Run the action of the chip."""
         event.stop()
-        if event.does == "artifact":
+        if event.action == "artifact":
             self.action_next_artifact()
-        elif event.does == "view":
+        elif event.action == "view":
             self.action_next_view()
         else:
-            self.show_part(int(event.does.removeprefix("part ")))
+            self.show_part(int(event.action.removeprefix("part ")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable what has no alternatives."""
+        """Disable the keys without alternatives."""
         choices = {
             "next_artifact": len(self._artifacts()) > 1,
             "next_part": self._sections is not None and len(self._sections.all) > 1,

@@ -43,17 +43,17 @@ class _Level:
     named: bool = False
 
 
-def place_of(text: str, pointer: str) -> tuple[int, int]:
+def location_of(text: str, pointer: str) -> tuple[int, int]:
     """Return the row and column, from 0, of the value or the name at a pointer, or of its nearest ancestor.
 
     For the empty pointer it is the first syntax error.
     """
-    at = _offset(text, steps_of(pointer)) if pointer else _first_fault(text)
+    at = _offset(text, steps_of(pointer)) if pointer else _first_error(text)
     before = text.count("\n", 0, at)
     return before, at - (text.rfind("\n", 0, at) + 1)
 
 
-def _first_fault(text: str) -> int:
+def _first_error(text: str) -> int:
     """Return the offset of the first syntax error, 0 if there is none."""
     try:
         json.loads(text)
@@ -72,7 +72,7 @@ def _offset(text: str, steps: tuple[str, ...]) -> int:
             del levels[-1:]
             continue
         if word in ",:" or (level is not None and level.is_object and not level.named):
-            _step_on(level, word, at)
+            _advance(level, word, at)
             continue
         if level is not None and not level.is_object:
             level.step, level.at = str(level.item), at
@@ -86,7 +86,7 @@ def _offset(text: str, steps: tuple[str, ...]) -> int:
     return best
 
 
-def _step_on(level: _Level | None, word: str, at: int) -> None:
+def _advance(level: _Level | None, word: str, at: int) -> None:
     """Advance in an object or array: to the next member or item, or past a name."""
     if level is None:
         return
@@ -105,7 +105,7 @@ def _name(word: str) -> str:
 
 
 LARGEST = 1_000_000
-"""How many bytes can be edited; with many more, the text area needs seconds for every key."""
+"""The most bytes that can be edited; with many more, the text area needs seconds for every key."""
 
 _PAUSE = 0.3
 """How long after the last key the text is checked, in seconds."""
@@ -116,7 +116,7 @@ class CardArea(VerbatimArea):
 
 
 class FindingList(CursorView):
-    """The findings about the text; enter goes to the place of a finding."""
+    """The findings about the text; enter goes to the text of a finding."""
 
     DEFAULT_CSS = """
     FindingList {
@@ -126,10 +126,10 @@ class FindingList(CursorView):
         & > .finding--hint { color: $text-soft; }
     }
     """
-    enter_hint = "go to the place"
+    enter_hint = "go to the text"
 
     class Opened(Message):
-        """The user wants to see the place of the finding under the cursor."""
+        """The user wants to see the text of the finding under the cursor."""
 
     def _opened(self) -> None:
         self.post_message(self.Opened())
@@ -140,8 +140,8 @@ class CardEditor(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "save", "save", id="edit.save", tooltip="Save the copy as a file", priority=True),
-        Binding("ctrl+n", "next_finding", "next finding", id="edit.next", tooltip="To the place of the next finding"),
-        Binding("escape", "leave", "leave", id="edit.leave", tooltip="Leave the text: to its findings, to the card"),
+        Binding("ctrl+n", "next_finding", "next finding", id="edit.next", tooltip="Go to the text of the next finding"),
+        Binding("escape", "leave", "leave", id="edit.leave", tooltip="Go to the findings, then back to the card"),
     ]
 
     DEFAULT_CSS = """
@@ -160,12 +160,12 @@ class CardEditor(Vertical):
         super().__init__(id=id)
         self._glyphs = glyphs
         self._timer: Timer | None = None
-        self._asked = ""
+        self._confirmed = ""
         self._next = 0
         self._verdict = Content("")
         self._status = Static(id="edit-status")
         self._area = CardArea(id="edit-text", show_line_numbers=True, tab_behavior="indent", compact=True)
-        self._findings = FindingList(id="edit-findings", empty="Nothing is wrong with it.")
+        self._findings = FindingList(id="edit-findings", empty="No findings.")
         self._path = Input(id="edit-path", placeholder="save as", compact=True)
         self._path.display = False  # until it is asked for
 
@@ -185,14 +185,14 @@ class CardEditor(Vertical):
     def open(self, raw: bytes, name: str) -> str:
         """Open a copy of a card; return a sentence if the card is too large, else `""`."""
         if len(raw) > LARGEST:
-            return f"A card of {len(raw):,} bytes is too large to be edited here ({LARGEST:,}); r shows it."
+            return f"The card has {len(raw):,} bytes; at most {LARGEST:,} can be edited here. Press r to read it."
         text = raw.decode(json.detect_encoding(raw), "replace")  # a copy is always UTF-8 without BOM
         if "\n" not in text.strip():  # a single line is hard to edit
             with suppress(NotJsonError):  # shown as it is, with its findings
                 text = laid_out(raw)
         self._area.text = text
         self._path.value = name
-        self._judge(text)
+        self._check(text)
         return ""
 
     def focus_text(self) -> None:
@@ -206,33 +206,33 @@ class CardEditor(Vertical):
         if self._timer is not None:
             self._timer.stop()
         if self.display:
-            self._timer = self.set_timer(_PAUSE, lambda: self._judge(self.text))
+            self._timer = self.set_timer(_PAUSE, lambda: self._check(self.text))
 
-    @work(exclusive=True, group="judge")
-    async def _judge(self, text: str) -> None:
-        judged = await asyncio.to_thread(lint_text, text)
+    @work(exclusive=True, group="check")
+    async def _check(self, text: str) -> None:
+        checked = await asyncio.to_thread(lint_text, text)
         if self.is_attached and text == self.text:
-            self._show(judged)
+            self._show(checked)
 
-    def _show(self, judged: CardText) -> None:
-        lines = FindingLines(judged.findings, self._glyphs)
+    def _show(self, checked: CardText) -> None:
+        lines = FindingLines(checked.findings, self._glyphs)
         self._findings.show(lines)
         self._next = 0
-        shape = f"in the shape of {judged.version}" if judged.version else judged.problem
-        self._verdict = Content.assemble(lines.verdict, "   ", plain(shape).stylize("$text-soft"))
+        version = f"A2A {checked.version} card" if checked.version else checked.problem
+        self._verdict = Content.assemble(lines.verdict, "   ", plain(version).stylize("$text-soft"))
         if not self._path.display:
             self._status.update(self._verdict)
 
     def on_finding_list_opened(self) -> None:
-        """Go to the place of the finding under the cursor."""
+        """Go to the text of the finding under the cursor."""
         listed = self._findings
         finding = listed.source.item(listed.cursor) if isinstance(listed.source, FindingLines) else None
         if finding is not None:
-            self._area.move_cursor(place_of(self.text, finding.pointer), center=True)
+            self._area.move_cursor(location_of(self.text, finding.pointer), center=True)
             self.focus_text()
 
     def action_next_finding(self) -> None:
-        """Go to the place of the next finding; after the last one follows the first."""
+        """Go to the text of the next finding, after the last finding to that of the first."""
         lines = self._findings.source
         heads = lines.heads if isinstance(lines, FindingLines) else []
         if heads and not self._path.display:
@@ -247,10 +247,10 @@ class CardEditor(Vertical):
         if self._path.display:
             self._save(self._path.value)
             return
-        self._asked = ""
+        self._confirmed = ""
         self._path.display = True
         self.screen.set_focus(self._path)
-        self._status.update(Content.styled("save as: enter saves, escape goes back", "$text-soft"))
+        self._status.update(Content.styled("save as: enter save, escape back", "$text-soft"))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Save the text."""
@@ -260,10 +260,12 @@ class CardEditor(Vertical):
     def _save(self, name: str) -> None:
         path = Path(name).expanduser()
         try:
-            save_text(path, self.text, replace=name == self._asked)
+            save_text(path, self.text, replace=name == self._confirmed)
         except FileExistsError:
-            self._asked = name
-            self._status.update(Content.assemble(plain(name), (" exists; enter again replaces it", "$state-warning")))
+            self._confirmed = name
+            self._status.update(
+                Content.assemble(plain(name), (" exists; press enter again to replace it", "$state-warning"))
+            )
             return
         except (OSError, ValueError) as error:
             self._status.update(Content.assemble(("not saved: ", "$state-bad"), plain(f"{name}: {reason(error)}")))
@@ -272,7 +274,7 @@ class CardEditor(Vertical):
         self.focus_text()
         saved = Content.assemble(("saved ", "$state-good"), plain(str(path)))
         self._status.update(
-            Content.assemble(saved, ("   serve it: ", "$text-soft"), plain(f"a2a-inspect mock --card {path}"))
+            Content.assemble(saved, ("   to serve it: ", "$text-soft"), plain(f"a2a-inspect mock --card {path}"))
         )
 
     def action_leave(self) -> None:

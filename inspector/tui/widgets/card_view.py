@@ -1,4 +1,4 @@
-"""The card as a person reads it, as it was served, and compared with other cards."""
+"""The card as readable text, as the served JSON, and compared with other cards."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from inspector.tui.widgets.json_view import JsonView
 _HINTS = {
     Try: "try the example",
     Unfold: "unfold or fold",
-    More: "more or less",
-    See: "see the place",
-    type(None): "to the skills",
+    More: "show more or less",
+    See: "show in the JSON",
+    type(None): "go to the skills",
 }
 
 
 class CardView(CursorView):
-    """Draws the lines of a card; enter tries an example, unfolds a skill or goes to the place of a finding."""
+    """Draws the lines of a card; enter tries an example, unfolds a skill or shows a finding in the JSON."""
 
     DEFAULT_CSS = """
     CardView {
@@ -56,10 +56,14 @@ class CardView(CursorView):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "next_example(1)", "next example", id="agent.next", tooltip="To the next example", show=False),
-        Binding("shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="To the one before", show=False),
-        Binding("right", "next_skill(1)", "", id="agent.skill", tooltip="To the next skill", show=False),
-        Binding("left", "next_skill(-1)", "", id="agent.skill-before", tooltip="To the skill before", show=False),
+        Binding(
+            "tab", "next_example(1)", "next example", id="agent.next", tooltip="Go to the next example", show=False
+        ),
+        Binding(
+            "shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="Go to the previous example", show=False
+        ),
+        Binding("right", "next_skill(1)", "", id="agent.skill", tooltip="Go to the next skill", show=False),
+        Binding("left", "next_skill(-1)", "", id="agent.skill-before", tooltip="Go to the previous skill", show=False),
         Binding("t", "try_skill", "try", id="agent.try", tooltip="Write the skill's example into the composer"),
     ]
 
@@ -97,7 +101,7 @@ class CardView(CursorView):
 
     @property
     def example(self) -> str:
-        """The example under the cursor, else the first one of the skill, else `""`."""
+        """The example under the cursor, else the first example of the skill, else `""`."""
         return self.lines.example(self.cursor) if self.lines else ""
 
     def renew(self) -> None:
@@ -149,7 +153,7 @@ class CardView(CursorView):
         if example:
             self.post_message(self.Tried(example))
         else:
-            notify(self, "This skill comes without an example.", "warning")
+            notify(self, "This skill has no example.", "warning")
 
     def watch_cursor(self, before: int, cursor: int) -> None:
         """Update what the footer shows for enter."""
@@ -178,7 +182,7 @@ class CardView(CursorView):
 
 
 _MOST_NOTED = 1000
-"""How many findings are marked in the JSON at most."""
+"""The most findings that are marked in the JSON."""
 
 
 class RawCard(Vertical):

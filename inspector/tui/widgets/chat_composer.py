@@ -19,7 +19,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.compose.schema_form import offers, open_form
+from inspector.tui.compose.schema_form import forms_of, open_form
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
 from inspector.tui.widgets.composer import Aim, Composer
@@ -28,39 +28,42 @@ if TYPE_CHECKING:
     from inspector.tui.screens.compose import Outcome  # loaded when it is first wanted
 
 _PAUSE = 0.5
-"""How long after the last key the draft is saved and its warning is shown, in seconds."""
+"""The seconds after the last key until the draft is saved and its warning is shown."""
 
 
 class ChatComposer(Composer):
     """A composer whose messages go to the agent of a session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="talk.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+o", "open", "parts, options", id="talk.open", tooltip="All parts and options of the message"),
-        Binding("ctrl+b", "send_other", "send otherwise", id="talk.other", tooltip="Send it in the other way"),
-        Binding("alt+i", "form", "form", id="talk.form", tooltip="Fill in the form that the agent gave"),
-        Binding("ctrl+t", "toggle_stream", "stream", id="talk.stream", tooltip="Stream the answer, or wait for it"),
-        Binding("ctrl+r", "new_task", "new task", id="talk.new", tooltip="Leave task and context: start anew"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="talk.editor", tooltip="Write the text in $EDITOR", show=False),
-        Binding("ctrl+up", "recall", "sent before", id="talk.recall", tooltip="Messages sent before, and snippets"),
-        Binding("escape", "leave", "timeline", id="talk.leave", tooltip="Go to the timeline"),
+        Binding("ctrl+s", "send", "send", id="chat.send", tooltip="Send the message", priority=True),
+        Binding("ctrl+o", "open", "parts, options", id="chat.open", tooltip="All parts and options of the message"),
+        Binding(
+            "ctrl+b", "send(False)", "send without streaming", id="chat.blocking", tooltip="Send without streaming"
+        ),
+        Binding("ctrl+b", "send(True)", "send with streaming", id="chat.streaming", tooltip="Send with streaming"),
+        Binding("alt+i", "form", "form", id="chat.form", tooltip="Fill in the form of the agent"),
+        Binding("ctrl+t", "toggle_stream", "streaming", id="chat.stream", tooltip="Turn streaming on or off"),
+        Binding("ctrl+r", "new_task", "new task", id="chat.new", tooltip="Start a new task in a new context"),
+        Binding("ctrl+g", "editor", "$EDITOR", id="chat.editor", tooltip="Edit the text in $EDITOR", show=False),
+        Binding("ctrl+up", "recall", "history", id="chat.recall", tooltip="Sent messages and snippets"),
+        Binding("escape", "leave", "timeline", id="chat.leave", tooltip="Go to the timeline"),
     ]
 
     class Prepared(Message):
-        """Send a message by this call; `elsewhere` means that it was written on another screen."""
+        """Send a message by this call; `elsewhere` means that it was written on the compose screen."""
 
-        def __init__(self, turn: Call, *, elsewhere: bool = False) -> None:
+        def __init__(self, call: Call, *, elsewhere: bool = False) -> None:
             super().__init__()
-            self.turn = turn
+            self.call = call
             self.elsewhere = elsewhere
 
     def __init__(self, session: Session, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)
         self._session = session
         self._history = MessageHistory(session.journal.redactor)
-        self._kept: SavedDraft | None = None
+        self._saved_draft: SavedDraft | None = None
         self._timer: Timer | None = None
-        self.display = not session.recorded  # a recording has no agent to send to
+        self.display = not session.recorded  # a capture file has no agent to send to
 
     # Saved drafts
 
@@ -69,7 +72,7 @@ class ChatComposer(Composer):
         if draft is not None and not draft.is_blank:
             self.take(replace(draft, task_id="", context_id=""))
 
-    async def take_up(self) -> None:
+    async def restore_draft(self) -> None:
         """Load the draft that was saved for the connected agent, unless the composer has a message already."""
         connection = self._session.connection
         if connection is None:
@@ -77,32 +80,32 @@ class ChatComposer(Composer):
         host = self._session.host
         # A local agent may have another port at every start.
         here = is_local(host.partition(":")[0]) or not host
-        kept = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
-        draft = await asyncio.to_thread(kept.load)
+        saved = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
+        draft = await asyncio.to_thread(saved.load)
         if draft is not None and self.draft.is_blank:
-            self.take_over(draft)  # without its task, which may be long over
-            notify(self, "Took up the message that was not sent; ctrl+u clears a line.")
-        self._kept = kept  # not before loading: saving would replace the saved draft
+            self.take_over(draft)  # without its task, which may have ended
+            notify(self, "Restored your unsent message. Ctrl+U clears a line.")
+        self._saved_draft = saved  # not before loading: saving would replace the saved draft
 
     def on_composer_changed(self) -> None:
         """Save the draft and show its warning after a pause."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(_PAUSE, self._look)
+        self._timer = self.set_timer(_PAUSE, self._after_pause)
 
-    def _look(self) -> None:
+    def _after_pause(self) -> None:
         draft = self.draft
         self.note = self._note(draft)
-        self.has_form = bool(offers(self._session, self.aim.task_id))
-        if self._kept is not None:
-            self.run_worker(self._keep(self._kept, draft), group="draft", exclusive=True)
+        self.has_form = bool(forms_of(self._session, self.aim.task_id))
+        if self._saved_draft is not None:
+            self.run_worker(self._save(self._saved_draft, draft), group="draft", exclusive=True)
 
-    async def _keep(self, kept: SavedDraft, draft: Draft) -> None:
+    async def _save(self, saved: SavedDraft, draft: Draft) -> None:
         try:
-            await asyncio.to_thread(kept.keep, draft)
+            await asyncio.to_thread(saved.keep, draft)
         except (OSError, CaptureError) as error:
-            self._kept = None  # report it only once
-            notify(self, f"What is written is not kept for a crash: {reason(error)}.", "warning")
+            self._saved_draft = None  # report it only once
+            notify(self, f"The draft could not be saved: {reason(error)}.", "warning")
 
     def _note(self, draft: Draft) -> str:
         """Return the first warning about the message, or why it cannot be sent."""
@@ -119,18 +122,18 @@ class ChatComposer(Composer):
     def prepare(self, draft: Draft, *, stream: bool) -> Call | None:
         """Return the call that sends a message; if it cannot be sent, notify the user and return None."""
         try:
-            turn = self._session.send(draft, stream=stream, keep_warnings=True)
+            call = self._session.send(draft, stream=stream, keep_warnings=True)
         except FaultError as error:
             notify_fault(self, error.fault)
             return None
         self.run_worker(self._remember(draft), group="history")
-        return turn
+        return call
 
     def _send_draft(self, draft: Draft, *, stream: bool) -> bool:
-        turn = self.prepare(draft, stream=stream)
-        if turn is not None:
-            self.post_message(self.Prepared(turn))
-        return turn is not None
+        call = self.prepare(draft, stream=stream)
+        if call is not None:
+            self.post_message(self.Prepared(call))
+        return call is not None
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         """Send the message."""
@@ -146,7 +149,7 @@ class ChatComposer(Composer):
 
     def action_form(self) -> None:
         """Fill in a form made from a schema of the agent, and add its data as a part."""
-        found = offers(self._session, self.aim.task_id)
+        found = forms_of(self._session, self.aim.task_id)
         open_form(self.app, found, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
 
     def action_open(self) -> None:
@@ -158,9 +161,9 @@ class ChatComposer(Composer):
         if outcome is None:
             return
         self.stream = outcome.stream
-        if outcome.turn is not None:
-            self.post_message(self.Prepared(outcome.turn, elsewhere=True))
-            if not outcome.by_hand:
+        if outcome.call is not None:
+            self.post_message(self.Prepared(outcome.call, elsewhere=True))
+            if not outcome.is_raw:
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)
         else:
@@ -178,7 +181,7 @@ class ChatComposer(Composer):
         aim, written = self.aim, self.draft
         if not written.is_blank and not at_once:
             self.run_worker(self._remember(written), group="history")
-            notify(self, "What you had written is among the messages of ctrl+up.")
+            notify(self, "Your text was saved to history (Ctrl+Up).")
         if not draft.task_id and not draft.context_id:
             draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
         if at_once and self._send_draft(draft, stream=self.stream):

@@ -24,18 +24,18 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 MOST = 200_000
-"""How many characters one text can have; with many more, the text area needs seconds for every key."""
+"""The most characters of a text; with many more, the text area needs seconds for every key."""
 LONGEST_PATH = 4096
 LARGE = 1_000_000
-"""From which size on the progress of an upload is shown, in bytes."""
-_NOTHING = "write something first"
+"""The size from which on the progress of an upload is shown, in bytes."""
+_EMPTY = "the message is empty"
 UPLOAD_PHASE = 0.1
-"""How often the progress is drawn, in seconds."""
+"""The interval at which the progress is drawn, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The destination of the next message: a task that waits for it, or a new task in a present or new context."""
+    """The destination of the next message: an existing task, or a new task in an existing or new context."""
 
     task_id: str = ""
     context_id: str = ""
@@ -43,7 +43,7 @@ class Aim:
     """The agent's question, if the task waits for an answer."""
 
     def at(self, task_id: str, context_id: str) -> Aim:
-        """Return the aim for a task and a context, with the question if it is the same task."""
+        """Return the destination for a task and a context, with the question if the task is the same."""
         return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
 
 
@@ -134,7 +134,7 @@ class Composer(Vertical):
     """The message without the text of the area; None before anything was written."""
     _part = 0
     """The number of the part that is the text of the area."""
-    _turn: Call | None = None
+    _uploading: Call | None = None
     """The call that is uploading a large message."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
@@ -148,7 +148,7 @@ class Composer(Vertical):
             show_line_numbers=False,
             highlight_cursor_line=False,
             compact=True,
-            placeholder="write a message, or a skill's example; enter sends, ctrl+j breaks the line",
+            placeholder="write a message, enter to send, ctrl+j for a new line",
         )
 
     def compose(self) -> ComposeResult:
@@ -176,7 +176,7 @@ class Composer(Vertical):
         return replace(draft, parts=tuple(parts), task_id=self.aim.task_id, context_id=self.aim.context_id)
 
     def take(self, draft: Draft | None) -> None:
-        """Replace the draft, or start a new one for None; the first text that is not too long goes into the area."""
+        """Replace the draft, or start a new draft for None; the first text that is not too long goes into the area."""
         text, self._part = "", 0
         if draft is not None:
             parts = enumerate(draft.parts)
@@ -204,7 +204,7 @@ class Composer(Vertical):
     def on_mount(self) -> None:
         """Show the first destination."""
         self._show_aim()
-        self._watch = self.set_interval(UPLOAD_PHASE, self._see_upload, pause=True)
+        self._watch = self.set_interval(UPLOAD_PHASE, self._update_upload, pause=True)
 
     def watch_aim(self) -> None:
         """Show the new destination."""
@@ -216,15 +216,17 @@ class Composer(Vertical):
         self._show_aim()
         self.refresh_bindings()
 
-    def show_upload(self, turn: Call) -> None:
+    def show_upload(self, call: Call) -> None:
         """Show the progress of a large upload until the response or the end of the call."""
-        if turn.length > LARGE:
-            self._turn = turn
+        if call.length > LARGE:
+            self._uploading = call
             self._watch.resume()
 
-    def _see_upload(self) -> None:
-        if self._turn is not None and (self._turn.exchange.head is not None or self._turn.exchange.ending is not None):
-            self._turn = None
+    def _update_upload(self) -> None:
+        if self._uploading is not None and (
+            self._uploading.exchange.head is not None or self._uploading.exchange.ending is not None
+        ):
+            self._uploading = None
             self._watch.pause()
         self._show_aim()
 
@@ -234,8 +236,8 @@ class Composer(Vertical):
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            form = "   alt+i opens its form" if self.has_form else ""
-            keys = (f"{form}   ctrl+r leaves the task", "$text-soft")
+            form = "   alt+i fill in its form" if self.has_form else ""
+            keys = (f"{form}   ctrl+r new task", "$text-soft")
             label = ("the agent asks  ", "$state-warning")
             self._question_text.update(Content.assemble(label, plain(self.aim.question), keys))
         self._aim_text.update(self._aim_line())
@@ -247,7 +249,7 @@ class Composer(Vertical):
     watch_push_on = watch_problem = watch_has_form = watch_note = _show_aim
 
     def _others_line(self) -> Content | None:
-        """Describe the other parts and the settings of the message, None if there are none."""
+        """Return the other parts and the settings of the message, None if there are none."""
         if self._draft is None:
             return None
         others = [part for index, part in enumerate(self._draft.parts) if index != self._part]
@@ -269,11 +271,11 @@ class Composer(Vertical):
             where = Content.styled("new task", "$text-soft")
         pieces = [
             where,
-            Content.styled("streamed" if self.stream else "blocking", "$text-soft"),
+            Content.styled(f"streaming {'on' if self.stream else 'off'}", "$text-soft"),
             Content.styled("push on", "$wire-pushed") if self.push_on else Content.styled("push off", "$wire-quiet"),
         ]
-        if self._turn is not None and self._turn.upload.total:
-            pieces.append(upload_in_words(self._turn.upload))
+        if self._uploading is not None and self._uploading.upload.total:
+            pieces.append(upload_in_words(self._uploading.upload))
         if self.problem:
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
         elif self.note:
@@ -286,7 +288,7 @@ class Composer(Vertical):
 
     def on_text_area_changed(self) -> None:
         """Report the change, and remove the problem of an empty message."""
-        if self.problem == _NOTHING:
+        if self.problem == _EMPTY:
             self.problem = ""
         self.post_message(self.Changed())
 
@@ -308,24 +310,19 @@ class Composer(Vertical):
         self.take(replace(draft, parts=(text_part(event.text), *others)))
         self.post_message(self.Changed())
 
-    def action_send(self) -> None:
-        """Send the message, or report that it is empty."""
-        self._send(stream=self.stream)
-
-    def action_send_other(self) -> None:
-        """Send the message without streaming if it would be streamed, and vice versa."""
-        self._send(stream=not self.stream)
-
-    def _send(self, *, stream: bool) -> None:
+    def action_send(self, stream: bool | None = None) -> None:
+        """Send the message, with or without streaming (None: as set), or report that it is empty."""
         draft = self.draft
         if draft.is_blank:
-            self.problem = _NOTHING
+            self.problem = _EMPTY
             return
         self.problem = ""
-        self.post_message(self.Sent(draft, stream=stream))
+        self.post_message(self.Sent(draft, stream=self.stream if stream is None else stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer a form only if the agent sent a schema."""
+        """Offer a form only if the agent sent a schema, and to send in the way that is not set."""
+        if action == "send":
+            return parameters != (self.stream,)
         return self.has_form if action == "form" else super().check_action(action, parameters)
 
     def action_editor(self) -> None:

@@ -13,11 +13,11 @@ from inspector.session.journal import Journal
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 
-_LOOKING = Content.styled("looking for its card", "$text-soft")
-_KEYS = "  d asks the doctor   R tries again   o another agent   5 what crossed the wire"
-_RECORDING = Content("This is a recording: it can be looked at, and no agent is asked for anything.")
-_RECORDING_KEYS = "  2 the conversation   3 tasks   5 what crossed the wire   6 what is wrong   o connect to an agent"
-_UNREAD_KEYS = "  r what came, and what is wrong with it   E a copy of that to mend"
+_LOOKING = Content.styled("fetching the agent card", "$text-soft")
+_KEYS = "  d doctor   R retry   o another agent   5 traffic"
+_RECORDING = Content("This is a capture file. You can inspect it; no request is sent to the agent.")
+_RECORDING_KEYS = "  2 chat   3 tasks   5 traffic   6 findings   o connect to an agent"
+_UNREAD_KEYS = "  r the response and its findings   E edit a copy"
 
 
 class Connecting(VerticalScroll):
@@ -40,13 +40,13 @@ class Connecting(VerticalScroll):
         self._show([_LOOKING])
 
     def show_recording(self) -> None:
-        """Show that this is a recording, without an agent."""
+        """Show that this is a capture file, without an agent."""
         self._show([_RECORDING, Content(""), Content.styled(_RECORDING_KEYS, "$wire-quiet")])
 
-    def show_tries(self) -> None:
-        """Show the attempts up to now."""
+    def show_attempts(self) -> None:
+        """Show the attempts so far."""
         if self._journal.exchanges.open:
-            self._show([*self._tries(), _LOOKING])
+            self._show([*self._attempts(), _LOOKING])
 
     def show_fault(self, fault: Fault, *, unread: bool) -> None:
         """Show why there is no agent, who is responsible and what to do next.
@@ -54,11 +54,11 @@ class Connecting(VerticalScroll):
         With `unread`, the response that could not be read as a card can be viewed.
         """
         lines = [
-            *self._tries(),
+            *self._attempts(),
             Content.assemble((f"{self._glyphs.cross} ", "$state-bad"), plain(fault.seen)),
-            Content.assemble(("  up to     ", "$text-soft"), fault.whose.value),
+            Content.assemble(("  responsible  ", "$text-soft"), fault.whose.value),
         ]
-        lines += [Content.assemble(("  to do     ", "$text-soft"), plain(fault.hint))] if fault.hint else []
+        lines += [Content.assemble(("  next step    ", "$text-soft"), plain(fault.hint))] if fault.hint else []
         lines += [Content(""), Content.styled(_KEYS, "$wire-quiet")]
         lines += [Content.styled(_UNREAD_KEYS, "$wire-quiet")] if unread else []
         self._show(lines)
@@ -67,12 +67,12 @@ class Connecting(VerticalScroll):
         title = Content.assemble(("AGENT   ", "bold"), plain(self._reference))
         self._text.update(Content("\n").join([title, Content(""), *lines]))
 
-    def _tries(self) -> list[Content]:
-        tries: list[Content] = []
+    def _attempts(self) -> list[Content]:
+        attempts: list[Content] = []
         for record in self._journal.capture.select(kinds=(Kind.REQUEST,)):
             summary = self._journal.exchanges.get(record.seq)
             if summary is not None and summary.operation == "GetAgentCard":
-                outcome = f"   {summary.status or summary.how or 'waiting'}"
+                outcome = f"   {summary.status or ('no response' if summary.how else 'waiting')}"
                 sign = (f"{self._glyphs.sent} ", "$wire-sent")
-                tries.append(Content.assemble(sign, plain(summary.url), (outcome, "$text-soft")))
-        return [*tries, Content("")] if tries else []
+                attempts.append(Content.assemble(sign, plain(summary.url), (outcome, "$text-soft")))
+        return [*attempts, Content("")] if attempts else []

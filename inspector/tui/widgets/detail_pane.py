@@ -1,4 +1,4 @@
-"""The detail of one record: its position, notes about it, its payload decoded or raw, its head, what it changed."""
+"""The detail of one record: its position, notes about it, its payload decoded or raw, its head, its changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inspector.tui.notify import copy, notify, notify_fault
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
-from inspector.tui.render.highlight import Marked
+from inspector.tui.render.highlight import HighlightedLines
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
 from inspector.tui.screens.search import SearchScreen
@@ -39,7 +39,7 @@ _GAP = 2
 """Cells before each name in the title."""
 
 _MOST_NOTES = 9
-"""How many lines above the payload are shown at most."""
+"""The most lines that are shown above the payload."""
 
 
 class FactView(LineView):
@@ -59,21 +59,23 @@ class FactView(LineView):
     def show(self, source: LineSource) -> None:
         """Draw another source; the search starts again."""
         self._found_at = 0
-        super().show(Marked(source))
+        super().show(HighlightedLines(source))
 
     def find(self, words: str) -> str:
         """Highlight a text, go to its first hit from the top line on, and return how many hits there are, in words."""
-        if not isinstance(self.source, Marked):
-            return "nothing"
+        if not isinstance(self.source, HighlightedLines):
+            return "no match"
         count = self.source.find(words)
         self._found_at = self.top
         number = self.next_hit(1, here=True)
         self.refresh_source()
-        return f"{number:,} of {count:,}" if count else "nothing" if words else ""
+        return f"{number:,} of {count:,}" if count else "no match" if words else ""
 
     def next_hit(self, step: int, *, here: bool = False) -> int:
         """Go to the next hit in a direction, from the current line itself if `here`; return its number or 0."""
-        hit = self.source.next_hit(self._found_at, step, here=here) if isinstance(self.source, Marked) else None
+        hit = (
+            self.source.next_hit(self._found_at, step, here=here) if isinstance(self.source, HighlightedLines) else None
+        )
         if hit is None:
             return 0
         self._found_at, number = hit
@@ -88,10 +90,10 @@ class DetailPane(Vertical):
     ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "view", id="detail.view", tooltip="Decoded, raw, hex, head, what it changed"),
-        Binding("slash", "find", "find", id="detail.find", tooltip="Find a text in what is shown of the record"),
-        Binding("n", "next_hit(1)", "next", show=False, id="detail.next", tooltip="To the next place where it stands"),
-        Binding("N", "next_hit(-1)", "", show=False, id="detail.previous", tooltip="To the place before"),
+        Binding("v", "next_view", "view", id="detail.view", tooltip="Decoded, raw, hex, head, diff"),
+        Binding("slash", "find", "find", id="detail.find", tooltip="Search the text that is shown"),
+        Binding("n", "next_hit(1)", "next", show=False, id="detail.next", tooltip="Go to the next match"),
+        Binding("N", "next_hit(-1)", "", show=False, id="detail.previous", tooltip="Go to the previous match"),
         Binding("J", "copy_json", "copy JSON", show=False, id="detail.json", tooltip="Copy the value as JSON"),
         Binding("C", "copy_curl", "copy curl", show=False, id="detail.curl", tooltip="Copy the request as curl"),
     ]
@@ -107,9 +109,9 @@ class DetailPane(Vertical):
         super().__init__(id=id)
         self._session = session
         self._glyphs = glyphs
-        self._wish: Representation = "decoded"
+        self._chosen: Representation = "decoded"
         self._moments: Moments | None = None
-        self._noted_over = False
+        self._noted_as_over = False
         self.record: Record | None = None
         self._title = Static(id="detail-title", classes="pane-title")
         self._notes = FactView(id="detail-notes", classes="notes")
@@ -118,7 +120,7 @@ class DetailPane(Vertical):
             "raw": FactView(id="raw", empty="No bytes."),
             "hex": FactView(id="hex", empty="No bytes."),
             "head": FactView(id="head"),
-            "diff": FactView(id="diff", empty="It is being compared with what was there before."),
+            "diff": FactView(id="diff", empty="Comparing with the task before the event."),
         }
         self._switcher = ContentSwitcher(self._json, *self._texts.values(), initial="decoded")
 
@@ -136,7 +138,7 @@ class DetailPane(Vertical):
     def show(self, record: Record | None) -> None:
         """Show a record, or nothing."""
         if record is not None and self.record is not None and record.seq == self.record.seq:
-            if self._noted_over != self._is_over(record):
+            if self._noted_as_over != self._is_over(record):
                 self._show_notes()
             return
         self.record = record
@@ -151,7 +153,7 @@ class DetailPane(Vertical):
 
     def _show_notes(self) -> None:
         record, notes = self.record, self._notes
-        self._noted_over = record is not None and self._is_over(record)
+        self._noted_as_over = record is not None and self._is_over(record)
         found = position_of(record, self._session.journal) if record else None
         place = [Paragraph(("", "line--soft"), found, "line--quiet")] if found else []
         about = Paragraphs([*place, *detail.about(record, self._glyphs)] if record else [])
@@ -167,12 +169,12 @@ class DetailPane(Vertical):
     @property
     def _representations(self) -> tuple[Representation, ...]:
         """Return the representations of this record; without information about a task there is no diff."""
-        has_diff = self.record is not None and detail.tells_of_task(self.record)
+        has_diff = self.record is not None and detail.has_task_update(self.record)
         return REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
 
     @property
     def _current(self) -> Representation:
-        return self._wish if self._wish in self._representations else "decoded"
+        return self._chosen if self._chosen in self._representations else "decoded"
 
     def action_next_view(self) -> None:
         """Show the next representation."""
@@ -182,7 +184,7 @@ class DetailPane(Vertical):
     def choose(self, view: Representation) -> None:
         """Show the record in another representation."""
         had_focus = self.has_focus_within
-        self._wish = view
+        self._chosen = view
         self._show_title()
         self._show_view()
         if had_focus:
@@ -211,7 +213,7 @@ class DetailPane(Vertical):
     def action_next_hit(self, step: int) -> None:
         """Go to the next hit in a direction."""
         if isinstance(self._body, FactView) and not self._body.next_hit(step):
-            notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
+            notify(self, "No match. Press / to search.", "warning")
 
     def action_copy_json(self) -> None:
         """Copy the value under the cursor, or the whole payload, as JSON."""
@@ -267,10 +269,10 @@ class DetailPane(Vertical):
         more = True
         while more and moments.through < record.seq:
             more = moments.read()
-            await asyncio.sleep(0)  # a page takes a few milliseconds, and there may be many
+            await asyncio.sleep(0)  # a page needs a few milliseconds, and there may be many
         index = moments.index_of(record.seq)
         if index < 0 or moments.seq(index) != record.seq:
-            lines = [Paragraph(("", "line--soft"), "It told nothing of the task.", "line--soft")]
+            lines = [Paragraph(("", "line--soft"), "The record contains no update of the task.", "line--soft")]
         else:
             after, before = moments.at(index), moments.at(index - 1) if index else None
             account = attrgetter("pushed" if record.kind is Kind.DELIVERY else "answered")
@@ -280,7 +282,7 @@ class DetailPane(Vertical):
             self._texts["diff"].show(Paragraphs(lines))
 
     @property
-    def _called(self) -> str:
+    def _title_text(self) -> str:
         """Return the title of the record, or its number if there is no room for the title."""
         if self.record is None:
             return ""
@@ -293,7 +295,7 @@ class DetailPane(Vertical):
         for view in self._representations if self.record else ():
             style = "bold $foreground" if view == self._current else "$wire-quiet"
             views.append(clickable(Content.styled(" " * _GAP + view, style), view))
-        self._title.update(Content.assemble(("DETAIL", "bold"), (self._called, "$text-soft"), *views), layout=False)
+        self._title.update(Content.assemble(("DETAIL", "bold"), (self._title_text, "$text-soft"), *views), layout=False)
 
     def on_click(self, event: events.Click) -> None:
         """Show the representation whose name is clicked."""

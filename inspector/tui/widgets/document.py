@@ -1,4 +1,4 @@
-"""Widgets for what an agent produced: text and Markdown that grow at their end, and images."""
+"""Widgets for the output of an agent: text and Markdown that grow at their end, and images."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class MarkdownView(LineView):
 
 
 class ImageView(Widget, can_focus=True):
-    """Shows an image as large as it fits, or a line while it is being read."""
+    """Shows an image as large as possible, or a line while it is being read."""
 
     _picture: Picture | None = None
 
@@ -100,5 +100,5 @@ class ImageView(Widget, can_focus=True):
     def render(self) -> RenderResult:
         """Draw the image for the current size."""
         if self._picture is None:
-            return Content.styled("The image is being read.", "$text-soft")
+            return Content.styled("Reading the image.", "$text-soft")
         return drawn(self._picture, max(1, self.size.width), max(1, self.size.height))

@@ -1,4 +1,4 @@
-"""The feed: a long list of events in columns, drawn line by line, with a cursor and a tail to follow."""
+"""The feed: a long list of rows in columns, drawn line by line, with a cursor; it can follow its end."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Feed(CursorView):
         index: int
 
         def can_replace(self, message: Message) -> bool:
-            """Let a later message replace an earlier one, so that a burst is one message."""
+            """Let a later message replace this, so that a burst is one message."""
             return isinstance(message, Feed.Highlighted) and message.feed is self.feed
 
     @dataclass
@@ -137,7 +137,7 @@ class Feed(CursorView):
         super().__init__(_Table(self._columns, rows), follow=follow, empty=empty, id=id)
 
     def show_rows(self, rows: RowSource) -> None:
-        """Draw the rows of another source: the last ones if the feed follows, else the first ones."""
+        """Draw the rows of another source: the last rows if the feed follows, else the first rows."""
         self.show(_Table(self._columns, rows))
 
     def refresh_rows(self) -> None:

@@ -1,4 +1,4 @@
-"""The line in which a filter is written: green if it is valid, red with the reason if not, and completions."""
+"""The line in which a filter is written: green if it is valid, red with the reason if not; with completions."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class FilterLine(Vertical):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete", "complete", id="filter.complete", tooltip="Take the first of what is offered"),
-        Binding("escape", "clear", "clear", id="filter.clear", tooltip="Filter no more"),
+        Binding("tab", "complete", "complete", id="filter.complete", tooltip="Accept the first completion"),
+        Binding("escape", "clear", "clear", id="filter.clear", tooltip="Remove the filter"),
     ]
 
     class Changed(Message):
@@ -87,12 +87,12 @@ class FilterLine(Vertical):
     def compose(self) -> ComposeResult:
         """Make the two lines."""
         yield LineInput(placeholder=_EXAMPLE, id="filter-words", select_on_focus=False)
-        yield Static(id="filter-said")
+        yield Static(id="filter-message")
 
     def open(self) -> None:
         """Show the lines and focus the filter."""
         self.add_class("-open")
-        self._judge(self.query_one(Input).value)
+        self._parse(self.query_one(Input).value)
         self.screen.set_focus(self.query_one(Input))
 
     def action_clear(self) -> None:
@@ -104,27 +104,27 @@ class FilterLine(Vertical):
         self.post_message(self.Changed())
         self.post_message(self.Left())
 
-    def complain(self, sentence: str) -> None:
+    def show_error(self, sentence: str) -> None:
         """Show why the filter is invalid or the search failed."""
         self.remove_class("-good")
         self.add_class("-bad")
-        self.query_one("#filter-said", Static).update(plain(sentence))
+        self.query_one("#filter-message", Static).update(plain(sentence))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Read the filter."""
         event.stop()
-        self._judge(event.value)
+        self._parse(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Go to the hits."""
         event.stop()
         self.post_message(self.Left())
 
-    def _judge(self, line: str) -> None:
+    def _parse(self, line: str) -> None:
         read = parse(line)
         offered = complete(line, values_of(self._session))
         if isinstance(read, Mistake):
-            self.complain(read.sentence)
+            self.show_error(read.sentence)
             if offered.choices and read.position >= offered.start:  # the word is only incomplete
                 self._offer(offered.choices)
             return
@@ -137,9 +137,9 @@ class FilterLine(Vertical):
             self.post_message(self.Changed())
 
     def _offer(self, choices: Sequence[str]) -> None:
-        keys = "tab takes the first   " if choices else "enter goes to the hits   "
+        keys = "tab complete   " if choices else "enter go to the matches   "
         offered = Content("   ").join([plain(choice) for choice in choices])
-        self.query_one("#filter-said", Static).update(Content.assemble((keys, "$wire-quiet"), offered))
+        self.query_one("#filter-message", Static).update(Content.assemble((keys, "$wire-quiet"), offered))
 
     def action_complete(self) -> None:
         """Complete the last word with the first choice."""
@@ -184,4 +184,4 @@ class FilterLine(Vertical):
                 self.post_message(self.Found())
                 await asyncio.sleep(0)
         except CaptureError as error:
-            self.complain(str(error))
+            self.show_error(str(error))

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 MOST = 8
-"""How many keys are shown at most."""
+"""The most keys that are shown."""
 
 _GAP = 3
 _PINNED = ("unzoom", "help")
@@ -40,7 +40,7 @@ class KeyFooter(Static):
         self.refresh()
 
     def _keys(self) -> tuple[list[Key], list[Key]]:
-        """Return the keys that are shown if they fit, and the pinned ones, which are always shown."""
+        """Return the keys that are shown if they fit, and the pinned keys, which are always shown."""
         hint = getattr(self.screen.focused, "enter_hint", "")
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
@@ -93,5 +93,5 @@ def _width(key: Key) -> int:
 
 def _why_not(active: ActiveBinding) -> str:
     """Return why the agent does not support the action of a key, `""` if that is not known."""
-    ask = getattr(active.node, "why_not", None)
+    ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""

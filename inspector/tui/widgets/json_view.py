@@ -36,12 +36,12 @@ class JsonView(CursorView):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to what it is part of"),
-        Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to what is in it"),
-        Binding("slash", "find", "find", id="json.find", tooltip="Find a name or a value"),
-        Binding("n", "next_hit(1)", "next", show=False, id="json.next", tooltip="To the next place where it stands"),
-        Binding("N", "next_hit(-1)", "", show=False, id="json.previous", tooltip="To the place before"),
-        Binding("Y", "copy_pointer", "copy place", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
+        Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to the parent"),
+        Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to the first child"),
+        Binding("slash", "find", "find", id="json.find", tooltip="Search names and values"),
+        Binding("n", "next_hit(1)", "next", show=False, id="json.next", tooltip="Go to the next match"),
+        Binding("N", "next_hit(-1)", "", show=False, id="json.previous", tooltip="Go to the previous match"),
+        Binding("Y", "copy_pointer", "copy pointer", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
     ]
 
     @dataclass
@@ -52,7 +52,7 @@ class JsonView(CursorView):
         pointer: str
 
         def can_replace(self, message: Message) -> bool:
-            """Let a later message replace an earlier one."""
+            """Let a later message replace this."""
             return isinstance(message, JsonView.Highlighted) and message.view is self.view
 
     def show_value(self, value: Value) -> None:
@@ -125,7 +125,7 @@ class JsonView(CursorView):
         count = self.source.find(words)
         found = self._go_to_hit(1, here=True)
         self.refresh_source()
-        return f"{found:,} of {count:,}" if count else "nothing" if words else ""
+        return f"{found:,} of {count:,}" if count else "no match" if words else ""
 
     def action_find(self) -> None:
         """Ask what to find."""
@@ -134,7 +134,7 @@ class JsonView(CursorView):
     def action_next_hit(self, step: int) -> None:
         """Go to the next hit in a direction."""
         if not self._go_to_hit(step):
-            notify(self, "Nothing was looked for, or it is not here; / finds.", "warning")
+            notify(self, "No match. Press / to search.", "warning")
 
     def action_copy_pointer(self) -> None:
         """Copy the JSON pointer of the line under the cursor."""

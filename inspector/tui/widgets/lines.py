@@ -1,4 +1,4 @@
-"""A view of many lines: it draws the visible ones, and follows the end until the user scrolls up."""
+"""A view of many lines: it draws the visible lines, and follows the end until the user scrolls up."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from inspector.text.sanitise import clean
 from inspector.tui.render.text_lines import LineSource, WrappedText
 
 _CACHED = 1024
-"""How many drawn lines are cached: some screens around the visible one."""
+"""The number of drawn lines that are cached: some screens of lines."""
 
 _LONGEST = 4096
-"""How many characters of one piece of a line are drawn."""
+"""The most characters of a piece of a line that are drawn."""
 
 _COPIED = 100_000
-"""How many lines of a selection are copied at most."""
+"""The most lines of a selection that are copied."""
 
 
 def _component_classes(css: str) -> set[str]:
@@ -69,8 +69,10 @@ class LineView(ScrollView, can_focus=True):
         Binding("down,j", "line_step(1)", "Down", show=False, id="lines.down", tooltip="One line down"),
         Binding("pageup", "page_step(-1)", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
         Binding("pagedown", "page_step(1)", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
-        Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="To the first line"),
-        Binding("end,G", "last", "Last", show=False, id="lines.last", tooltip="To the last line, and follow it"),
+        Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="Go to the first line"),
+        Binding(
+            "end,G", "last", "Last", show=False, id="lines.last", tooltip="Go to the last line, and follow the end"
+        ),
         Binding("left,shift+left", "aside(-8)", "Left", show=False, id="lines.left", tooltip="Scroll to the left"),
         Binding("right,shift+right", "aside(8)", "Right", show=False, id="lines.right", tooltip="Scroll to the right"),
     ]
@@ -256,7 +258,7 @@ class LineView(ScrollView, can_focus=True):
     # Drawing
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw lines of the screen. Their position is computed once, because that takes as long as drawing a line."""
+        """Draw lines of the screen. Their position is computed once, because that is as slow as drawing a line."""
         self._place = self._placed()
         strips = super().render_lines(crop)
         self._place = None

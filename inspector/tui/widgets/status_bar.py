@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # the bar is painted before the session is loaded
 
 _LONGEST_NAME = 40
 _ROOMY = 110
-"""How many cells are needed to show the address of the receiver."""
+"""The cells that are needed to show the address of the receiver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Status:
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
         return cls(
             agent=connection.card.name if connection else reference,
-            interface=f"{choice.dialect.version} · {choice.binding.name}" if choice else "",
+            interface=f"A2A {choice.dialect.version} · {choice.binding.name}" if choice else "",
             light=light,
             doing=doing,
             push=f"push {address} {glyphs.check}" if push.on else "",
@@ -55,7 +55,7 @@ class Status:
 
 
 class StatusBar(Static):
-    """Draws a `Status`; parts in the middle that do not fit are left out, the agent and the state never."""
+    """Draws a `Status`; parts in the middle that do not fit are left out, but never the agent and the state."""
 
     def __init__(self, glyphs: Glyphs, status: Status) -> None:
         super().__init__("")
@@ -92,7 +92,10 @@ class StatusBar(Static):
         optional = [
             (push or "push off", "$wire-pushed" if push else "$wire-quiet"),
             (findings, "$state-warning" if status.findings else "$wire-quiet"),
-            (f"rec {status.records:,}", "$state-bad" if status.failure else "$wire-quiet"),
+            (
+                f"{status.records:,} record{'' if status.records == 1 else 's'}",
+                "$state-bad" if status.failure else "$wire-quiet",
+            ),
         ]
         for extra in optional:
             if _width([*left, *right, extra]) <= width:

@@ -26,7 +26,7 @@ from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_line
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.render.state_line import lane, next_word
+from inspector.tui.render.state_line import next_action, state_line
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 
@@ -80,9 +80,9 @@ class StateLine(Static):
         if not moves:
             return
         width = self.size.width or self.container_size.width
-        states = lane(moves, self._glyphs, width)
+        states = state_line(moves, self._glyphs, width)
         low = self.app.size.height < LOW
-        next_step = [] if low else next_word(moves, self._answers, self._glyphs, past=self._past)
+        next_step = [] if low else next_action(moves, self._answers, self._glyphs, past=self._past)
         drawn = (*states, *([("\n", ""), *next_step] if next_step else []))
         if drawn != self._drawn:
             taller = ("\n", "") in drawn, ("\n", "") in self._drawn
@@ -151,9 +151,9 @@ class StreamLine(Static):
         if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
             found = reconnect.lost_stream(task, stream)
             if found is not None:
-                went_on = drop is None or stream.events > 1
+                continued = drop is None or stream.events > 1
                 self._drop, self._resumed, self._missed = found, False, None
-                self._tries = 0 if went_on else self._tries
+                self._tries = 0 if continued else self._tries
         if self._drop is not None and not self._resumed:
             self._resumed = reconnect.has_news(self._session.journal.capture, self._drop)
             self._missed = (
@@ -178,7 +178,7 @@ class StreamLine(Static):
         if self.lost and self._watched is not None:
             self.post_message(CallWanted(operation, self._watched.id))
 
-    # What is to be seen
+    # What is shown
 
     def health(self) -> StreamHealth | None:
         """Return the health of the stream that is shown, None without one."""
@@ -191,10 +191,10 @@ class StreamLine(Static):
         return health(stream, time.time(), self._spans.get(stream.number), recorded=over)
 
     def in_full(self) -> list[Paragraph]:
-        """Return everything that is known of the stream."""
+        """Return all measures of the stream."""
         found = self.health()
         if found is None:
-            return [Paragraph(("", "line--soft"), "No stream has told of this yet.", "line--soft")]
+            return [Paragraph(("", "line--soft"), "No stream has reported this task yet.", "line--soft")]
         return health_in_full(found, self._glyphs)
 
     def _draw(self) -> None:
@@ -204,33 +204,33 @@ class StreamLine(Static):
         if found is None:
             return
         well = self._drop is None or self._drop.exchange != found.number
-        drawn = (*self._whose(), *self._notice(found), *health_line(found, self._glyphs, well=well))
+        drawn = (*self._other_task(), *self._notice(found), *health_line(found, self._glyphs, well=well))
         if drawn != self._drawn:
             self._drawn = drawn
             self.update(Content.assemble(*drawn), layout=False)
 
-    def _whose(self) -> list[Piece]:
+    def _other_task(self) -> list[Piece]:
         """Name the task of the stream, if another task is shown."""
         task = self._stream.task if self._stream is not None else ""
         other = bool(task) and self._watched is not None and task != self._watched.id
-        return [(f"of {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
+        return [(f"task {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
 
     def _notice(self, found: StreamHealth) -> list[Piece]:
-        """Return the text before the numbers: that the stream was lost, or what was missed."""
+        """Return the text before the measures: that the stream was lost, or what was missed."""
         drop, task = self._drop, self._watched
         if drop is None or task is None or found.number < drop.exchange:
             return []
         if self.lost:
             state = short(task.now.state)
-            hint = "s listens again" if self._waiting is None else "listening again in a moment"
+            hint = "press s to subscribe again" if self._waiting is None else "reconnecting soon"
             if self.automatic and self._tries and self._waiting is None:
-                hint = f"tried {self._tries} times, s tries again"
+                hint = f"{self._tries} attempts failed, press s to subscribe again"
             problem = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
             return [(problem, "bold $state-bad"), (f"{hint}   ", "bold $state-warning")]
         if self._missed is not None:
-            return [(f"while away: {self._missed.words}   ", "$wire-pushed")]
+            return [(f"while disconnected: {self._missed.words}   ", "$wire-pushed")]
         if self._resumed:
-            return [("what came while away is not known: the agent told no snapshot   ", "$state-warning")]
+            return [("changes while disconnected are unknown: the agent sent no snapshot   ", "$state-warning")]
         return []
 
     def on_click(self, event: events.Click) -> None:

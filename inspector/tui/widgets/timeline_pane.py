@@ -35,16 +35,16 @@ COLUMNS = (
     Column("mark", 1),
 )
 
-_ASIDE = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"})
+_NOT_SHOWN = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"})
 """Events of notes that are not part of a conversation."""
 
 PHASE = 0.25
-"""How long each phase of the animated sign is shown, in seconds."""
+"""The duration of each phase of the animated sign, in seconds."""
 
-_NOTHING_YET = "Nothing yet. Write a message below; enter sends it."
-_NO_HIT = "No row is a hit. Escape shows all of them."
+_NOTHING_YET = "No events yet. Write a message below and press enter."
+_NO_HIT = "No match. Press escape to show all rows."
 _SIDE_BY_SIDE = 64
-"""How many rows before the nearest one are searched for the run of a chunk."""
+"""The number of rows before the nearest row that are searched for the run of a chunk."""
 
 
 def belongs(record: Record) -> bool:
@@ -52,7 +52,7 @@ def belongs(record: Record) -> bool:
 
     Bookmarks and remarks are shown on the rows of their records.
     """
-    if record.operation == "GetAgentCard" or record.event in _ASIDE:
+    if record.operation == "GetAgentCard" or record.event in _NOT_SHOWN:
         return False
     match record.kind:
         case Kind.RESPONSE:
@@ -75,7 +75,7 @@ class TimelinePane(Vertical):
         self._session = session
         self._glyphs = glyphs
         self._annotations = Annotations(session)
-        # Both lists are kept, because reading a million records again takes too long for a key press.
+        # Both lists are kept, because reading a million records again is too slow for a key press.
         self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
         for whole in self._wholes.values():
             session.journal.subscribe(whole.offer, replay=True)
@@ -87,7 +87,7 @@ class TimelinePane(Vertical):
         self._states = StateLine(session.journal, glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
-        self.feed = Feed(COLUMNS, self._rows, enter_hint="detail", id="timeline", empty=_NOTHING_YET)
+        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
         """Make the title, the lines under it and the rows."""
@@ -122,7 +122,7 @@ class TimelinePane(Vertical):
         return self._rows.record(index) if 0 <= index < len(self._rows) else None
 
     def holds(self, index: int, seq: int) -> bool:
-        """Return whether a record may be in a row: it is between the first and the last one of its run."""
+        """Return whether a record may be in a row: it is between the first and the last record of its run."""
         return self._list[index].first <= seq <= self._list[index].last
 
     def show_seq(self, seq: int) -> None:
@@ -189,7 +189,7 @@ class TimelinePane(Vertical):
         if self.filtering:
             pieces += [(f"   {len(self._list):,} of {len(self._whole):,} rows", "$bar")]
         if self.feed.unseen:
-            pieces += [(f"   {self.feed.unseen:,} new below, end follows", "$wire-received")]
+            pieces += [(f"   {self.feed.unseen:,} new below, press end to follow", "$wire-received")]
         self._title.update(Content.assemble(*pieces), layout=False)
 
     def _state(self, account: AssembledTask, *, running: bool) -> list[Content | tuple[str, str]]:
@@ -206,7 +206,7 @@ class TimelinePane(Vertical):
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:
-        """Return the glyph of a state; that of a running task is the only animated one on the screen."""
+        """Return the glyph of a state; that of a running task is the only animated sign on the screen."""
         phases = self._glyphs.moving
         if state == State.WORKING and moving and self.app.animation_level != "none":
             return phases[int(time.monotonic() / PHASE) % len(phases)]

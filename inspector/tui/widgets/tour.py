@@ -20,9 +20,9 @@ class Tour(Static, can_focus=True):
     """Leads through the stops: it requests that steps are shown and messages sent, and waits for their results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right", "move('on')", "go on", id="tour.on", tooltip="Do what the tour offers", show=False),
-        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="To the next stop of the tour"),
-        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="To the stop of the tour before"),
+        Binding("enter,right", "move('on')", "continue", id="tour.on", tooltip="Continue the tour", show=False),
+        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="Go to the next stop of the tour"),
+        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="Go back in the tour"),
         Binding("escape", "move('leave')", "leave the tour", id="tour.leave", tooltip="Leave the tour"),
     ]
 
@@ -69,7 +69,7 @@ class Tour(Static, can_focus=True):
     @property
     def enter_hint(self) -> str:
         """What enter does, in words."""
-        return self.step.does or ("leave the tour" if self._over else "go on")
+        return self.step.enter or ("leave the tour" if self._over else "continue")
 
     def _show(self, *, focused: bool) -> None:
         """Request the step to be shown; records from now on count as its result."""
@@ -82,7 +82,7 @@ class Tour(Static, can_focus=True):
         """Draw the position in the tour and the text, with the key that focuses the tour if it has no focus."""
         head = [("TOUR", "bold $bar")] if self.has_focus else [("f2", "$bar"), (" TOUR", "bold $text-soft")]
         number = (f" {self._stop + 1}/{len(STOPS)}  ", "$text-soft")
-        return Content.assemble(*head, number, (f"{_TITLES[self._stop]}  ", "bold"), self.step.say)
+        return Content.assemble(*head, number, (f"{_TITLES[self._stop]}  ", "bold"), self.step.text)
 
     def look(self) -> None:
         """Continue once the record that the step waits for is there and every call has ended."""
@@ -90,7 +90,7 @@ class Tour(Static, can_focus=True):
             return
         looked, self._looked = self._looked, len(self._journal.capture)
         for record in self._journal.capture.slice(looked + 1, self._looked):
-            if not self._found and self.step.seen(record):
+            if not self._found and self.step.is_result(record):
                 self._found = record.seq
         if self._found and not self._journal.exchanges.open:
             self._advance()

@@ -38,7 +38,7 @@ _NARROWEST = 8
 class TravelLine(Widget, can_focus=True):
     """Shows a moment of a task and goes to others; hidden while the present task is shown.
 
-    The moments are read in the background: the first step into a long stream takes a second, the others a few
+    The moments are read in the background: the first step into a long stream needs a second, the others a few
     milliseconds.
     """
 
@@ -54,13 +54,22 @@ class TravelLine(Widget, can_focus=True):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left_square_bracket,left", "step(-1)", "back", id="travel.back", tooltip="One event back"),
-        Binding("right_square_bracket,right", "step(1)", "on", id="travel.on", tooltip="One event on"),
+        Binding("right_square_bracket,right", "step(1)", "forward", id="travel.on", tooltip="One event forward"),
         Binding("home", "first", "first", id="travel.first", tooltip="The first event of the task", show=False),
         Binding("end", "last", "last", id="travel.last", tooltip="The last event of the task", show=False),
-        Binding("pageup", "leap(-1)", "far back", id="travel.far-back", tooltip="A good way back", show=False),
-        Binding("pagedown", "leap(1)", "far on", id="travel.far-on", tooltip="A good way on", show=False),
-        Binding("space", "mark", "mark", id="travel.mark", tooltip="Mark this moment, to compare others with it"),
-        Binding("d,enter", "compare", "diff", id="travel.compare", tooltip="What changed since the mark, or until now"),
+        Binding(
+            "pageup", "leap(-1)", "far back", id="travel.far-back", tooltip="A twentieth of the events back", show=False
+        ),
+        Binding(
+            "pagedown",
+            "leap(1)",
+            "far forward",
+            id="travel.far-on",
+            tooltip="A twentieth of the events forward",
+            show=False,
+        ),
+        Binding("space", "mark", "mark", id="travel.mark", tooltip="Mark this moment for a comparison"),
+        Binding("d,enter", "compare", "diff", id="travel.compare", tooltip="Changes since the mark, or until now"),
         Binding("escape,t", "leave", "now", id="travel.leave", tooltip="Back to the task as it is now"),
     ]
 
@@ -108,7 +117,7 @@ class TravelLine(Widget, can_focus=True):
     def go_to(self, seq: int) -> None:
         """Show the moment of a record, or the last one before it, once it has been read."""
         self._wanted = seq
-        self._land()
+        self._go_to_wanted()
         self.read_on()
 
     def _forget(self) -> None:
@@ -129,13 +138,13 @@ class TravelLine(Widget, can_focus=True):
         try:
             while more and moments is self._moments:
                 more = moments.read()
-                self._land()
+                self._go_to_wanted()
                 self.refresh()
                 await asyncio.sleep(0)
         except CaptureError as error:
             self._give_up(str(error))
 
-    def _land(self) -> None:
+    def _go_to_wanted(self) -> None:
         """Go to the wanted moment, if everything up to it has been read."""
         moments = self._moments
         if moments is None or not self._wanted or not (moments.complete or moments.through >= self._wanted):
@@ -184,7 +193,7 @@ class TravelLine(Widget, can_focus=True):
         if self._index < 0:
             self._bar = (0, 0)
             if moments.complete:
-                return Content.styled("AS OF ?   nothing was recorded that tells of this task", "bold")
+                return Content.styled("AS OF ?   no record of this task", "bold")
             return Content.styled(f"AS OF ...   reading {moments.through / max(1, known):.0%}", "bold")
         event = title(session.journal.capture.get(self.seq)).partition(" ")[2]
         head = Content.assemble((f"AS OF {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(event))

@@ -65,7 +65,7 @@ class VerbatimArea(TextArea):
         self._rewrap_and_refresh_virtual_size()
 
     def get_line(self, line_index: int) -> Text:
-        """Return a line as it is drawn, with signs for control characters and invisible ones."""
+        """Return a line as it is drawn, with signs for control and invisible characters."""
         line = self.document.get_line(line_index)
         if not line.isprintable():
             line = "".join(char if char.isprintable() or char == "\t" else _SHOWN.get(char, "·") for char in line)

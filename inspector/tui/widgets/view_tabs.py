@@ -30,7 +30,7 @@ def clicked(event: events.Click) -> str:
 
 
 class ViewTabs(Static):
-    """Shows the views with their numbers and asks for the view that is clicked."""
+    """Shows the views with their numbers, and reports the view that is clicked."""
 
     @dataclass
     class Chosen(Message):
@@ -45,7 +45,7 @@ class ViewTabs(Static):
         self.set_reactive(ViewTabs.current, current)
 
     def render(self) -> Content:
-        """Draw the names, the current one marked."""
+        """Draw the names, with the current view highlighted."""
         tabs: list[Content] = []
         for number, view in enumerate(VIEWS, 1):
             styles = ("$bar", "bold $bar") if view.id == self.current else ("$wire-quiet", "$text-soft")
@@ -54,7 +54,7 @@ class ViewTabs(Static):
         return Content.assemble(*tabs).rstrip()
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the view under the pointer."""
+        """Report the view under the pointer."""
         if view := clicked(event):
             self.post_message(self.Chosen(view))
 
@@ -68,13 +68,13 @@ class SectionTab(NamedTuple):
 
 
 class SectionTabs(Static):
-    """Shows the sections and a note behind them, and asks for the section that is clicked."""
+    """Shows the sections and a note after them, and reports the section that is clicked."""
 
     @dataclass
     class Chosen(Message):
         """A section was clicked."""
 
-        face: str
+        section: str
 
     def __init__(self, title: str, *, id: str, classes: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id, classes=classes)
@@ -90,27 +90,27 @@ class SectionTabs(Static):
         self.update(Content.assemble(*pieces, "   ", plain(note)))
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for the section under the pointer."""
+        """Report the section under the pointer."""
         if section := clicked(event):
             self.post_message(self.Chosen(section))
 
 
 class Chip(NamedTuple):
-    """A word, which may come from an agent, its style, and what a click on it asks for, `""` for nothing."""
+    """A word, which may come from an agent, its style, and the action of a click on it, `""` for none."""
 
     text: str
     style: str = "$text-soft"
-    does: str = ""
+    action: str = ""
 
 
 class Chips(Static):
-    """Shows chips beside each other, and reports which one is clicked."""
+    """Shows chips beside each other, and reports the chip that is clicked."""
 
     @dataclass
     class Chosen(Message):
         """A chip was clicked."""
 
-        does: str
+        action: str
 
     _chips: Sequence[Chip] = ()
 
@@ -118,10 +118,10 @@ class Chips(Static):
         """Show these chips."""
         if chips != self._chips:
             self._chips = chips
-            contents = [clickable(plain(chip.text, limit=40).stylize(chip.style), chip.does) for chip in chips]
+            contents = [clickable(plain(chip.text, limit=40).stylize(chip.style), chip.action) for chip in chips]
             self.update(Content("  ").join(contents), layout=False)
 
     def on_click(self, event: events.Click) -> None:
-        """Ask for what the chip under the pointer does."""
-        if does := clicked(event):
-            self.post_message(self.Chosen(does))
+        """Report the action of the chip under the pointer."""
+        if action := clicked(event):
+            self.post_message(self.Chosen(action))

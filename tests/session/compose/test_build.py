@@ -23,10 +23,10 @@ def parts(*written: DraftPart) -> list[object]:
 
 
 def problem(part: DraftPart, *, whole: bool = False) -> Problem:
-    """Return what is wrong with a part that stands between two good ones, which stay as they are."""
+    """Return the problem of a part between two valid parts, which are built unchanged."""
     composed = compose(Draft((DraftPart(TEXT, "a"), part, DraftPart(TEXT, "b"))), whole=whole)
     [found] = composed.problems
-    assert [one.text for one in composed.request.message.parts] == ["a", "b"]
+    assert [part.text for part in composed.request.message.parts] == ["a", "b"]
     with pytest.raises(FaultError) as raised:
         composed.check()
     fault = raised.value.fault
@@ -98,19 +98,19 @@ def test_an_unknown_ending_is_bytes():
 @pytest.mark.parametrize(
     ("part", "words"),
     [
-        (DraftPart(DATA, ""), "Write some JSON."),
-        (DraftPart(DATA, " \n"), "Write some JSON."),
+        (DraftPart(DATA, ""), "Enter JSON."),
+        (DraftPart(DATA, " \n"), "Enter JSON."),
         (DraftPart(DATA, "{"), "Not JSON: ends within an object at line 1 column 1."),
         (DraftPart(DATA, '{\n "a": 1,\n}'), "line 3 column 1"),
         (DraftPart(DATA, "NaN"), "not JSON"),
-        (DraftPart(DATA, '{"a": [-1.5e999]}'), "a number beyond what JSON's readers know"),
+        (DraftPart(DATA, '{"a": [-1.5e999]}'), "a number that is too large for JSON readers"),
         (DraftPart(DATA, "9" * 4301), "a number of more than 4,300 digits"),
         (DraftPart(DATA, "<p>"), "Not JSON: HTML or XML, not JSON."),
         (DraftPart(DATA, '"\udcff"'), "Not JSON: not UTF-8 at byte 1."),
         (DraftPart(DATA, "[" * 500), "nested deeper"),
-        (DraftPart(LINK, " "), "Give the url of a file."),
-        (DraftPart(FILE, ""), "Name a file."),
-        (DraftPart(FILE, "~nobody-is-called-that/x"), "nobody has such a home"),
+        (DraftPart(LINK, " "), "Enter the URL of a file."),
+        (DraftPart(FILE, ""), "Enter the path of a file."),
+        (DraftPart(FILE, "~nobody-is-called-that/x"), "unknown user in path"),
         (DraftPart(FILE, "a\0b"), "could not be read: embedded null byte"),
         (DraftPart(FILE, "x" * 5000), "its name is too long"),
         (DraftPart(FILE, "/dev/zero"), "/dev/zero is not a file."),
@@ -127,15 +127,17 @@ def test_what_cannot_be_sent_is_said_beside_its_part(part: DraftPart, words: str
 def test_metadata_is_an_object(written: str):
     found = problem(DraftPart(TEXT, "x", metadata=written))
     assert found.where == "parts/1/metadata"
-    assert found.words.startswith("The metadata: ")
+    assert found.words.startswith("The metadata ")
     composed = compose(text_draft("x", metadata=written, request_metadata=written))
-    assert [one.where for one in composed.problems] == ["metadata", "request_metadata"]
-    assert [one.words.partition(":")[0] for one in composed.problems] == ["The metadata", "The request metadata"]
+    places = [problem.where for problem in composed.problems]
+    assert places == ["metadata", "request_metadata"]
+    for problem_of_member, where in zip(composed.problems, places, strict=True):
+        assert problem_of_member.words.startswith(f"The {where.replace('_', ' ')} ")
 
 
 def test_every_problem_is_named_and_none_hides_another(tmp_path: Path):
     draft = Draft((DraftPart(FILE, str(tmp_path)), DraftPart(DATA, "{")), metadata="[]")
-    assert [one.where for one in compose(draft).problems] == ["parts/0", "parts/1", "metadata"]
+    assert [problem.where for problem in compose(draft).problems] == ["parts/0", "parts/1", "metadata"]
 
 
 def test_a_folder_a_pipe_and_a_file_that_is_gone_are_told_apart(tmp_path: Path):
@@ -185,8 +187,8 @@ def test_a_large_file_is_left_for_later_where_it_can_be(tmp_path: Path):
     assert (file.path, file.size) == (path, LARGEST_MESSAGE + 1)
     assert composed.request.message.parts[0].raw == file.mark
     refused = problem(DraftPart(FILE, str(path)), whole=True).words
-    assert refused.startswith(f"{path} has 64 MB, and a message over gRPC is made whole in memory: 64 MB at most.")
-    assert refused.endswith("JSON-RPC and HTTP+JSON take it.")
+    assert refused.startswith(f"{path} has 64 MB; over gRPC a file can have at most 64 MB.")
+    assert refused.endswith("Use JSON-RPC or HTTP+JSON.")
 
 
 def test_over_grpc_a_file_below_the_limit_is_read_at_once(tmp_path: Path):

@@ -66,7 +66,7 @@ def test_nothing_speaks_against_an_ordinary_message():
     ],
 )
 def test_an_empty_part_may_be_refused(kind: PartKind, value: str, empty: bool):
-    found = [one.words for one in notes(part(kind, value), defaultInputModes=["*/*"])]
+    found = [note.words for note in notes(part(kind, value), defaultInputModes=["*/*"])]
     assert ("This part is empty; the agent may refuse it." in found) is empty
 
 
@@ -117,7 +117,7 @@ def test_what_one_skill_takes_the_agent_takes():
 
 def test_the_part_is_named_that_is_meant():
     draft = Draft((DraftPart(PartKind.TEXT, "a"), DraftPart(PartKind.DATA, "1"), DraftPart(PartKind.TEXT, "")))
-    assert [one.where for one in notes(draft)] == ["parts/1", "parts/2"]
+    assert [note.where for note in notes(draft)] == ["parts/1", "parts/2"]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_the_part_is_named_that_is_meant():
 )
 def test_a_task_that_has_ended_takes_no_more(state: str, ended: bool):
     found = notes(text_draft("x", task_id="t"), tasks=known(state))
-    assert [one.where for one in found] == ["task"] * ended
+    assert [note.where for note in found] == ["task"] * ended
     if ended:
-        assert found[0].words.startswith(f"This task is {state.lower()}: it takes no more messages")
+        assert found[0].words.startswith(f"The task is {state.lower()} and accepts no more messages")
     assert notes(text_draft("x", task_id="other"), tasks=known(state)) == []
     assert notes(text_draft("x"), tasks=known(state)) == []
 
@@ -144,7 +144,7 @@ def test_a_task_that_has_ended_takes_no_more(state: str, ended: bool):
 def test_a_task_belongs_to_its_context():
     tasks = known("WORKING")
     [found] = notes(text_draft("x", task_id="t", context_id="another"), tasks=tasks)
-    assert (found.where, "The task is in the context c:" in found.words) == ("context", True)
+    assert (found.where, "The task belongs to the context c;" in found.words) == ("context", True)
     assert notes(text_draft("x", task_id="t", context_id="c"), tasks=tasks) == []
     assert notes(text_draft("x", task_id="t"), tasks=tasks) == []
     assert notes(text_draft("x", context_id="another"), tasks=tasks) == []
@@ -153,7 +153,7 @@ def test_a_task_belongs_to_its_context():
 def test_a_task_does_not_refer_to_itself():
     tasks = known("WORKING")
     found = notes(text_draft("x", task_id="t", references=("t", "u")), tasks=tasks)
-    assert found == [MessageWarning("references", "The task refers to itself.")]
+    assert found == [MessageWarning("references", "The message lists its own task as a reference.")]
     assert notes(text_draft("x", task_id="t", references=("u",)), tasks=tasks) == []
     assert notes(text_draft("x", references=("t",)), tasks=tasks) == []
 
@@ -164,11 +164,11 @@ def offering(*, required: bool) -> dict[str, Any]:
 
 def test_an_extension_that_is_required_and_one_that_is_not_offered():
     [missing] = notes(text_draft("x"), **offering(required=True))
-    assert missing == MessageWarning("extensions", f"The card requires {EXTENSION} (section 3.3.4).")
+    assert missing == MessageWarning("extensions", f"The card requires the extension {EXTENSION} (section 3.3.4).")
     assert notes(text_draft("x", extensions=(EXTENSION,)), **offering(required=True)) == []
     assert notes(text_draft("x"), **offering(required=False)) == []
     [unknown] = notes(text_draft("x", extensions=("urn:mine",)), **offering(required=False))
-    assert unknown == MessageWarning("extensions", "The card does not offer urn:mine.")
+    assert unknown == MessageWarning("extensions", "The card does not declare the extension urn:mine.")
     assert notes(text_draft("x", extensions=("urn:mine",))) == [unknown]
 
 
@@ -177,7 +177,7 @@ def test_a_stream_that_the_card_denies():
     [found] = notes(text_draft("x"), stream=True, **denies)
     assert found == MessageWarning("stream", "The card declares streaming: false.")
     assert notes(text_draft("x"), stream=False, **denies) == []
-    assert notes(text_draft("x"), stream=True, capabilities={}) == [], "many cards say nothing and mean yes"
+    assert notes(text_draft("x"), stream=True, capabilities={}) == [], "many cards do not declare it"
 
 
 def test_pushes_that_the_card_denies():
@@ -190,7 +190,7 @@ def test_pushes_that_the_card_denies():
 
 def test_output_modes_of_which_the_agent_gives_none():
     [found] = notes(text_draft("x", accepted_output_modes=("image/png", "audio/*")))
-    assert found == MessageWarning("modes", "The agent gives none of these: text/plain.")
+    assert found == MessageWarning("modes", "The card does not list any of these output modes; it lists text/plain.")
     assert notes(text_draft("x", accepted_output_modes=("image/png", "text/*"))) == []
     assert notes(text_draft("x", accepted_output_modes=("image/png",)), defaultOutputModes=[]) == []
     skill = {"id": "s", "name": "S", "description": "d", "tags": [], "outputModes": ["image/png"]}
@@ -200,6 +200,6 @@ def test_output_modes_of_which_the_agent_gives_none():
 def test_what_a_version_has_no_place_for():
     draft = text_draft("x", tenant="acme")
     found = notes(draft, version="0.3")
-    assert [one.where for one in found] == ["protocolVersion"]
-    assert found[0].words == "0.3 cannot carry /tenant: it is left out."
+    assert [note.where for note in found] == ["protocolVersion"]
+    assert found[0].words == "A2A 0.3 cannot represent /tenant; it is left out."
     assert notes(draft) == []

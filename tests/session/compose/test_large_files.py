@@ -184,7 +184,7 @@ async def test_what_happens_to_a_file_meanwhile_ends_the_call_with_a_sentence(
     assert words in fault.seen
     assert str(path) in fault.seen
     assert turn.exchange.ending is Ending.BROKEN
-    assert [one.kind for one in records(session)][-2:] == [Kind.REQUEST, Kind.END]
+    assert [record.kind for record in records(session)][-2:] == [Kind.REQUEST, Kind.END]
     sink.on_piece = None
     assert (await drive(session.send(text_draft("still here", request_id="r"), stream=False))).fault is None
 
@@ -215,7 +215,7 @@ async def test_an_agent_that_refuses_early_is_heard(open_session: OpenSession, t
     turn = await drive(session.send(message(path), stream=False))
     assert turn.exchange.head is not None
     assert turn.exchange.head.status == 413
-    assert [one.raw for one in records(session, Kind.BODY)] == [b"too much"]
+    assert [record.raw for record in records(session, Kind.BODY)] == [b"too much"]
     assert turn.fault is not None
 
 

@@ -1,4 +1,4 @@
-"""What a session leaves for the next: the messages that were sent, and the one that was being written."""
+"""The sent messages and the unsent draft that later sessions load."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECRET = "open-sesame-and-more"
 
 
 def texts(history: MessageHistory) -> list[str]:
-    return [one.draft.label for one in history.load()[0]]
+    return [sent.draft.label for sent in history.load()[0]]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def secretive() -> Draft:
 def hides(raw: bytes) -> None:
     for secret in (SECRET, "hunter2", "of-the-user"):
         assert secret.encode() not in raw
-    assert b"open" in raw, "what is no secret is there"
+    assert b"open" in raw, "other values are kept"
 
 
 def test_the_newest_message_is_the_first(history: MessageHistory):
@@ -50,7 +50,7 @@ def test_the_newest_message_is_the_first(history: MessageHistory):
         assert history.add(text_draft(text), AGENT, 1.23456 + number) == ""
     found, problem = history.load()
     assert problem == ""
-    assert [(one.draft.label, one.agent, one.at) for one in found] == [
+    assert [(sent.draft.label, sent.agent, sent.at) for sent in found] == [
         ("three", AGENT, 3.235),
         ("two", AGENT, 2.235),
         ("one", AGENT, 1.235),
@@ -129,8 +129,8 @@ def test_a_broken_line_is_counted_and_hides_no_other(history: MessageHistory, tm
     path.write_bytes(path.read_bytes() + line.encode("latin-1") + b"\n")
     assert history.add(text_draft("two"), AGENT, 2.0) == ""
     found, problem = history.load()
-    assert [one.draft.label for one in found] == ["two", "one"]
-    assert problem == "1 of the messages sent before could not be read."
+    assert [sent.draft.label for sent in found] == ["two", "one"]
+    assert problem == "1 of the sent messages could not be read."
 
 
 def test_a_place_that_cannot_be_used_is_said_and_nothing_is_raised(tmp_path: Path):
@@ -139,14 +139,14 @@ def test_a_place_that_cannot_be_used_is_said_and_nothing_is_raised(tmp_path: Pat
     assert history.add(text_draft("x"), AGENT, 1.0) != ""
     found, problem = history.load()
     assert found == []
-    assert problem.startswith("The messages sent before could not be read: ")
+    assert problem.startswith("The sent messages could not be read: ")
     below = MessageHistory(Redactor(), tmp_path / "taken" / "below")
     assert "Cannot create the folder" in below.add(text_draft("x"), AGENT, 1.0)
     (tmp_path / "state" / "sent.jsonl").mkdir(parents=True)
     taken = MessageHistory(Redactor(), tmp_path / "state")
-    assert taken.add(text_draft("x"), AGENT, 1.0).startswith("The message could not be remembered: ")
+    assert taken.add(text_draft("x"), AGENT, 1.0).startswith("The message could not be saved to history: ")
     assert taken.load()[1] != ""
-    assert [one.name for one in (tmp_path / "state").iterdir()] == ["sent.jsonl"], "nothing is left behind"
+    assert [file.name for file in (tmp_path / "state").iterdir()] == ["sent.jsonl"], "nothing is left behind"
 
 
 # ── the message that is being written ──

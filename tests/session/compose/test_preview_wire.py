@@ -163,8 +163,8 @@ async def test_the_ids_that_are_shown_are_sent_and_renewed_for_another_message(a
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
     draft = text_draft("x", message_id="mine")
-    for one in (draft, draft, draft.with_new_ids()):
-        await drive(session.send(one, stream=False))
+    for sent in (draft, draft, draft.with_new_ids()):
+        await drive(session.send(sent, stream=False))
     first, retry, other = (call.json for call in agent.calls)
     assert first == retry
     assert first["params"]["message"]["messageId"] == "mine"
@@ -198,7 +198,7 @@ async def test_a_service_parameter_stands_above_what_the_protocol_sets(agent: Ag
     shown, record = await shown_and_recorded(session, turn)
     same(shown, record)
     names = [name.lower() for name, _ in shown.headers]
-    assert len(names) == len(set(names)), "no header stands there twice"
+    assert len(names) == len(set(names)), "no header is repeated"
     headers = {name.lower(): value for name, value in agent.calls[-1].headers.items()}
     assert (headers["a2a-version"], headers["a2a-extensions"], headers["accept"]) == ("9.9", "only:this", "text/odd")
 

@@ -42,7 +42,7 @@ HEADERS = st.dictionaries(TOKEN, VALUE, max_size=4)
 
 
 @RELAXED
-@given(TOKEN.filter(lambda one: one != "GRPC"), HEADERS, st.binary() | st.text().map(str.encode))
+@given(TOKEN.filter(lambda method: method != "GRPC"), HEADERS, st.binary() | st.text().map(str.encode))
 def test_any_request_over_http_goes_into_text_and_back(method: str, headers: dict[str, str], body: bytes):
     wire = HttpRequest(method, "http://agent.example/a?b=c#d", headers, body)
     assert read_request(write_text(wire, RPC), BEFORE, RPC) == wire
@@ -92,24 +92,24 @@ def test_a_header_that_stands_there_twice_has_both_values():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "The first line says a method and a url"),
-        ("\n\nPOST http://h/", "The first line says"),
-        ("POST", "The first line says"),
-        ("POST http://h/ with more", "The first line says"),
-        ("PO(ST http://h/", "'PO(ST' has characters that no HTTP method has"),
-        ("POST http://h/\nno header", "'no header' is no header"),
-        ("POST http://h/\nA: 1\n folded", "' folded' is no header"),
-        ("POST http://h/\n: empty", "is no header"),
-        ("POST http://h/\nA b: 1", "is no header"),
-        ('POST http://h/\n{"body": "without the empty line"}', "An empty line comes before the body"),
-        ("GRPC nowhere\n\n{}", "'nowhere' is no place for a gRPC call"),
-        ("GRPC http://[half/x\n\n{}", "is no place for a gRPC call"),
-        ("GRPC http://h:port/x\n\n{}", "is no place for a gRPC call"),
-        ("GRPC ftp://h:1/x\n\n{}", "is no place for a gRPC call"),
-        ("GRPC http://h:1/s/SendMessage\n\n", "A gRPC message is written from JSON, and this is empty"),
-        ("GRPC http://h:1/s/SendMessage\n\nhello", "hex: sends any bytes"),
-        ('GRPC http://h:1/s/SendMessage\n\n{"nobody": 1}', "This JSON is no message of SendMessage"),
-        ("GRPC http://h:1/s/SendMessage\n\n[1]", "This JSON is no message of SendMessage"),
+        ("", "The first line must be a method and a URL"),
+        ("\n\nPOST http://h/", "The first line must be"),
+        ("POST", "The first line must be"),
+        ("POST http://h/ with more", "The first line must be"),
+        ("PO(ST http://h/", "'PO(ST' has characters that an HTTP method cannot contain"),
+        ("POST http://h/\nno header", "'no header' is not a header"),
+        ("POST http://h/\nA: 1\n folded", "' folded' is not a header"),
+        ("POST http://h/\n: empty", "is not a header"),
+        ("POST http://h/\nA b: 1", "is not a header"),
+        ('POST http://h/\n{"body": "without the empty line"}', "An empty line must precede the body"),
+        ("GRPC nowhere\n\n{}", "'nowhere' is not the URL of a gRPC call"),
+        ("GRPC http://[half/x\n\n{}", "is not the URL of a gRPC call"),
+        ("GRPC http://h:port/x\n\n{}", "is not the URL of a gRPC call"),
+        ("GRPC ftp://h:1/x\n\n{}", "is not the URL of a gRPC call"),
+        ("GRPC http://h:1/s/SendMessage\n\n", "Write a gRPC message as JSON; this is empty"),
+        ("GRPC http://h:1/s/SendMessage\n\nhello", "Use hex: to send any bytes"),
+        ('GRPC http://h:1/s/SendMessage\n\n{"nobody": 1}', "This JSON is not a SendMessage message"),
+        ("GRPC http://h:1/s/SendMessage\n\n[1]", "This JSON is not a SendMessage message"),
         ("GRPC http://h:1/s/SendMessage\n\nhex: 0", "pairs of hexadecimal digits"),
     ],
 )
@@ -210,7 +210,7 @@ def test_the_mark_of_a_file_with_an_odd_name_is_json_all_the_same():
 def test_a_call_says_its_operation_and_its_id(body: str, operation: Operation, identity: Any):
     call = raw_context(HttpRequest("POST", "http://h/", {}, body.encode()), RPC)
     assert (call.operation, call.request_id) == (operation, identity)
-    assert (call.request, call.task_id, call.label) == (None, "t", "written by hand")
+    assert (call.request, call.task_id, call.label) == (None, "t", "raw request")
 
 
 @pytest.mark.parametrize(
@@ -268,11 +268,11 @@ async def test_what_was_written_by_hand_goes_out_as_it_is(agent: Agent, open_ses
     assert (call.headers["Content-Type"], call.headers["X-Mine"]) == ("text/odd", "a  b")
     assert "A2A-Version" not in call.headers, "what the protocol would set is not there unless it was written"
     assert isinstance(turn.exchange.answer, ProtocolError)
-    [request] = [one for one in records(session, Kind.REQUEST) if one.operation == "SendMessage"]
+    [request] = [record for record in records(session, Kind.REQUEST) if record.operation == "SendMessage"]
     assert isinstance(shown, Sent)
     assert (request.raw, request.meta["url"]) == (shown.body, shown.url)
-    assert request.label == "written by hand"
-    assert request.meta["deliberate"] == ["written by hand"]
+    assert request.label == "raw request"
+    assert request.meta["deliberate"] == ["raw request"]
     assert request.meta["id"] is None
 
 
@@ -283,8 +283,8 @@ async def test_an_answer_to_a_broken_request_is_no_slip_of_the_agent(agent: Agen
     agent.serve_card()
     session = await open_session(agent.url)
     _, _, turn = await by_hand(session, "POST /rpc\n\n{")
-    said = [one for one in records(session, Kind.BODY) if one.exchange == turn.exchange.number]
-    assert [finding.rule for one in said for finding in one.findings] == []
+    said = [record for record in records(session, Kind.BODY) if record.exchange == turn.exchange.number]
+    assert [finding.rule for record in said for finding in record.findings] == []
 
 
 async def test_another_method_is_read_as_what_it_asks_for(agent: Agent, open_session: OpenSession):
@@ -381,7 +381,7 @@ async def test_over_grpc_json_and_hex_are_sent_and_their_answers_read(over_grpc:
     assert got.exchange.answer.id == name
     streamed = await drive(session.send_raw(text.replace("SendMessage", "SendStreamingMessage"), like))
     assert streamed.fault is None
-    assert len([one for one in records(session, Kind.FRAME) if one.exchange == streamed.exchange.number]) > 1
+    assert len([record for record in records(session, Kind.FRAME) if record.exchange == streamed.exchange.number]) > 1
     broken = await drive(session.send_raw(text.partition("\n\n")[0] + "\n\nhex: ff ff ff", like))
     assert broken.fault is not None
     unheard = await drive(session.send_raw(text.replace("/SendMessage", "/Unheard"), like))
@@ -419,4 +419,4 @@ async def test_a_request_over_the_other_sort_of_transport_ends_without_a_crash(
     session = await open_session(agent.url)
     text = write_text(like.wire, like.exchange.call)
     turn = await drive(session.send_raw(text, session.send(text_draft("x"), stream=False)))
-    assert [one.kind for one in records(session, Kind.TRAILERS)] == [Kind.TRAILERS]
+    assert [record.kind for record in records(session, Kind.TRAILERS)] == [Kind.TRAILERS]

@@ -113,42 +113,48 @@ def test_a_file_without_a_title_is_called_by_its_name_and_has_new_ids(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("part = 1", "part is to be an array."),
-        ("[part]\ntext = 'x'", "part is to be an array."),
-        ("part = [1]", "part 1 is no table."),
-        ("[[part]]", "part 1 has one of text, file, url and data."),
-        ("[[part]]\ntext = 'x'\nfile = 'y'", "part 1 has one of text, file, url and data."),
-        ("[[part]]\ntext = 'x'\n[[part]]\nmedia_type = 'y'", "part 2 has one of text, file, url and data."),
-        ("[[part]]\ntext = 1", "text is to be a text."),
-        ("[[part]]\nfile = ['x']", "file is to be a text."),
-        ("[[part]]\ntext = 'x'\nmime = 'y'", "part 1 has no 'mime'; there is filename, media_type, metadata, text."),
-        ("[[part]]\ntext = 'x'\nfilename = 1", "filename is to be a text."),
-        ("[[part]]\ndata = { at = 2026-01-01 }", "data holds what JSON has not"),
-        ("[[part]]\ndata = { n = inf }", "data holds what JSON has not"),
-        ("[[part]]\ntext = 'x'\nmetadata = nan", "metadata holds what JSON has not"),
-        ("titel = 'x'", "There is no 'titel'; there is answer, message, part, request, title."),
-        ("title = 1", "title is to be a text."),
-        ("message = 'x'", "message is to be a table."),
-        ("[message]\nmodes = []", "message has no 'modes'; there is context, extensions, id,"),
-        ("[message]\nreferences = 'x'", "references is to be an array."),
-        ("[message]\nextensions = [1]", "extensions is to be an array of texts."),
-        ("[answer]\nhistory = '3'", "history is to be a number."),
-        ("[answer]\nhistory = true", "history is to be a number."),
-        ("[answer]\nblocking = 1", "blocking is to be true or false."),
-        ("[request]\nparams = ['x']", "params is to be a table."),
-        ("[request]\nparams = { a = 1 }", "params is to be a table of texts."),
-        ("[request]\nheaders = {}", "request has no 'headers'; there is metadata, params, tenant."),
+        ("part = 1", "part must be an array."),
+        ("[part]\ntext = 'x'", "part must be an array."),
+        ("part = [1]", "part 1 is not a table."),
+        ("[[part]]", "part 1 must have exactly one of text, file, url and data."),
+        ("[[part]]\ntext = 'x'\nfile = 'y'", "part 1 must have exactly one of text, file, url and data."),
+        (
+            "[[part]]\ntext = 'x'\n[[part]]\nmedia_type = 'y'",
+            "part 2 must have exactly one of text, file, url and data.",
+        ),
+        ("[[part]]\ntext = 1", "text must be a text."),
+        ("[[part]]\nfile = ['x']", "file must be a text."),
+        (
+            "[[part]]\ntext = 'x'\nmime = 'y'",
+            "unknown key 'mime' in part 1; the keys are filename, media_type, metadata, text.",
+        ),
+        ("[[part]]\ntext = 'x'\nfilename = 1", "filename must be a text."),
+        ("[[part]]\ndata = { at = 2026-01-01 }", "data has a value that JSON cannot represent"),
+        ("[[part]]\ndata = { n = inf }", "data has a value that JSON cannot represent"),
+        ("[[part]]\ntext = 'x'\nmetadata = nan", "metadata has a value that JSON cannot represent"),
+        ("titel = 'x'", "unknown key 'titel'; the keys are answer, message, part, request, title."),
+        ("title = 1", "title must be a text."),
+        ("message = 'x'", "message must be a table."),
+        ("[message]\nmodes = []", "unknown key 'modes' in message; the keys are context, extensions, id,"),
+        ("[message]\nreferences = 'x'", "references must be an array."),
+        ("[message]\nextensions = [1]", "extensions must be an array of texts."),
+        ("[answer]\nhistory = '3'", "history must be a number."),
+        ("[answer]\nhistory = true", "history must be a number."),
+        ("[answer]\nblocking = 1", "blocking must be true or false."),
+        ("[request]\nparams = ['x']", "params must be a table."),
+        ("[request]\nparams = { a = 1 }", "params must be a table of texts."),
+        ("[request]\nheaders = {}", "unknown key 'headers' in request; the keys are metadata, params, tenant."),
         ("title = ", "(at end of document)"),
         ("title = 'x'\n\ntitle 'y'", "(at line 3"),
         (b"title = '\xff'", "can't decode byte 0xff"),
-        ("x = " + "[" * 5000, "is no snippet"),
+        ("x = " + "[" * 5000, "is not a valid snippet"),
     ],
 )
 def test_every_mistake_has_its_sentence(tmp_path: Path, text: str | bytes, words: str):
     path = given(tmp_path, text)
     with pytest.raises(SnippetError) as raised:
         load(path)
-    assert str(raised.value).startswith(f"{path} is no snippet: ")
+    assert str(raised.value).startswith(f"{path} is not a valid snippet: ")
     assert words in str(raised.value)
 
 
@@ -171,9 +177,9 @@ def test_the_snippets_of_folders_are_found_and_the_broken_ones_named(tmp_path: P
     given(tmp_path, "nonsense", "other.toml")
     (tmp_path / "folder.a2a.toml").mkdir()
     found, problems = find([tmp_path, tmp_path / "missing"])
-    assert [one.title for one in found] == ["a", "b"]
+    assert [snippet.title for snippet in found] == ["a", "b"]
     assert len(problems) == 2
-    assert "c.a2a.toml is no snippet" in problems[0]
+    assert "c.a2a.toml is not a valid snippet" in problems[0]
     assert "folder.a2a.toml could not be read" in problems[1]
 
 
@@ -210,7 +216,7 @@ def test_a_path_that_says_where_it_is_stays_as_it_is(tmp_path: Path, value: str)
 
 def test_a_home_of_nobody_is_no_crash(tmp_path: Path):
     draft = load(given(tmp_path, "[[part]]\nfile = '~nobody-is-called-that/x'")).draft
-    assert "nobody has such a home" in compose(draft).problems[0].words
+    assert "unknown user in path" in compose(draft).problems[0].words
 
 
 def test_a_draft_is_saved_with_its_files_as_they_are_found_from_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -305,4 +311,4 @@ def test_a_value_that_the_shell_could_not_read_is_no_crash():
     draft = fill_variables(
         Draft((DraftPart(PartKind.DATA, '"{{v}}"'), DraftPart(PartKind.TEXT, "{{v}}"))), {"v": value}
     )
-    assert [one.where for one in compose(draft).problems] == ["parts/0"]
+    assert [problem.where for problem in compose(draft).problems] == ["parts/0"]

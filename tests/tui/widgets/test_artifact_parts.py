@@ -8,7 +8,7 @@ from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Artifact
 from inspector.tui.render.artifact_parts import ChunkLines, Sections
 from inspector.tui.render.hexdump import raw_text
-from inspector.tui.render.highlight import HIT, Marked
+from inspector.tui.render.highlight import HIT, HighlightedLines
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 
 LIKE = Artifact.model_validate({"artifactId": "a", "parts": [{"text": ""}]})
@@ -25,7 +25,9 @@ def test_sections_grow_with_the_artifact():
     for part in ({"text": "one"}, {"text": " two"}, {"data": 1}, {"text": "x", "metadata": {}}, {"text": "y"}):
         extend(artifact, part)
         sections.update()
-        seen.append([(one.kind, sections.text_of(one) if one.kind == "text" else "") for one in sections.all])
+        seen.append(
+            [(section.kind, sections.text_of(section) if section.kind == "text" else "") for section in sections.all]
+        )
     assert seen[1] == [("text", "one two")]
     assert seen[-1] == [("text", "one two"), ("data", ""), ("text", "xy")]
     artifact.append_texts(LIKE, ("z",))
@@ -34,15 +36,19 @@ def test_sections_grow_with_the_artifact():
     assert sections.text_of(sections.all[-1], 2) == "z"
 
 
-def test_texts_of_other_types_and_hostile_members_are_sections_of_their_own():
+def test_texts_of_other_types_are_separate_sections():
     artifact = AssembledArtifact("a")
     extend(artifact, {"text": "a"}, {"text": "b", "mediaType": "text/markdown"}, {"raw": "AAAA", "end": 5, "start": 1})
     sections = Sections(artifact)
     sections.update()
-    assert [(one.kind, one.start, one.end) for one in sections.all] == [("text", 0, 1), ("text", 1, 2), ("file", 0, 0)]
+    assert [(section.kind, section.start, section.end) for section in sections.all] == [
+        ("text", 0, 1),
+        ("text", 1, 2),
+        ("file", 0, 0),
+    ]
 
 
-def test_a_replaced_artifact_begins_anew():
+def test_a_replaced_artifact_has_new_sections():
     artifact = AssembledArtifact("a")
     extend(artifact, {"text": "old"})
     sections = Sections(artifact)
@@ -51,7 +57,7 @@ def test_a_replaced_artifact_begins_anew():
     assert list(artifact.cuts) == [0]
 
 
-def test_every_chunk_is_a_line_also_one_without_text():
+def test_every_chunk_is_a_line():
     artifact = AssembledArtifact("a")
     extend(artifact, {"text": "ab\n"})
     extend(artifact, {"data": 1})
@@ -63,24 +69,24 @@ def test_every_chunk_is_a_line_also_one_without_text():
         ["1", "0", "+3", "'ab\\n'"],
         ["2", "3", "+0", "no", "text"],
         ["3", "3", "+2", "'cd'"],
-        ["4", "5", "+2", "again", "'cd'"],
+        ["4", "5", "+2", "repeated", "'cd'"],
     ]
 
 
-def test_a_text_is_found_across_the_ends_of_rows_and_marked_within_them():
-    marked = Marked(raw_text(b"0123456789 needle 0123456789"))
-    marked.layout(14, 0)
-    assert marked.find("NEEDLE") == 1
-    assert marked.next_hit(0, 1, here=True) == (0, 1)
-    marked.layout(40, 0)
-    assert ("needle", HIT) in marked.line(0)
-    assert marked.find("") == 0
-    assert marked.next_hit(0, 1) is None
+def test_a_search_finds_hits_across_rows_and_highlights_hits_within_a_row():
+    lines = HighlightedLines(raw_text(b"0123456789 needle 0123456789"))
+    lines.layout(14, 0)
+    assert lines.find("NEEDLE") == 1
+    assert lines.next_hit(0, 1, here=True) == (0, 1)
+    lines.layout(40, 0)
+    assert ("needle", HIT) in lines.line(0)
+    assert lines.find("") == 0
+    assert lines.next_hit(0, 1) is None
 
 
-def test_hits_are_gone_through_in_either_direction():
-    marked = Marked(Paragraphs([Paragraph(("", "x"), f"row {n % 2}", "line--text") for n in range(6)]))
-    marked.layout(40, 0)
-    assert marked.find("row 1") == 3
-    assert [marked.next_hit(line, 1) for line in (0, 1, 5)] == [(1, 1), (3, 2), (1, 1)]
-    assert [marked.next_hit(line, -1) for line in (5, 1)] == [(3, 2), (5, 3)]
+def test_next_hit_works_in_both_directions():
+    lines = HighlightedLines(Paragraphs([Paragraph(("", "x"), f"row {n % 2}", "line--text") for n in range(6)]))
+    lines.layout(40, 0)
+    assert lines.find("row 1") == 3
+    assert [lines.next_hit(line, 1) for line in (0, 1, 5)] == [(1, 1), (3, 2), (1, 1)]
+    assert [lines.next_hit(line, -1) for line in (5, 1)] == [(3, 2), (5, 3)]

@@ -1,4 +1,4 @@
-"""Differences as lines: short ones beside their place, long ones below it, folded until they are asked for."""
+"""Differences as lines: short values beside their path, long values folded below it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def text(lines: ChangeLines) -> list[str]:
     return ["".join(piece for piece, _ in lines.line(index)).rstrip() for index in range(len(lines))]
 
 
-def test_short_values_stand_beside_their_place():
+def test_short_values_are_shown_beside_their_path():
     assert text(laid_out({"a": 1, "b": "x", "s": [1, 2]}, {"a": None, "c": {"d": []}, "s": [2, 1]})) == [
         "about",
         f"{'~ a':<32}1  →  null",
@@ -31,11 +31,11 @@ def test_short_values_stand_beside_their_place():
     ]
 
 
-def test_long_values_stand_below_and_unfold():
+def test_long_values_are_shown_below_their_path_and_unfold():
     lines = laid_out({"text": LONG}, {"text": "short"})
     shown = text(lines)
     assert shown[1:3] == ["~ text", "    - word word word word word word word word word word word"]
-    assert "more lines, enter shows them" in shown[5]
+    assert "more lines, press enter to show them" in shown[5]
     assert shown[6] == "    + short"
     assert lines.toggle(3) == 1
     assert len(text(lines)) > len(shown)
@@ -49,7 +49,7 @@ def test_objects_unfold_into_their_members():
     assert text(lines)[1:] == ["+ skills", "    + {", '        "id": "a"', "      }"]
 
 
-def test_lines_know_their_change_and_how_it_is_copied():
+def test_a_line_returns_its_change_and_its_text():
     lines = laid_out({"a": LONG}, {"a": "x"})
     assert lines.change(0) is None
     assert lines.change(99) is None
@@ -59,11 +59,11 @@ def test_lines_know_their_change_and_how_it_is_copied():
     assert as_text(change) == f'changed /a\n- {json.dumps(LONG)}\n+ "x"'
 
 
-def test_the_whole_value_may_be_another():
+def test_the_whole_value_can_change():
     assert text(laid_out([], {}))[1] == f"{'~ the whole card':<32}[]  →  {{}}"
 
 
-def test_what_is_hostile_is_shown_as_tokens_in_columns():
+def test_hostile_text_is_shown_as_tokens():
     shown = text(laid_out({"\x1b[2J": "a\u202eb"}, {"\x1b[2J": "\x9b"}))[1]
     assert shown.startswith("~ ␛[2J")
     assert not set("\x1b\x9b\u202e") & set(shown)
@@ -74,7 +74,7 @@ def test_thousands_of_changes_are_counted():
     assert text(lines)[-1] == "… and 5 more changes"
 
 
-def test_poor_terminals_get_ascii():
+def test_ascii_glyphs_are_used_in_changes():
     lines = ChangeLines([], difference({"a": {"b": 1}}, {"a": {"b": 2}}), ASCII)
     lines.layout(60, 0)
     assert text(lines)[0].isascii()

@@ -18,7 +18,7 @@ async def test_text_is_wrapped_at_the_width_and_again_at_another() -> None:
         assert drawn(document)[:3] == ["the quick brown fox jumps over the lazy dog", "and sleeps", ""]
 
 
-async def test_text_that_grows_is_followed_until_somebody_reads_above() -> None:
+async def test_growing_text_is_followed_until_the_user_scrolls_up() -> None:
     document = Document()
     async with Stage(document).run_test(size=(40, 12)) as pilot:
         for number in range(100):
@@ -35,7 +35,7 @@ async def test_text_that_grows_is_followed_until_somebody_reads_above() -> None:
         assert (drawn(document)[-1], document.unseen, document.following) == ("more", 0, True)
 
 
-async def test_the_rows_are_the_same_whether_text_came_at_once_or_letter_by_letter() -> None:
+async def test_rows_do_not_depend_on_the_pieces_of_the_text() -> None:
     text = (
         "Some words, 你好世界, e\u0301 and\ttabs.\n\nThen a very_long_word_that_does_not_fit_anywhere_at_all_today. "
         * 3
@@ -51,7 +51,7 @@ async def test_the_rows_are_the_same_whether_text_came_at_once_or_letter_by_lett
         assert drawn(fast) == seen
 
 
-async def test_a_resize_keeps_the_paragraph_that_is_read() -> None:
+async def test_a_resize_keeps_the_paragraph_at_the_top() -> None:
     document = Document("".join(f"P{number} " + "word " * 30 + "\n" for number in range(100)), follow=False)
     async with Stage(document).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -62,7 +62,7 @@ async def test_a_resize_keeps_the_paragraph_that_is_read() -> None:
         assert drawn(document)[0].startswith("P50")
 
 
-async def test_another_text_begins_at_its_top_or_its_end() -> None:
+async def test_another_text_is_shown_from_its_start_or_its_end() -> None:
     document = Document("x\n" * 100, follow=False)
     async with Stage(document).run_test(size=(40, 12)) as pilot:
         await settle(pilot)

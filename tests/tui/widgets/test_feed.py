@@ -39,7 +39,7 @@ class Events:
         ]
 
 
-async def test_cells_stand_in_their_columns() -> None:
+async def test_cells_are_aligned_in_columns() -> None:
     feed = Feed(COLUMNS, Events(2))
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -124,7 +124,7 @@ async def test_unseen_rows_become_fewer_while_the_cursor_moves_down() -> None:
         assert not feed.following
 
 
-async def test_the_wheel_lets_go_of_the_tail_and_takes_hold_of_it_again() -> None:
+async def test_the_wheel_stops_and_resumes_following() -> None:
     rows = Events(100)
     feed = Feed(COLUMNS, rows)
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
@@ -140,7 +140,7 @@ async def test_the_wheel_lets_go_of_the_tail_and_takes_hold_of_it_again() -> Non
         assert (feed.cursor, feed.following, feed.unseen) == (119, True, 0)
 
 
-async def test_scrolling_to_the_end_does_not_take_the_cursor_from_the_row_where_it_was_put() -> None:
+async def test_scrolling_to_the_end_does_not_move_the_cursor() -> None:
     rows = Events(100)
     feed = Feed(COLUMNS, rows)
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
@@ -205,7 +205,7 @@ async def test_a_click_selects_a_second_click_opens_and_a_double_click_opens_onc
         assert app.heard[5:] == []
 
 
-async def test_a_click_means_the_row_that_is_scrolled_there() -> None:
+async def test_a_click_selects_the_row_at_the_scroll_position() -> None:
     feed = Feed(COLUMNS, Events(100))
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -221,7 +221,7 @@ async def test_a_burst_of_rows_is_one_message() -> None:
 
 
 @pytest.mark.parametrize("count", [100_000, 1_000_000])
-async def test_only_the_rows_that_are_seen_are_asked_for(count: int) -> None:
+async def test_only_visible_rows_are_built(count: int) -> None:
     rows = Events(count)
     feed = Feed(COLUMNS, rows)
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
@@ -236,7 +236,7 @@ async def test_only_the_rows_that_are_seen_are_asked_for(count: int) -> None:
         assert set(rows.asked) <= {*range(24), *range(count - 24, count)}
 
 
-async def test_rows_that_change_in_place_are_drawn_anew() -> None:
+async def test_changed_rows_are_drawn_again() -> None:
     rows = Events(3)
     feed = Feed(COLUMNS, rows)
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
@@ -247,7 +247,7 @@ async def test_rows_that_change_in_place_are_drawn_anew() -> None:
         assert "chunk 1" in drawn(feed)[1]
 
 
-async def test_rows_that_come_before_a_layout_are_not_lost() -> None:
+async def test_rows_added_before_the_first_layout_are_shown() -> None:
     rows = Events()
     feed = Feed(COLUMNS, rows)
     rows.count = 7
@@ -259,7 +259,7 @@ async def test_rows_that_come_before_a_layout_are_not_lost() -> None:
         assert ("highlighted", 6) in app.heard
 
 
-async def test_other_rows_start_at_their_tail_and_fewer_rows_keep_the_cursor_among_them() -> None:
+async def test_other_rows_are_shown_from_their_end_and_the_cursor_stays_in_range() -> None:
     feed = Feed(COLUMNS, Events(100))
     async with Stage(feed).run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -278,7 +278,7 @@ async def test_other_rows_start_at_their_tail_and_fewer_rows_keep_the_cursor_amo
         assert feed.cursor == -1
 
 
-async def test_an_empty_feed_says_what_to_do_and_has_no_cursor() -> None:
+async def test_an_empty_feed_shows_a_hint_and_no_cursor() -> None:
     rows = Events()
     feed = Feed(COLUMNS, rows, empty="Nothing yet. Press ctrl+s to send a message, and see what comes back.")
     app = Stage(feed)
@@ -310,7 +310,7 @@ async def test_a_smaller_terminal_keeps_the_tail_and_a_larger_one_fills_up() -> 
 
 
 @pytest.mark.parametrize("size", [(1, 1), (3, 2), (20, 5)])
-async def test_a_tiny_terminal_breaks_nothing(size: tuple[int, int]) -> None:
+async def test_a_tiny_terminal_does_not_crash(size: tuple[int, int]) -> None:
     feed = Feed(COLUMNS, Events(100))
     async with Stage(feed).run_test(size=size) as pilot:
         await settle(pilot)

@@ -39,7 +39,7 @@ def lines(markdown: GrowingMarkdown) -> list[str]:
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, len(TEXT)), max_size=12), st.integers(10, 90))
-def test_it_reads_the_same_however_it_is_cut(cuts: list[int], width: int):
+def test_markdown_does_not_depend_on_the_pieces_of_the_text(cuts: list[int], width: int):
     whole, grown = GrowingMarkdown(TEXT), GrowingMarkdown()
     places = sorted({0, len(TEXT), *cuts})
     for start, end in itertools.pairwise(places):
@@ -49,7 +49,7 @@ def test_it_reads_the_same_however_it_is_cut(cuts: list[int], width: int):
     assert lines(grown) == lines(whole)
 
 
-def test_blocks_are_laid_out_as_they_are_read():
+def test_blocks_are_laid_out_as_they_are_completed():
     shown = lines(GrowingMarkdown(TEXT))
     assert shown[:4] == ["Title", "", "Some bold text", "and code."]
     assert "x = 1" in shown
@@ -80,7 +80,7 @@ def test_case_08_nested_quotes_and_long_lines_stay_within_the_budget():
     assert time.perf_counter() - began < 20
 
 
-def test_what_is_too_much_is_counted():
+def test_text_beyond_the_limit_is_counted():
     markdown = GrowingMarkdown("word " * (MOST // 5))
     markdown.append("one more")
-    assert lines(markdown)[-1] == "… 8 more characters are not read as Markdown"
+    assert lines(markdown)[-1] == "… 8 more characters are not shown as Markdown"

@@ -33,7 +33,7 @@ def test_a_narrow_view_has_fewer_bytes_in_a_row_and_stays_at_the_same_byte() -> 
     assert dump.layout(80, 20) == 10
 
 
-def test_large_bytes_are_not_walked_to_draw_one_row() -> None:
+def test_drawing_a_row_does_not_read_all_bytes() -> None:
     dump = HexDump(bytes(50_000_000))
     assert len(dump) == 3_125_000
     assert dump.line(3_124_999)[0][0] == "2faf070  "

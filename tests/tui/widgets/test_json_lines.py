@@ -68,7 +68,7 @@ def test_unfolding_what_was_folded_brings_every_line_back(value: Any, folds: lis
 
 
 @given(st.binary())
-def test_bytes_are_a_value_or_a_reason(raw: bytes) -> None:
+def test_bytes_are_parsed_or_rejected_with_a_reason(raw: bytes) -> None:
     try:
         value = read(raw)
     except NotJsonError as error:
@@ -77,7 +77,7 @@ def test_bytes_are_a_value_or_a_reason(raw: bytes) -> None:
         assert len(JsonLines(value)) > 0
 
 
-def test_a_value_is_indented_and_ends_with_what_it_began() -> None:
+def test_brackets_are_closed_at_their_indentation() -> None:
     assert drawn(JsonLines({"a": 1, "b": [True, None, {}, []], "c": "x"})) == [
         "▾ {",
         '    "a": 1,',
@@ -92,7 +92,7 @@ def test_a_value_is_indented_and_ends_with_what_it_began() -> None:
     ]
 
 
-def test_a_folded_container_says_how_much_is_in_it() -> None:
+def test_a_folded_container_shows_its_length() -> None:
     lines = JsonLines({"b": [1, 2], "c": {"d": 1}})
     lines.toggle(5)
     lines.toggle(1)
@@ -109,11 +109,11 @@ def test_numbers_and_members_stay_as_they_were_written() -> None:
     assert lines.value(3) == "9" * 5_000
 
 
-def test_an_integer_that_python_does_not_write_is_shown_all_the_same() -> None:
+def test_an_integer_beyond_the_limit_of_python_is_shown() -> None:
     assert drawn(JsonLines([10**5_000]))[1].startswith("    0x")
 
 
-def test_a_long_string_is_cut_and_its_size_is_said() -> None:
+def test_a_long_string_is_cut_and_its_size_is_shown() -> None:
     lines = JsonLines({"raw": "iVBORw0K" * 4_000, "text": "some words " * 100, "fine": "x" * LONGEST})
     assert drawn(lines)[1] == '    "raw": "' + "iVBORw0K" * 6 + '…" (32 kB),'
     assert drawn(lines)[2].endswith('words so…" (1.1 kB),')
@@ -121,7 +121,7 @@ def test_a_long_string_is_cut_and_its_size_is_said() -> None:
     assert lines.value(1) == "iVBORw0K" * 4_000
 
 
-def test_what_cannot_be_seen_in_a_string_stands_there_as_an_escape() -> None:
+def test_invisible_characters_are_shown_as_escapes() -> None:
     line = drawn(JsonLines(["\x1b[2J\u202e\u200b\ud800\U000e0041é"]))[1]
     assert line == r'    "\u001b[2J\u202e\u200b\ud800\udb40\udc41é"'
     assert clean(line) == line
@@ -134,7 +134,7 @@ def test_a_value_200_000_levels_deep_is_laid_out_within_bounds() -> None:
     lines = JsonLines(value, most=1_000)
     assert len(lines) == 1_001
     assert all(len(line) < 100 for line in drawn(lines))
-    assert drawn(lines)[-1] == "… the rest is not shown; these are 1,000 lines"
+    assert drawn(lines)[-1] == "… only the first 1,000 lines are shown"
     assert lines.pointer(999) == "/0" * 999
     lines.toggle(5)
     assert len(lines) == 7
@@ -145,7 +145,7 @@ def test_a_value_200_000_levels_deep_is_laid_out_within_bounds() -> None:
 @pytest.mark.parametrize(
     ("raw", "why"),
     [
-        (b"[" * 200_000, "nested too deeply to be laid out"),
+        (b"[" * 200_000, "nested too deeply to be shown"),
         (b"<html>", "not JSON: Expecting value at line 1 column 1"),
         (b"", "not JSON: Expecting value at line 1 column 1"),
         (b"[NaN]", "not JSON: NaN is not a JSON number"),
@@ -154,16 +154,16 @@ def test_a_value_200_000_levels_deep_is_laid_out_within_bounds() -> None:
         (b"\xef\xbb\xbf{}", "not JSON: Expecting value at line 1 column 1"),
     ],
 )
-def test_bytes_that_are_no_json_say_why(raw: bytes, why: str) -> None:
+def test_bytes_that_are_not_json_are_rejected_with_a_reason(raw: bytes, why: str) -> None:
     with pytest.raises(NotJsonError, match=why):
         read(raw)
 
 
-def test_a_value_that_is_not_json_is_shown_as_what_python_calls_it() -> None:
+def test_a_value_that_is_not_json_is_shown_as_its_repr() -> None:
     assert drawn(JsonLines({"a": b"x"}))[1] == '    "a": "b\'x\'"'
 
 
-def test_lines_outside_are_nobody() -> None:
+def test_indices_outside_the_lines_are_harmless() -> None:
     lines = JsonLines([1])
     assert (lines.pointer(-1), lines.value(7), lines.parent(7)) == ("", "", 7)
     lines.toggle(-1)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from inspector.tui.widgets.card_editor import place_of
+from inspector.tui.widgets.card_editor import location_of
 
 TEXT = """{
  "a": [1, {"b": "x,}y"}, "}"],
@@ -34,19 +34,19 @@ TEXT = """{
     ],
 )
 def test_a_pointer_leads_to_its_member_or_to_the_nearest_around_it(pointer: str, there: str):
-    row, column = place_of(TEXT, pointer)
+    row, column = location_of(TEXT, pointer)
     assert TEXT.split("\n")[row][column:].startswith(there)
 
 
-def test_text_that_is_no_json_leads_to_where_it_breaks():
-    assert place_of('{"a": 1,, "b": 2}', "") == (0, 8)
-    assert place_of('{\n"a": tru', "") == (1, 5)
+def test_invalid_json_leads_to_the_first_error():
+    assert location_of('{"a": 1,, "b": 2}', "") == (0, 8)
+    assert location_of('{\n"a": tru', "") == (1, 5)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a"', '{"a":', '{"a": [', "]}", '{"a": "unterminated', "\x00", "[" * 5000])
-def test_a_text_that_breaks_off_has_a_place_too(text: str):
+def test_truncated_json_has_a_location(text: str):
     for pointer in ("", "/a", "/a/0", "/0/0"):
-        row, column = place_of(text, pointer)
+        row, column = location_of(text, pointer)
         assert (row, 0 <= column <= len(text)) == (0, True)
 
 
@@ -54,5 +54,5 @@ def test_every_value_of_a_document_is_found():
     value = {"x": [{"y": i, "z": {"w": [i]}} for i in range(20)]}
     text = json.dumps(value, indent=1)
     for i in range(20):
-        row, column = place_of(text, f"/x/{i}/z/w/0")
+        row, column = location_of(text, f"/x/{i}/z/w/0")
         assert text.split("\n")[row][column:].rstrip() == str(i)

@@ -68,7 +68,7 @@ async def test_bytes_are_shown_as_they_were_written() -> None:
         assert drawn(view)[1:3] == ['     "n": 1.0,', '     "n": 1E400']
 
 
-async def test_bytes_that_are_no_json_are_shown_as_text_with_the_reason() -> None:
+async def test_bytes_that_are_not_json_are_shown_as_text_with_the_reason() -> None:
     view = JsonView()
     async with Stage(view).run_test(size=(60, 12)) as pilot:
         view.show_bytes(b"<html>\r\n<b>\x1b[2J502</b>")
@@ -88,7 +88,7 @@ async def test_json_that_is_nested_without_end_is_shown_as_text() -> None:
     async with Stage(view).run_test(size=(80, 24)) as pilot:
         view.show_bytes(b"[" * 200_000)
         await settle(pilot)
-        assert drawn(view)[:2] == ["▌nested too deeply to be laid out; as text:", " " + "[" * 77]
+        assert drawn(view)[:2] == ["▌nested too deeply to be shown; as text:", " " + "[" * 77]
         await pilot.press("end")
         await settle(pilot)
         assert view.cursor == view.line_count - 1
@@ -133,7 +133,7 @@ async def test_copied_lines_are_json_without_the_marks() -> None:
 LONG = {"name": "Agent", "skills": [{"id": f"s{i}", "name": f"Name {i}"} for i in range(30)], "Ünal": "STRASSE name"}
 
 
-async def test_a_search_goes_to_what_it_finds_and_unfolds_what_hides_it() -> None:
+async def test_a_search_goes_to_the_hit_and_unfolds_its_parents() -> None:
     view = JsonView()
     async with Stage(view).run_test(size=(60, 12)) as pilot:
         view.show_value(LONG)
@@ -152,11 +152,11 @@ async def test_a_search_goes_to_what_it_finds_and_unfolds_what_hides_it() -> Non
         assert view.find("name") == "1 of 32"
         await pilot.press("N")
         assert view.pointer == "/Ünal"
-        assert view.find("nowhere") == "nothing"
+        assert view.find("nowhere") == "no match"
         assert view.find("") == ""
 
 
-async def test_what_is_found_is_marked() -> None:
+async def test_hits_are_highlighted() -> None:
     view = JsonView()
     async with Stage(view).run_test(size=(60, 12)) as pilot:
         view.show_value({"a": "one two one"})
@@ -188,7 +188,7 @@ async def test_a_pointer_leads_to_its_line_or_to_the_nearest_around_it() -> None
         assert view.nearest("/nowhere") == ""
 
 
-async def test_notes_stand_behind_their_lines() -> None:
+async def test_notes_are_shown_after_their_lines() -> None:
     view = JsonView()
     async with Stage(view).run_test(size=(60, 12)) as pilot:
         view.show_value({"a": 1, "b": [2]})

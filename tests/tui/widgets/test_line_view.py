@@ -37,7 +37,7 @@ def wheel(kind: type[events.MouseEvent]) -> events.MouseEvent:
     return kind(None, 5, 5, 0, 0, 0, False, False, False, screen_x=5, screen_y=5)
 
 
-async def test_only_what_is_in_view_is_drawn_and_keys_move_it() -> None:
+async def test_only_visible_lines_are_drawn_and_keys_scroll() -> None:
     view = LineView(Numbers(1_000_000))
     async with Stage(view).run_test(size=(40, 12)) as pilot:
         await settle(pilot)
@@ -82,7 +82,7 @@ async def test_the_wheel_scrolls_and_reaching_the_end_is_following() -> None:
         assert view.following
 
 
-async def test_a_line_wider_than_the_view_says_so_and_can_be_scrolled_to_its_end() -> None:
+async def test_a_wide_line_is_cut_and_can_be_scrolled() -> None:
     view = LineView(Numbers(3, text="x" * 100))
     async with Stage(view).run_test(size=(40, 12)) as pilot:
         await settle(pilot)
@@ -174,7 +174,7 @@ async def test_lines_are_selected_with_the_mouse_and_copied_as_they_are_seen() -
         assert marked == "line 11"
 
 
-async def test_a_selection_of_everything_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_selection_of_everything_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "_COPIED", 100)
     view = LineView(Numbers(120))
     async with Stage(view).run_test(size=(80, 24)) as pilot:
@@ -186,7 +186,7 @@ async def test_a_selection_of_everything_has_an_end(monkeypatch: pytest.MonkeyPa
         assert copied == ("ne 1\nlin", "\n")
 
 
-async def test_lines_that_come_do_not_lay_the_whole_screen_out_again() -> None:
+async def test_added_lines_do_not_cause_a_layout_of_the_screen() -> None:
     numbers = Numbers(100)
 
     class Two(App[None]):

@@ -1,4 +1,4 @@
-"""Markdown as lines: structure kept, links told, nothing to obey, and a budget."""
+"""Markdown as lines: structure, links as text, no control characters, limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def text(source: str, width: int = 40) -> list[str]:
     return ["".join(piece for piece, _ in line).rstrip() for line in markdown_lines(source, width)]
 
 
-def test_blocks_stand_below_one_another_and_wrap_behind_their_marks():
+def test_blocks_are_stacked_and_wrapped_after_their_marks():
     source = """# Trips
 Books **flights** and
 `trains`.
@@ -83,12 +83,12 @@ def test_emphasis_is_a_style():
         ("", ""),
     ],
 )
-def test_nothing_is_hidden_and_nothing_is_obeyed(source: str, shown: str):
+def test_links_html_and_escapes_are_shown_as_text(source: str, shown: str):
     assert text(source, 80) == ([shown] if shown else [])
 
 
 @pytest.mark.parametrize("source", ["> " * 5000 + "x", "- " * 40 + "x", "*" * 100_000, "a\n" * 50_000])
-def test_what_is_beyond_the_budget_is_plain_text(source: str):
+def test_text_beyond_the_limit_is_plain_text(source: str):
     lines = text(source)
     assert sum(map(len, lines)) <= LONGEST + 100
     assert lines[0].startswith(source[:1])

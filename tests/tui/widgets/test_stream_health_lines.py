@@ -1,4 +1,4 @@
-"""The stream in a line and in full: one that was lost never looks like one that is done."""
+"""The stream in a line and in full: a lost stream is never shown as ended."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def line(found: StreamHealth, **members: bool) -> str:
 
 
 def full(found: StreamHealth) -> str:
-    return "\n".join(f"{one.head[0]}{one.text}" for one in health_in_full(found, UNICODE))
+    return "\n".join(f"{line.head[0]}{line.text}" for line in health_in_full(found, UNICODE))
 
 
-def test_a_sparkline_is_as_high_as_what_came_and_empty_where_nothing_did():
+def test_bars_of_a_sparkline_have_the_height_of_the_counts():
     assert sparkline([0, 1, 4, 8], UNICODE, 10) == "·▁▄█"
     assert sparkline([0, 1, 4, 8], ASCII, 10) == " .=#"
     assert sparkline(range(64), UNICODE, 16)[-1] == "█"
@@ -44,7 +44,7 @@ def test_every_sign_of_a_sparkline_is_one_cell():
     assert ASCII.levels.isascii()
 
 
-def test_a_stream_that_is_done_says_so():
+def test_a_complete_stream_is_shown_as_ended():
     said = line(stream(1, 2, 6))
     assert said.startswith("✓ stream ended, 3 events")
     assert "first 1.000" in said
@@ -61,7 +61,7 @@ def test_a_stream_that_is_done_says_so():
         ("stopped", "✕ stopped by us after 3 events"),
     ],
 )
-def test_a_stream_that_was_lost_does_not(how: str, words: str):
+def test_a_lost_stream_is_not_shown_as_ended(how: str, words: str):
     found = stream(1, 2, 6, how=how)
     assert line(found).startswith(words)
     assert "ended" not in line(found)
@@ -69,27 +69,35 @@ def test_a_stream_that_was_lost_does_not(how: str, words: str):
     assert "ended" not in full(found).splitlines()[0]
 
 
-def test_a_stream_under_way_says_how_long_nothing_came():
+def test_an_open_stream_shows_its_idle_time():
     found = stream(1, 2, 6, seconds=None)
     assert "idle 4.000 s" in line(found)
     assert "so far" in full(found)
 
 
-def test_what_was_held_back_is_said_first():
+def test_buffering_is_shown_before_the_measures():
     assert "perhaps buffered" in line(stream(9.9, 9.91, 9.92))
     assert "X-Accel-Buffering" in full(stream(9.9, 9.91, 9.92))
 
 
-def test_everything_is_told_in_full():
+def test_all_measures_are_listed():
     said = full(stream(1, 2, 6))
-    for words in ("first byte", "0.100 s", "first event", "1.000 s", "longest gap", "4.000 s, up to 6.000 s", "31 kB"):
+    for words in (
+        "first byte",
+        "0.100 s",
+        "first event",
+        "1.000 s",
+        "longest gap",
+        "4.000 s, ended at 6.000 s",
+        "31 kB",
+    ):
         assert words in said
 
 
-def test_a_stream_without_an_event_is_told_too():
+def test_a_stream_without_events_is_listed():
     assert "not yet" in full(stream(seconds=None))
     assert line(stream()).startswith("✓ stream ended, 0 events")
 
 
-def test_rates_are_as_people_say_them():
-    assert [rate(one) for one in (0.25, 9.4, 52.3, 12_345)] == ["0.2/s", "9.4/s", "52/s", "12,345/s"]
+def test_rates_have_few_digits():
+    assert [rate(value) for value in (0.25, 9.4, 52.3, 12_345)] == ["0.2/s", "9.4/s", "52/s", "12,345/s"]

@@ -39,9 +39,7 @@ def test_no_row_is_wider_than_the_width(text: str, width: int, words: bool) -> N
 @given(st.lists(st.text("ab 你\u0301\n-", max_size=12), max_size=12), st.integers(2, 12), st.booleans())
 @example(["aaaa bb", "bbb"], 6, True)
 @example(["aaaa", " ", "b"], 4, True)
-def test_text_that_comes_in_pieces_is_wrapped_as_if_it_had_come_at_once(
-    pieces: list[str], width: int, words: bool
-) -> None:
+def test_wrapping_does_not_depend_on_the_pieces_of_the_text(pieces: list[str], width: int, words: bool) -> None:
     lines = wrapped("", width, words=words)
     for piece in pieces:
         lines.append(piece)
@@ -54,7 +52,7 @@ def test_text_that_comes_in_pieces_is_wrapped_as_if_it_had_come_at_once(
 @example("aaaa b", "b", "", 6, True)
 @example("aaaaaaa", "aaaa", "\u0301", 3, True)
 @example("a\t", "b", "\tc", 9, True)
-def test_what_was_taken_back_might_never_have_come(text: str, end: str, more: str, width: int, words: bool) -> None:
+def test_take_back_restores_the_rows_before_append(text: str, end: str, more: str, width: int, words: bool) -> None:
     lines = wrapped(text + end, width, words=words)
     before = rows(lines)
     if lines.take_back(end):
@@ -68,9 +66,7 @@ def test_what_was_taken_back_might_never_have_come(text: str, end: str, more: st
 
 
 @given(texts, widths, widths)
-def test_a_new_width_gives_the_rows_that_it_would_have_given_from_the_beginning(
-    text: str, before: int, after: int
-) -> None:
+def test_a_new_width_wraps_like_a_new_text(text: str, before: int, after: int) -> None:
     lines = wrapped(text, before)
     lines.layout(after, 0)
     assert rows(lines) == rows(wrapped(lines.text, after))
@@ -84,7 +80,7 @@ def test_a_word_that_is_too_long_is_cut() -> None:
     assert rows(wrapped("see https://example.org/x", 10)) == ["see", "https://ex", "ample.org/", "x"]
 
 
-def test_a_space_at_the_edge_makes_no_row_of_its_own() -> None:
+def test_a_space_at_the_edge_does_not_start_a_row() -> None:
     assert rows(wrapped("hello world \nnext", 5)) == ["hello", "world", "next"]
 
 
@@ -107,7 +103,7 @@ def test_the_line_at_the_top_is_found_again_after_a_new_width() -> None:
     assert lines.layout(40, top) == 25
 
 
-def test_what_is_beyond_the_limit_is_counted_and_said() -> None:
+def test_text_beyond_the_limit_is_counted_and_reported() -> None:
     lines = wrapped("x" * 95, 10, limit=100)
     lines.append("y" * 1000)
     assert lines.text == "x" * 95 + "y" * 5
@@ -120,7 +116,7 @@ def test_tokens_do_not_make_more_of_a_text_than_the_limit_by_much() -> None:
     assert lines.row(len(lines) - 1).endswith("more characters are not shown")
 
 
-def test_a_head_stands_above_the_text_and_moves_nothing() -> None:
+def test_a_head_is_shown_above_the_text() -> None:
     lines = wrapped("one two three", 5, head="about it")
     assert rows(lines) == ["about it", "one", "two", "three"]
     assert lines.line(0)[0][1] == "line--note"
