@@ -75,7 +75,7 @@ async def test_a_filter_applies_to_the_table_and_to_list_tasks(open_app: Open):
         await driver.press("enter")
         await driver.type("dreaming")
         await driver.press("enter", "enter")
-        await driver.until("dreaming is no state")
+        await driver.until("dreaming is not a task state")
         field = driver.app.screen.query_one("#field-state")
         field.value = "working"
         await driver.press("enter")
