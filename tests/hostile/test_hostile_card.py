@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, answer
 from hostile_text import CARD, PAYLOADS, respond_with_everything
-from programs import Run, the_capture
+from programs import Run, only_capture
 from terminal import Ending, assert_absent, assert_inert
 
 from inspector.capture.records import Kind
@@ -25,7 +25,7 @@ def respond_with_extended_card(hostile_agent: HostileAgent, request: ReceivedReq
 
 
 def requests(home: Path) -> list[str]:
-    with Capture.open(the_capture(home)) as capture:
+    with Capture.open(only_capture(home)) as capture:
         return [record.operation for record in capture.select(kinds=(Kind.REQUEST,))]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, stream
 from hostile_text import CARD, FIELDS, MARKUP, PAYLOADS, SPLIT, artifact, pushes, respond_with_everything, shown, status
-from programs import Run, the_capture
+from programs import Run, only_capture
 from rich.cells import cell_len
 from terminal import Ending, Terminal, Token, assert_absent, assert_inert, foreign
 
@@ -54,7 +54,7 @@ class Tour:
         self.look(text)
 
     def records(self, *kinds: Kind) -> list[Record]:
-        with Capture.open(the_capture(self._home)) as capture:
+        with Capture.open(only_capture(self._home)) as capture:
             return capture.select(kinds=kinds or tuple(Kind))
 
     def through_records(self, wanted: list[Record]) -> None:

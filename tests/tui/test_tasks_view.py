@@ -54,11 +54,11 @@ async def test_tasks_are_listed_page_by_page(open_app: Open):
         await opened(driver)
         assert not driver.enabled("n")
         await driver.press("l")
-        await driver.until("listed 2 of 5, n asks for more")
+        await driver.until("2 of 5 listed, n: next page")
         await driver.press("n")
-        await driver.until("listed 4 of 5, n asks for more")
+        await driver.until("4 of 5 listed, n: next page")
         await driver.press("n")
-        await driver.until(lambda: "listed 5 of 5" in driver.screen and "n asks" not in driver.line("TASKS"))
+        await driver.until(lambda: "5 of 5 listed" in driver.screen and "n: next" not in driver.line("TASKS"))
         assert not driver.enabled("n")
         assert [asked.get("pageToken") for asked in office.asked] == [None, "2", "4"]
         assert all(f"task-{n:03}" in driver.screen for n in range(5))
@@ -69,19 +69,19 @@ async def test_a_filter_applies_to_the_table_and_to_list_tasks(open_app: Open):
     async with playing(office.answer) as agent, open_app(agent.url) as driver:
         await opened(driver)
         await driver.press("l")
-        await driver.until("listed 2 of 4")
+        await driver.until("2 of 4 listed")
         await driver.press("slash")
         await driver.type("ctx-1")
         await driver.press("enter")
         await driver.type("dreaming")
         await driver.press("enter", "enter")
-        await driver.until("dreaming is no state")
+        await driver.until("dreaming is not a task state")
         field = driver.app.screen.query_one("#field-state")
         field.value = "working"
         await driver.press("enter")
         await driver.until("context ctx-1   state working")
         assert office.asked[-1] == {"contextId": "ctx-1", "status": "TASK_STATE_WORKING"}
-        await driver.until("listed 2 of 2")
+        await driver.until("2 of 2 listed")
         assert "task-000" not in driver.screen
         assert "task-001" in driver.screen
 
@@ -91,7 +91,7 @@ async def test_several_tasks_are_polled_concurrently_until_they_end(open_app: Op
     async with playing(office.answer) as agent, open_app(agent.url, (110, 40)) as driver:
         await opened(driver)
         await driver.press("l")
-        await driver.until("listed 2 of 2")
+        await driver.until("2 of 2 listed")
         await driver.press("W")
         field = driver.app.screen.query_one("#field-seconds")
         field.value = "0"
@@ -115,7 +115,7 @@ async def test_a_poll_is_stopped_by_the_same_key(open_app: Open):
     async with playing(office.answer) as agent, open_app(agent.url) as driver:
         await opened(driver)
         await driver.press("l")
-        await driver.until("listed 1 of 1")
+        await driver.until("1 of 1 listed")
         await driver.press("w")
         await driver.until("⟳ 2s")
         await driver.press("w")

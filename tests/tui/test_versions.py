@@ -42,14 +42,14 @@ async def test_translate_shows_a_record_in_other_versions_side_by_side(open_app:
         await driver.ask("report 2")
         await driver.press("escape", "up", "x")
         await driver.until(lambda: isinstance(driver.app.screen, TranslateScreen))
-        assert "AS IT CAME  1.0" in driver.screen
-        assert "IN 0.3 JSON-RPC" in driver.screen
+        assert "RECEIVED  1.0" in driver.screen
+        assert "TRANSLATED  0.3 JSON-RPC" in driver.screen
         assert '"kind": "artifact-update"' in driver.screen
         assert "No members are lost." in driver.screen
-        seen = {driver.line("IN ").split("IN ")[1].split("  ")[0].strip()}
+        seen = {driver.line("TRANSLATED  ").split("TRANSLATED  ")[1].split("  ")[0].strip()}
         for _ in range(5):
             await driver.press("x")
-            seen.add(driver.line("IN ").split("IN ")[1].split("  ")[0].strip())
+            seen.add(driver.line("TRANSLATED  ").split("TRANSLATED  ")[1].split("  ")[0].strip())
         assert len(seen) == 6
         await driver.press("escape")
         assert driver.workbench.view == "chat"
@@ -83,7 +83,7 @@ async def test_the_doctor_passes_the_mock_agent(open_app: Open, mock: str):
         await driver.connected()
         await driver.press("d")
         await driver.until(lambda: isinstance(driver.app.screen, DoctorScreen))
-        await driver.until("sound")
+        await driver.until("   passed")
         assert "returned TaskNotFoundError, as expected" in driver.line("interface 1 as 1.0 over JSONRPC")
         assert "declared  /  observed" in driver.screen
         assert driver.enabled("r") is False
@@ -98,7 +98,7 @@ async def test_the_doctor_can_be_used_for_an_unreachable_agent(open_app: Open):
     async with open_app("http://127.0.0.1:1", size=(120, 36)) as driver:
         await driver.until("Nothing listens at")
         await driver.press("d")
-        await driver.until("something is wrong")
+        await driver.until("   failed")
         assert "the connection was refused" in driver.screen
 
 
