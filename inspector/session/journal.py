@@ -126,7 +126,7 @@ class Journal:
         return self.capture.get(record.exchange) if record.exchange else record
 
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
-        """Call a subscriber with new records, with `replay` also with earlier ones, and return how to unsubscribe."""
+        """Call a subscriber with new records, with `replay` also with earlier records; return how to unsubscribe."""
         if replay:
             for first in range(1, self.last_seq + 1, _PAGE):  # limits the use of memory
                 page = self.capture.slice(first, min(first + _PAGE - 1, self.last_seq))

@@ -38,7 +38,7 @@ class Route:
     """The HTTP method (`verb`) and the path of an operation over HTTP+JSON.
 
     - `{member}` in the path is replaced by a member of the parameters, percent-encoded.
-    - `{+member}` and `{member=tasks/*}` keep their slashes; `*` stands for one segment.
+    - `{+member}` and `{member=tasks/*}` keep their slashes; `*` is one segment.
     - The other members are sent in the body of a POST, or in the query. With `whole_body`, the body has all members.
     """
 
