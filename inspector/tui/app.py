@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -47,12 +48,13 @@ class InspectorApp(App[int]):
         Binding("f1", "help", "help", id="app.help", tooltip="Show the keys and symbols"),
     ]
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, demo_agent: DemoAgent | None = None) -> None:
         self._filter = OutputFilter()
         super().__init__()
         self.options = options
         self.glyphs = ASCII if options.ascii else UNICODE
         self._sessions: Sessions | None = None
+        self._demo_agent = demo_agent
         self._reference = ""
         self.error_console.push_render_hook(CleanOutput())
 
@@ -150,7 +152,7 @@ class InspectorApp(App[int]):
     async def _open(self, chosen: str | Path) -> None:
         sessions_class = await asyncio.to_thread(_sessions_class)
         if self._sessions is None:
-            self._sessions = sessions_class(self, self.options, self.glyphs)
+            self._sessions = sessions_class(self, self.options, self.glyphs, self._start_demo_agent)
         if isinstance(chosen, str):
             await self._sessions.connect(chosen)
         else:
@@ -160,6 +162,14 @@ class InspectorApp(App[int]):
         """Close the session and the built-in agent."""
         if self._sessions is not None:
             await self._sessions.close()
+        if self._demo_agent is not None:
+            await asyncio.to_thread(self._demo_agent.stop)
+
+    def _start_demo_agent(self) -> DemoAgent:
+        """Return the built-in agent, which is started on first use."""
+        if self._demo_agent is None:
+            self._demo_agent = DemoAgent()
+        return self._demo_agent
 
     def on_agent_view_refresh_wanted(self) -> None:
         """Connect to the agent again."""
@@ -205,6 +215,7 @@ class InspectorApp(App[int]):
 
 def _sessions_class() -> type[Sessions]:
     """Import the session, its clients and the views; the import lasts 400 ms, so the first frame is drawn before."""
-    from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
+    from inspector.tui.sessions import Sessions, freeze_loaded_modules  # noqa: PLC0415 - see above
 
+    freeze_loaded_modules()
     return Sessions

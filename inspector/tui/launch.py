@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import cast
 
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.tui.demo_agent import DemoAgent
 
 SWITCH_SECONDS = 0.001
 """The thread switch interval: the thread that reads keys needs the interpreter several times for each key."""
@@ -19,11 +21,13 @@ def run(options: Options) -> int:
         seen = "The terminal does not support full-screen apps (TERM=dumb)."
         hint = "Set TERM to the type of the terminal, or use a subcommand such as send, card get or task get."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+    demo_agent = DemoAgent() if options.demo else None
+    gc.disable()  # until the modules are loaded: searching them for garbage takes a tenth of the start
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 
     sys.setswitchinterval(SWITCH_SECONDS)
     _read_alt_with_digits()
-    app = InspectorApp(options)
+    app = InspectorApp(options, demo_agent)
     result = app.run()
     return result if result is not None else app.return_code or 0
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,12 +11,6 @@ if TYPE_CHECKING:
     from inspector.session.push.diagnose import Diagnosis
     from inspector.session.session import Session
     from inspector.tui.screens.compose import ComposeScreen
-
-
-def demo_agent() -> AbstractContextManager[str]:
-    """Return the built-in mock agent, which runs in a thread of this process; saves 160 ms."""
-    running: AbstractContextManager[str] = import_module("inspector.sample_agents.server").serve_in_thread()
-    return running
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:

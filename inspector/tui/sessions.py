@@ -6,7 +6,6 @@ import asyncio
 import gc
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from inspector.session.connection import Connection
 from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
-from inspector.tui import lazy_loading
+from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -37,32 +36,42 @@ _GC_THRESHOLDS = (20_000, 20, 50)
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
 
+def freeze_loaded_modules() -> None:
+    """Leave the loaded modules out of garbage collection, which would delay keys by 100 ms.
+
+    Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first one.
+    """
+    if not gc.get_freeze_count():
+        gc.freeze()
+        gc.set_threshold(*_GC_THRESHOLDS)
+    gc.enable()
+
+
 class Sessions:
     """Opens sessions and captures, each on its own workbench, and closes the previous session."""
 
-    def __init__(self, app: App[int], options: Options, glyphs: Glyphs) -> None:
+    def __init__(self, app: App[int], options: Options, glyphs: Glyphs, demo_agent: Callable[[], DemoAgent]) -> None:
         self._app = app
         self._options = options
         self._glyphs = glyphs
         self.workbench: WorkbenchScreen | None = None
         self._unsent: Draft | None = None
         self._opening = asyncio.Lock()
-        self._stop_demo: Callable[[], None] | None = None
+        self._demo_agent = demo_agent
         self._demo_url = ""
         self._begin_tour = options.tour
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
-        # Garbage collection of all loaded modules delays keys by 100 ms, so freeze their objects. Freeze only once,
-        # because frozen objects are never freed: a second app would freeze the garbage of the first app.
-        if not gc.get_freeze_count():
-            gc.freeze()
-            gc.set_threshold(*_GC_THRESHOLDS)
 
     async def connect(self, reference: str) -> None:
         """Connect to an agent, given by URL, card file or `DEMO`, in a new session."""
         async with self._opening:  # an attempt that is cancelled closes its session first
             if reference == DEMO:
-                reference = await asyncio.to_thread(self._demo)
+                try:
+                    reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
+                except FaultError as error:
+                    self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
+                    return
             await self._end()
             host = urlsplit(reference).netloc or reference
             path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
@@ -93,14 +102,6 @@ class Sessions:
             if problem:
                 notify(self._app, problem, "warning")
         await asyncio.to_thread(paths.prune, paths.captures_folder())
-
-    def _demo(self) -> str:
-        """Return the URL of the built-in agent, which is started on first use."""
-        if self._stop_demo is None:
-            stack = ExitStack()
-            self._demo_url = stack.enter_context(lazy_loading.demo_agent())
-            self._stop_demo = stack.close
-        return self._demo_url
 
     async def open_recording(self, path: Path) -> None:
         """Show a capture; if it cannot be opened, report why and keep the current screen."""
@@ -171,9 +172,7 @@ class Sessions:
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close the session and the built-in agent."""
+        """Close the session."""
         if self.workbench is not None:
             await self._end_calls()
             await self.workbench.session.close()
-        if self._stop_demo is not None:
-            await asyncio.to_thread(self._stop_demo)

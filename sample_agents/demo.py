@@ -1,0 +1,22 @@
+"""Run the agent of the demo in a process of its own: print its URL, and stop when standard input is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from .server import MockAgent
+
+
+async def main() -> None:
+    """Serve until the parent process closes the pipe or ends."""
+    agent = MockAgent()
+    print(await agent.start(), flush=True)  # noqa: T201 - the parent reads it
+    try:
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    finally:
+        await agent.stop()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
