@@ -25,7 +25,6 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (default: `sys.argv`) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    _skip_command_line_of_httpx()
     _prepare_streams()
     out = Output(sys.stdout, sys.stderr, json=_wants_json(words))
     try:
@@ -77,6 +76,7 @@ def _dispatch(words: list[str], out: Output) -> int:
     if not words or not beginning_with(words[:1]):
         given = main_parser().read(words, os.environ)
         if not given.version:
+            _skip_command_line_of_httpx()
             return open_screen(invocation(given), out)
         out.write(f"{PROGRAM} {__version__}\n")
         return OK
@@ -87,6 +87,7 @@ def _dispatch(words: list[str], out: Output) -> int:
         known = ", ".join(command.name for command in beginning_with(words[:1]))
         raise usage(f"{' '.join(words[:2])!r} is not a command.", f"Choose from {known}.")
     given = command.parser().read(words[len(command.words) :], os.environ)
+    _skip_command_line_of_httpx()
     return command.handler().run(invocation(given), out)
 
 

@@ -304,7 +304,7 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         terminal.wait_for("▌ hello?")
         terminal.press("enter")
         tour.look("The card declares no interface that a2a-inspect can use")
-        assert "q06" in terminal.screen_text().partition("The card offers")[2]
+        assert "q06" in terminal.screen_text().partition("The card declares no interface")[2]
         assert_unharmed(terminal)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -320,7 +320,7 @@ def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thre
         tour.say("go")
         tour.look("● completed  done")
         lines = tour.lines
-        assert "Villain" in lines[0]
+        assert "Hostile" in lines[0]
         assert "1 Agent   2 Chat" in lines[1]
         assert "write a message" in lines[-2]
         assert not any("assword" in line.split("│")[0] for line in lines if "working" not in line)
@@ -369,7 +369,7 @@ def test_each_of_the_two_filters_is_sufficient_and_one_is_needed(
     with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         argv = [sys.executable, script, missing, agent.url]
         with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=40) as terminal:
-            terminal.wait_for("SKILLS")
+            terminal.wait_for("go to the skills")
             found = foreign(terminal.raw)
             assert (Token("osc", "52;c;q01") in found) is leaks
             assert bool(found) is leaks

@@ -106,7 +106,7 @@ async def test_observed_behaviour_is_shown_beside_declared_capabilities(open_app
         await driver.ask("report 3")
         await driver.go(1)
         assert "1 stream with" in driver.line("✓ streaming")
-        assert "SendStreamingMessage 1 answered" in driver.line("Observed calls")
+        assert "SendStreamingMessage 1 succeeded" in driver.line("Observed calls")
         await driver.press("e")
         await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
         await driver.until("No extended card:")

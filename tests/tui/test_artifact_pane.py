@@ -82,7 +82,7 @@ async def test_every_part_is_reached_by_key_and_by_mouse(open_app: Open):
         await driver.until('"unit": "kg"')
         assert "json ▾" in driver.line("ARTIFACT")
         await driver.click("3 f.png")
-        await driver.until("are those of application/pdf")
+        await driver.until("content is application/pdf")
         assert "10 B (10 bytes)" in driver.screen
         await driver.click("facts ▾")
         await driver.until("25 50 44 46")

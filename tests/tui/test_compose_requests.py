@@ -100,7 +100,7 @@ async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_a
         request = driver.records(Kind.REQUEST)[-1]
         connection = driver.session.connection
         assert connection is not None and connection.choice is not None
-        with pytest.raises(FaultError, match="written by hand"):
+        with pytest.raises(FaultError, match="raw request"):
             driver.session.send_again(request.seq, connection.choice)
 
 

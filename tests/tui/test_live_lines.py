@@ -100,7 +100,7 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape")
-        assert "press s to subscribe again" in driver.line("broken off after 3 events")
+        assert "press s to subscribe again" in driver.line("disconnected after 3 events")
         assert "s reconnect" in driver.lines[-1]
         assert "stream ended" not in driver.screen
         await driver.press("s")
