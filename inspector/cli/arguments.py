@@ -178,7 +178,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_waiting(self) -> None:
         """Add the options of waiting for a task."""
-        description = "time between two requests for the task; longer while it does not change (default: 2s)"
+        description = "time between two requests for the task (default: 2s); increases while the task does not change"
         self.value("--poll-interval DURATION", description, values.duration, default=2.0)
         self.add_history()
 

@@ -38,7 +38,7 @@ _TEXT = """# Compatibility
 
 This table shows which operations work between the inspector and agents made with the official Python SDK, one release
 for each protocol version. `make interop` starts the agents and tries every operation over every interface on their
-cards. Its tests fail if a result differs from the table; a complete run then updates this file.
+cards. A test fails if its result differs from the table. A complete run also writes the results to this file.
 
 {table}
 

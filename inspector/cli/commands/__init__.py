@@ -94,11 +94,11 @@ def main_parser() -> Parser:
     listed = "\n".join(f"  {command.name:<{width}} {command.purpose}" for command in COMMANDS)
     parser = Parser(
         "",
-        "Inspect and debug A2A agents. Without a command, open the app on an agent, or choose one there.",
+        "Inspect and debug A2A agents. Without a command, open the app. Without an agent, choose one in the app.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
         epilog=f"commands:\n{listed}\n  {'help':<{width}} print the help of a command\n\n"
-        "environment:\n  A2ACLI_NAME sets the option --name, if it has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
-        "  The options for the parts of a message cannot be set.\n\n"
+        "environment:\n  A variable can set any option that has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
+        "  Variables cannot set the options for the parts of a message.\n\n"
         f"Examples:\n{indent(_EXAMPLES, '  ')}",
     )
     parser.add_argument(

@@ -45,7 +45,11 @@ def _add_signatures(parser: Parser) -> None:
     )
     parser.switch("--verify", "verify the signatures of the card; exit with 1 if none is valid", group=group)
     parser.value("--keys FILE", "verify with the keys in this JWK Set, JWK or PEM file", values.file, group=group)
-    parser.switch("--fetch-keys", "verify with the keys at the card's jku URLs, if at its origin", group=group)
+    parser.switch(
+        "--fetch-keys",
+        "verify with the keys at the jku URLs of the signatures; only URLs at the origin of the card are fetched",
+        group=group,
+    )
 
 
 def _add_lint(parser: Parser) -> None:

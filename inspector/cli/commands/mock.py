@@ -8,8 +8,9 @@ from inspector.cli.arguments import Deferred, Handler, Parser
 _NOTES = """\
 The first line of the output is the URL of the agent, the second its gRPC address. In a terminal, a log follows.
 
-With several protocol versions, the first one is served at the URL, each other one at a path such as /v0.3, with its own
-card. With 0.3 and 1.0, the main card has the members of both, or of one if the request has A2A-Version.
+With several protocol versions, the first is served at the URL, the others at paths such as /v0.3 with their own cards.
+If the first is older than 1.0 and 1.0 is served, too, the card at the URL has the members of both versions. With the
+header A2A-Version, a request gets the card of that version only.
 Version 0.1 is available over JSON-RPC only."""
 
 _EXAMPLES = """\
@@ -53,7 +54,7 @@ def _add_protocol(parser: Parser) -> None:
     )
     parser.value(
         "--capabilities LIST",
-        "support streaming, push and extended-card; or all, or none (default: streaming,push)",
+        "support these capabilities: streaming, push, extended-card; or all, or none (default: streaming,push)",
         values.words,
         default=("streaming", "push"),
         group=group,
@@ -72,7 +73,13 @@ def _add_behaviour(parser: Parser) -> None:
         default=(),
         group=group,
     )
-    parser.value("--fault NAME[:N]", "make this mistake in calls; repeatable", split=str.split, default=(), group=group)
+    parser.value(
+        "--fault NAME[:N]",
+        "make this mistake in every call; --list-faults describes N; repeatable",
+        split=str.split,
+        default=(),
+        group=group,
+    )
     parser.switch("--list-faults", "list the faults, and the rule that finds each of them", group=group)
 
 
@@ -102,7 +109,7 @@ def _add_security(parser: Parser) -> None:
     )
     parser.value(
         "--sign ALGORITHM",
-        "sign the cards, and push notifications without other authentication: es256 or rs256",
+        "sign the cards, and the push notifications that have no other authentication: es256 or rs256",
         choices=("es256", "rs256"),
         group=group,
     )

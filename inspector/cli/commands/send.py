@@ -77,7 +77,9 @@ def _add_arguments(parser: Parser) -> None:
 
 def _add_parts(parser: Parser) -> None:
     group = parser.add_argument_group(
-        "parts", "The message has the parts in this order. Options that describe a part follow it."
+        "parts",
+        "The parts of the message have the order of their options on the command line. --media-type, --filename and\n"
+        "--part-metadata apply to the part before them.",
     )
     for flag, kind, metavar, description in (
         ("text", "text", "TEXT", "a text part"),
