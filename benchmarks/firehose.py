@@ -2,8 +2,9 @@
 
 `python -m benchmarks.firehose` prints its url, serves card and streams on 127.0.0.1, and ends with its standard input.
 The text `firehose 20000` requests a task, so many chunks of one artifact and a final status. With `each` after the
-number, each event is a separate HTTP chunk. A GET of `/hook` returns the webhook of the last message for the
-process that sends the deliveries.
+number, each event is a separate HTTP chunk. So it is with `varied`, where the events are less alike: chunks of four
+artifacts in turn, with texts of many lengths, a counter and a time in their metadata, and every 25th event is a status.
+A GET of `/hook` returns the webhook of the last message for the process that sends the deliveries.
 """
 
 from __future__ import annotations
@@ -20,6 +21,21 @@ _ID = "00000000-0000-4000-8000-000000000000"
 """A placeholder for the id of the request, which has the same length for nearly every client."""
 _TASK = "59f8f6bc-f766-49ae-abcb-abb4fea4815c"
 _CONTEXT = "1a9f4f64-a8f9-483d-ac60-cab4a1a53177"
+_WORDS = (
+    "the",
+    "agent",
+    "writes",
+    "its",
+    "report",
+    "in",
+    "small",
+    "pieces,",
+    "as",
+    "language",
+    "models",
+    "do",
+    "today.",
+)
 _AT = {"timestamp": "2026-01-01T12:00:00.000000Z"}
 
 _HEAD = (
@@ -42,15 +58,35 @@ def chunk(number: int, *, last: bool) -> bytes:
     return frame({"artifactUpdate": update})
 
 
+def varied_event(number: int) -> bytes:
+    """Return one of the events of a stream whose events are less alike."""
+    at = f"2026-01-01T12:00:{number % 60:02}.{number % 1000:03}Z"
+    ids = {"taskId": _TASK, "contextId": _CONTEXT}
+    if number % 25 == 0:
+        text = {"messageId": f"m-{number}", "role": "ROLE_AGENT", "parts": [{"text": f"Step {number} is done."}]}
+        return frame(
+            {"statusUpdate": ids | {"status": {"state": "TASK_STATE_WORKING", "timestamp": at, "message": text}}}
+        )
+    artifact = {"artifactId": f"art-{number % 4}", "name": f"part {number % 4}", "parts": [{"text": _words(number)}]}
+    metadata = {"number": number, "at": at, "share": number / 7}
+    return frame({"artifactUpdate": ids | {"artifact": artifact, "append": number > 4, "metadata": metadata}})
+
+
+def _words(number: int) -> str:
+    """Return a text of 1 to about 100 characters, the same for the same number."""
+    return " ".join(_WORDS[(number * 7 + place) % len(_WORDS)] for place in range(1 + number * 13 % 17))
+
+
 @cache
-def blocks(count: int, *, each: bool) -> list[bytes]:
-    """Return a stream of so many chunks, after a task and before a final status, in blocks of one or many events."""
+def blocks(count: int, *, each: bool, varied: bool = False) -> list[bytes]:
+    """Return a stream of so many events, after a task and before a final status, in blocks of one or many events."""
     ids = {"taskId": _TASK, "contextId": _CONTEXT}
     task = {"id": _TASK, "contextId": _CONTEXT, "status": {"state": "TASK_STATE_SUBMITTED"} | _AT}
     frames = [frame({"task": task}), frame({"statusUpdate": ids | {"status": {"state": "TASK_STATE_WORKING"} | _AT}})]
-    frames += (chunk(number, last=number == count) for number in range(1, count + 1))
+    numbers = range(1, count + 1)
+    frames += (varied_event(number) if varied else chunk(number, last=number == count) for number in numbers)
     frames += [frame({"statusUpdate": ids | {"status": {"state": "TASK_STATE_COMPLETED"} | _AT}})]
-    if each:
+    if each or varied:
         return frames
     written, held, size = [], [], 0
     for record in frames:
@@ -74,7 +110,7 @@ async def answer(writer: asyncio.StreamWriter, body: bytes) -> None:
     ours, theirs = _ID.encode(), json.dumps(call["id"]).strip('"').encode()
     writer.write(_HEAD)
     waiting = 0
-    for block in blocks(int(count), each=how == ["each"]):
+    for block in blocks(int(count), each=how == ["each"], varied=how == ["varied"]):
         data = block.replace(ours, theirs)
         writer.write(b"%x\r\n%b\r\n" % (len(data), data))
         waiting += len(data)

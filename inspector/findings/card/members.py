@@ -131,7 +131,7 @@ _declare(
     "A required string is blank",
     section="1.0 §5.7, 0.3 §5.5",
     requirement="Fields marked REQUIRED MUST be present and set in valid messages.",
-    remedy="Set the member to a text: people and agents choose by it, and protobuf omits an empty string.",
+    remedy="Set the member to a text that helps to choose the agent or the skill. Protobuf omits an empty string.",
     failing={"name": " "},
     passing={"description": ""},
 )
