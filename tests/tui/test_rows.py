@@ -65,7 +65,7 @@ def test_the_note_of_a_push_compares_it_with_the_stream(annotation, said):
 
 def test_a_failed_check_replaces_the_comparison():
     annotation = Annotation(paired=True, matched=True, seq=14)
-    assert note(push(checks=[["token", True, ""], ["shape", False, "odd"]]), annotation) == ("shape ✕", "feed--bad")
+    assert note(push(checks=[["token", True, ""], ["schema", False, "odd"]]), annotation) == ("schema ✕", "feed--bad")
     assert note(push(taken=False, dialled="500"), annotation) == ("failed ✕", "feed--warning")
 
 

@@ -67,7 +67,7 @@ EVENT: Stage[PushedEvent] = Stage()
 """The checks of accepted deliveries. Findings have the order of the checks."""
 
 
-@EVENT.check("shape", Scope.BODY_SHAPE)
+@EVENT.check("schema", Scope.BODY_SHAPE)
 def _shape(push: PushedEvent) -> Result:
     """Check that the body can be read, and has the format of the version in which the webhook was registered."""
     event, shape = push.reading.event, push.reading.shape
@@ -75,9 +75,9 @@ def _shape(push: PushedEvent) -> Result:
         return Result(False, event.why, (finding("PUSH-003", event.why),))
     registered = push.registration.version if push.registration else ""
     if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
-        seen = f"shaped like {shape}, registered in {registered}"
+        seen = f"the event has the schema of A2A {shape}, the webhook was registered in {registered}"
         return Result(False, seen, (finding("PUSH-006", seen),))
-    return Result(True, f"shaped like {shape}")
+    return Result(True, f"A2A {shape}")
 
 
 @EVENT.check("content type", Scope.HEAD)

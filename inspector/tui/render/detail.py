@@ -28,7 +28,7 @@ _FACTS = (
     ("seconds", "seconds"),
 )
 """Labels, and the members of `meta` that they show."""
-_INFORMATIVE = frozenset({"token", "authorization", "signature", "dates", "body-hash", "shape", "task", "order"})
+_INFORMATIVE = frozenset({"token", "authorization", "signature", "dates", "body-hash", "schema", "task", "order"})
 """The checks of a delivery that are shown in full when they pass, too."""
 
 

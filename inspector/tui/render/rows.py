@@ -52,7 +52,7 @@ _MARKS = (
     ("authorization", "issuer", "audience", "dates"),
     ("signature", "body-hash"),
     _ORDER_MARK,
-    ("shape", "content-type", "json", "size", "encoding", "method"),
+    ("schema", "content-type", "json", "size", "encoding", "method"),
 )
 """The checks behind each of the five marks of a delivery."""
 

@@ -133,7 +133,7 @@ async def test_a_delivery_is_folded_into_its_task(pushed: Session):
     assert json.loads(record.raw) == status("COMPLETED", "done")
     verdict = checks(record)
     assert (verdict["token"][0], verdict["authorization"][0]) == (None, True)
-    assert verdict["shape"] == (True, "shaped like 1.0")
+    assert verdict["schema"] == (True, "A2A 1.0")
     assert verdict["task"] == (True, "task known")
     tracked = pushed.tasks.get("t")
     assert (tracked.pushed.state, tracked.answered.state, tracked.now.state) == (
@@ -164,7 +164,7 @@ async def test_a_bare_0_3_task_is_read_as_0_3(pushed: Session):
     assert await post(pushed, OLD_TASK) == 204
     [record] = deliveries(pushed)
     assert (record.event, record.state) == ("task", State.COMPLETED)
-    good, said = checks(record)["shape"]
+    good, said = checks(record)["schema"]
     assert good
     assert "0.3" in said
     assert pushed.tasks.get("t").pushed.state == State.COMPLETED
@@ -222,7 +222,7 @@ async def test_an_unreadable_body_is_a_finding_and_recorded(pushed: Session, bod
     [record] = deliveries(pushed)
     assert (record.event, record.raw, record.task) == ("unreadable", body, "t")
     assert rules(pushed) == {"PUSH-003"}
-    assert checks(record)["shape"][0] is False
+    assert checks(record)["schema"][0] is False
 
 
 async def test_an_unknown_state_is_a_finding(pushed: Session):
@@ -265,7 +265,7 @@ async def test_a_refused_delivery_is_recorded_and_not_folded(
     assert (record.kind, record.task, record.meta["status"]) == (Kind.DELIVERY, "t", code)
     assert record.label == record.meta["refused"] != ""
     assert [finding.rule for finding in record.findings] == ["PUSH-001"]
-    assert "shape" not in checks(record)
+    assert "schema" not in checks(record)
     tracked = pushed.tasks.get("t")
     assert (tracked.pushed.events, tracked.now.state) == (0, State.WORKING)
     assert (pushed.push.registrations[0].accepted, pushed.push.registrations[0].refused) == (0, 1)

@@ -212,7 +212,7 @@ async def test_a_challenge_is_answered_and_recorded_but_not_counted(hook: tuple[
     [record] = deliveries(session)
     assert (record.event, record.meta["challenge"], record.findings) == ("challenge", True, ())
     assert (one.accepted, one.refused, one.failing) == (0, 0, 0)
-    assert "shape" not in checks(record)
+    assert "schema" not in checks(record)
 
 
 @pytest.mark.parametrize(

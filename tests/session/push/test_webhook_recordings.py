@@ -58,7 +58,7 @@ async def test_recorded_deliveries_have_no_findings(open_session: OpenSession, p
     for record, post in zip(records(session, Kind.DELIVERY), posts, strict=True):
         verdict = checks(record)
         assert {name for name, good in verdict.items() if good is False} == set()
-        assert verdict["shape"] is verdict["task"] is verdict["json"] is True
+        assert verdict["schema"] is verdict["task"] is verdict["json"] is True
         assert parse(record.raw) == parse(post.body)
     found = {finding.rule for record in records(session, Kind.DELIVERY) for finding in record.findings}
     came = any(name.lower() == "authorization" for post in posts for name in post.headers)
