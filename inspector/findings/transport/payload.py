@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
@@ -163,12 +163,15 @@ def names_are_unique(raw: bytes, value: Json) -> bool:
     """Return whether no object repeats a name: the text has as many names as its value. False may be wrong."""
     if _SPACED.search(raw):
         return False
-    count, waiting = 0, [value]
+    if not isinstance(value, dict):
+        return False
+    count = 0
+    waiting: list[dict[str, Json] | list[Json]] = [value]
     while waiting:
         inner = waiting.pop()
+        items: Iterable[Json] = inner
         if isinstance(inner, dict):
             count += len(inner)
-            waiting += inner.values()
-        elif isinstance(inner, list):
-            waiting += inner
+            items = inner.values()
+        waiting += [item for item in items if isinstance(item, dict | list)]
     return raw.count(b'":') == count
