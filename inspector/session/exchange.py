@@ -22,7 +22,7 @@ from inspector.protocol.model import Artifact, Event, Json, TaskArtifactUpdateEv
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, event_pointer, result_pointer
+from inspector.session.payload import describe, event_pointer, result_pointer, with_revision
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -156,6 +156,8 @@ class Exchange(Recorder):
     def _members(self, said: Answer) -> dict[str, Any]:
         """Return the members of the record of a payload, without its bytes and findings."""
         event, task, context, state, label = describe(said)
+        if isinstance(said, TaskArtifactUpdateEvent):
+            label = with_revision(said, self._called(said.artifact))
         return {
             "exchange": self.number,
             "operation": self.operation,
@@ -163,7 +165,7 @@ class Exchange(Recorder):
             "task": task or self.task_id or self.call.task_id,
             "context": context,
             "state": state,
-            "label": self._called(said.artifact) if isinstance(said, TaskArtifactUpdateEvent) else label,
+            "label": label,
         }
 
     def _read(self, data: bytes) -> tuple[Json, Answer]:

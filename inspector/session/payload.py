@@ -96,10 +96,10 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
             return describe(answer.like)
         case TaskArtifactUpdateEvent():
             name = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, answer.context_id or "", "", _with_revision(answer, name)
+            return "artifact", answer.task_id, answer.context_id or "", "", with_revision(answer, name)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
-            label = _with_revision(answer, text_of(answer.status.message))
+            label = with_revision(answer, text_of(answer.status.message))
             return event, task_of(answer), answer.context_id or "", answer.status.state, label
         case Message():
             return "message", task_of(answer), answer.context_id or "", "", text_of(answer)
@@ -112,7 +112,7 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
             return "result", "", "", "", type(answer).__name__
 
 
-def _with_revision(event: Event, label: str) -> str:
+def with_revision(event: Event, label: str) -> str:
     """Add the revision of the task to a label, if the event has one."""
     revision = revision_of(event)
     return f"{label} · revision {revision}".removeprefix(" · ") if revision else label
