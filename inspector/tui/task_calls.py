@@ -26,9 +26,9 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
         case Operation.EXTENDED_CARD:
             return [session.extended_card()]
         case Operation.GET_PUSH:
-            hooks = reversed(session.push.registrations.of_task(task_id))
+            webhooks = reversed(session.push.registrations.of_task(task_id))
             # Protocol versions without webhook ids use the task id.
-            config_id = next((hook.config_id for hook in hooks if hook.config_id), task_id)
+            config_id = next((webhook.config_id for webhook in webhooks if webhook.config_id), task_id)
             return [session.get_push(task_id, config_id)]
         case Operation.LIST_PUSH:
             return [session.list_push(task_id)]
@@ -36,8 +36,8 @@ async def calls_for(session: Session, operation: Operation, task_id: str) -> lis
             return [session.delete_push(task_id, config.id or task_id) for config in await _configs(session, task_id)]
         case Operation.SET_PUSH:
             await session.push.listen()
-            hook = session.push.register(task_id, version=session.choice.dialect.version)
-            return [session.set_push(hook.config.model_copy(update={"task_id": task_id}))]
+            webhook = session.push.register(task_id, version=session.choice.dialect.version)
+            return [session.set_push(webhook.config.model_copy(update={"task_id": task_id}))]
         case _:
             raise ValueError(f"no key calls {operation}")
 

@@ -39,21 +39,21 @@ def receiver_lines(address: str, public_url: str, reach: Reachable) -> list[Cont
     ]
 
 
-def registration_line(hook: WebhookRegistration) -> Content:
+def registration_line(webhook: WebhookRegistration) -> Content:
     """Return a registration with its counts and its state."""
-    standing = hook.problem
+    standing = webhook.problem
     counts = Content.assemble(
-        (f"{hook.accepted:,} accepted", "$state-good" if hook.accepted else "$text-soft"),
-        (f"   {hook.refused:,} refused", "$state-bad" if hook.refused else "$text-soft"),
-        (f"   {hook.failing:,} failed by an override" if hook.failing else "", "$state-warning"),
+        (f"{webhook.accepted:,} accepted", "$state-good" if webhook.accepted else "$text-soft"),
+        (f"   {webhook.refused:,} refused", "$state-bad" if webhook.refused else "$text-soft"),
+        (f"   {webhook.failing:,} failed by an override" if webhook.failing else "", "$state-warning"),
     )
     return Content.assemble(
-        (f"{f'webhook {hook.registration.number}':<{_LABEL}}", "$wire-quiet"),
+        (f"{f'webhook {webhook.registration.number}':<{_LABEL}}", "$wire-quiet"),
         (f"{standing}   ", "$state-warning") if standing else "",
-        counts if hook.received or not standing else "",
-        ("   for task " if hook.task_id else "   no task yet", "$text-soft"),
-        plain(hook.task_id[:SHORT_ID]),
-        (f"   expects {hook.registration.auth.words}", "$text-soft"),
+        counts if webhook.received or not standing else "",
+        ("   for task " if webhook.task_id else "   no task yet", "$text-soft"),
+        plain(webhook.task_id[:SHORT_ID]),
+        (f"   expects {webhook.registration.auth.words}", "$text-soft"),
     )
 
 

@@ -145,7 +145,7 @@ class WebhooksView(RecordsView):
         off = ("   push off: new messages do not register a webhook", "$text-soft")
         relay = f"   forwarding to {push.relay.url}" if push.relay.url else ""
         agent = connection.choice.interface.url if connection and connection.choice else ""
-        delivered = any(hook.received for hook in push.registrations)
+        delivered = any(webhook.received for webhook in push.registrations)
         more = len(push.registrations) - _MAX_HOOKS
         reach = reachable(push.receiver.base_url, agent, came=delivered)
         return Content("\n").join(
@@ -173,7 +173,7 @@ class WebhooksView(RecordsView):
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
-        return next((hook.task_id for hook in reversed(self.session.push.registrations) if hook.task_id), "")
+        return next((webhook.task_id for webhook in reversed(self.session.push.registrations) if webhook.task_id), "")
 
     # Registrations
 
@@ -191,7 +191,7 @@ class WebhooksView(RecordsView):
 
     def action_respond(self) -> None:
         """Choose the response to accepted deliveries."""
-        numbers = [hook.registration.number for hook in self.session.push.registrations]
+        numbers = [webhook.registration.number for webhook in self.session.push.registrations]
         ask(self, webhook_forms.response(self._registration_number, numbers), self._override)
 
     @property
@@ -200,13 +200,15 @@ class WebhooksView(RecordsView):
         return int(record.meta["registration"]) if record else 0
 
     def _override(self, values: Mapping[str, str]) -> None:
-        overrides, hooks = self.session.push.overrides, self.session.push.registrations
+        overrides, webhooks = self.session.push.overrides, self.session.push.registrations
         if values[CHOICE] == webhook_forms.ACCEPT:
             overrides.clear()
             self.session.note("accepted deliveries get the default response again")
         else:
             number = values.get("registration", "")
-            registration = next((hook.registration for hook in hooks if str(hook.registration.number) == number), None)
+            registration = next(
+                (webhook.registration for webhook in webhooks if str(webhook.registration.number) == number), None
+            )
             override = webhook_forms.override_of(values, registration)
             overrides.add(override)
             self.session.note(f"accepted deliveries get the response {override.words}")
@@ -262,13 +264,13 @@ class WebhooksView(RecordsView):
 
     def action_copy_webhook(self, member: str) -> None:
         """Copy the URL or the token of the webhook of the selected delivery, by default of the last webhook."""
-        hooks = self.session.push.registrations
-        selected = [hook for hook in hooks if hook.registration.number == self._registration_number]
-        hook = next(iter([*selected, *reversed(hooks)]), None)
-        if hook is None:
+        webhooks = self.session.push.registrations
+        selected = [webhook for webhook in webhooks if webhook.registration.number == self._registration_number]
+        webhook = next(iter([*selected, *reversed(webhooks)]), None)
+        if webhook is None:
             notify(self, "There is no webhook yet. Press p or s to register a webhook.")
         else:
-            copy(self, getattr(hook.registration, member))
+            copy(self, getattr(webhook.registration, member))
 
     # Forwarding
 
