@@ -12,9 +12,9 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 
 MOST_VERSIONS = 5
-"""How many versions of a card are stored."""
+"""The number of stored versions of a card."""
 MOST_AGENTS = 100
-"""For how many agents cards are stored."""
+"""The number of agents whose cards are stored."""
 LARGEST = 16 * 2**20
 """The largest card in bytes that is stored."""
 

@@ -172,7 +172,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         raise CaptureError(f"{path} is not a capture of a2a-inspect: it has other tables.")
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
         raise CaptureError(f"{path} is not a capture of a2a-inspect: the entry written_by is missing in its meta.")
-    # One SELECT of both would scan the table.
+    # SELECT min(seq), max(seq) would scan the table.
     first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
     if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
         raise CaptureError(f"{path} is damaged: records are missing from it.")
@@ -192,7 +192,7 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def row_of(record: Record) -> Row:
-    """Return a record as the values of `COLUMNS`; these have the order of its members except for the last three."""
+    """Return the values of `COLUMNS` for a record; only the last three have another order than in `Record`."""
     meta = _meta_text(record.meta) if record.meta else ""
     findings = _findings_text(record.findings) if record.findings else ""
     return (*record[:2], str(record.kind), *record[3:11], meta, findings, record.raw)
@@ -232,7 +232,7 @@ def record_of(row: Row) -> Record:
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """Return `meta` as JSON, or a JSON object with the error if JSON cannot represent it: every record is written."""
+    """Return `meta` as JSON, or an object with the error if JSON cannot represent it, so that the record is written."""
     with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
         return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
     try:
@@ -248,7 +248,7 @@ def _plain(value: object) -> object:
 def _meta_of(text: str) -> Mapping[str, Any]:
     try:
         meta = from_json(text)
-    except ValueError:  # lone surrogates, a number of thousands of digits, or deep nesting
+    except ValueError:  # lone surrogates, an integer with thousands of digits, or deep nesting
         meta = json.loads(text, parse_int=_integer)
     if not isinstance(meta, dict):
         raise TypeError("its meta is not an object")
@@ -258,7 +258,7 @@ def _meta_of(text: str) -> Mapping[str, Any]:
 def _integer(digits: str) -> int | str:
     try:
         return int(digits)
-    except ValueError:  # longer than Python reads
+    except ValueError:  # more digits than Python converts
         return digits
 
 

@@ -1,6 +1,7 @@
 """Find the folders for captures and for state between sessions, list captures, and delete old captures.
 
-If the environment variable `A2A_INSPECT_HOME` is set, both are below that folder; otherwise they follow the platform.
+If the environment variable `A2A_INSPECT_HOME` is set, both are in that folder, otherwise in the usual folders of
+the platform.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ _LONGEST_HOST = 80
 
 @dataclass(frozen=True, slots=True)
 class StoredCapture:
-    """A capture in a folder: its last change in seconds since 1970, and its bytes with those of SQLite's files."""
+    """A capture in a folder.
+
+    `changed` is the time of its last change in seconds since 1970. `size` is the size of the capture and of the files
+    that SQLite keeps beside it, in bytes.
+    """
 
     path: Path
     changed: float
@@ -73,10 +78,10 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
 
 
 def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path]:
-    """Delete the oldest captures beyond `keep` or beyond `most_bytes` in total, except the newest and those in use.
+    """Delete captures beyond the newest `keep`, and those that exceed `most_bytes` in total, but never the newest.
 
-    Only files with the suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that cannot
-    be deleted stays. Returns the deleted captures.
+    Only files with the suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that is in
+    use or cannot be deleted stays. Returns the deleted captures.
     """
     removed: list[Path] = []
     total = 0

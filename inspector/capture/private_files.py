@@ -121,7 +121,7 @@ def _check_unused(path: Path) -> None:
     remaining = [companion.name for companion in companions(path) if os.path.lexists(companion)]
     if remaining:
         raise CaptureError(
-            f"The capture {path} exists already, or a file of SQLite for it remains ({', '.join(remaining)});"
+            f"The capture {path} exists already, or its SQLite files remain ({', '.join(remaining)});"
             " choose another name."
         )
     try:

@@ -22,8 +22,8 @@ _LARGEST_FILE = 2**20
 class RecentAgent:
     """An agent as it was at the last connection.
 
-    `url` is without secrets, `name` is that on the card (untrusted text), `protocol_version` is such as `1.0`,
-    `last_seen` is in seconds since 1970.
+    `url` contains no secrets. `name` is the name on the card (untrusted text). `protocol_version` is, for example,
+    `1.0`. `last_seen` is in seconds since 1970.
     """
 
     url: str
@@ -33,7 +33,7 @@ class RecentAgent:
 
 
 class RecentAgents(NamedTuple):
-    """The stored agents, newest first, and the reason if the file cannot be read, else `""`."""
+    """The stored agents, newest first; `problem` is the error message if the file cannot be read, else `""`."""
 
     agents: list[RecentAgent]
     problem: str = ""
@@ -45,7 +45,7 @@ def recent_path() -> Path:
 
 
 def load() -> RecentAgents:
-    """Read the list; it is empty if there is no file, and if the file cannot be read, with the reason."""
+    """Read the list. If there is no file, it is empty; if the file cannot be read, it is empty and has a `problem`."""
     path = recent_path()
     try:
         with path.open("rb") as file:
@@ -62,7 +62,7 @@ def load() -> RecentAgents:
 
 
 def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
-    """Put an agent first in the list, in place of an older entry with its url; return an error message, or `""`.
+    """Put an agent first in the list, replacing an older entry with the same url; return an error message, or `""`.
 
     Secrets are masked, including those of the redactor. An invalid file is renamed: `.broken` is appended to its name.
     """

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, TypeAlias
 from inspector.findings.finding import Finding
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-"""The `meta` of a record that has none."""
+"""The empty `meta`, for records without it."""
 
 Payload: TypeAlias = tuple[int, bytes]
 """The size of a payload on the wire, which masking does not change, and the masked bytes that are recorded."""
 
 EMPTY: tuple[Payload, ...] = ((0, b""),)
-"""The payloads of one record without bytes."""
+"""One empty payload, for a single record without bytes."""
 
 
 class Kind(StrEnum):
@@ -47,7 +47,8 @@ class Record(NamedTuple):
 
     - `seq`: counts the records of a capture from 1 without gaps.
     - `at`: the time in seconds since 1970, which never decreases within a capture.
-    - `exchange`: the `seq` of the request of the exchange, 0 outside of an exchange; `operation`: its 1.0 name.
+    - `exchange`: the `seq` of the request that began the exchange, 0 outside of an exchange.
+    - `operation`: the operation of the exchange (its 1.0 name).
     - `event`: the type of the payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable` or `""`).
     - `task`, `context`, `state`: the ids and the state (with its 1.0 name) in the payload.
     - `label`: a summary in one line; like `raw` and `meta`, it may contain untrusted text.

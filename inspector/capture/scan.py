@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def find(connection: sqlite3.Connection, query: Query, began: float, after: int, through: int) -> Found:
-    """Return the matching records after `after` up to `through`; `began` is the time of the first record."""
+    """Return the matching records after `after` up to `through`; `began`: the time of the first record of all."""
     started = time.perf_counter()
     where, values = query.sql(_search_facts(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
@@ -72,10 +72,10 @@ class Scanner:
         self._opened: list[sqlite3.Connection] = []
 
     def pages(self, query: Query, began: float, after: int, last: int) -> Iterator[Page]:
-        """Search the records after `after` up to `last`; the next slices are searched while the caller has a page.
+        """Search the records after `after` up to `last`, and yield the hits page by page.
 
-        If the next slice is not finished in time, the page is empty and repeats the last position. Raises
-        `sqlite3.Error`.
+        Slices are searched in advance, while the caller processes a page. If the next slice is not finished in time,
+        the page is empty, and its `through` is that of the page before. Raises `sqlite3.Error`.
         """
         waiting: deque[tuple[int, Future[Found]]] = deque()
         count, done = SEARCH_FIRST, after

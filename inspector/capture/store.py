@@ -34,7 +34,7 @@ _SHARED_LENGTH = 256
 """How many different texts are shared between records, and the largest length of such a text."""
 
 _SEARCH_WITHOUT_THREADS = 20_000
-"""The largest number of records in the file that is searched without other threads."""
+"""If the file has more records than this, several threads search it."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -109,7 +109,7 @@ class Capture:
         meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
     ) -> list[Record]:
-        """Append one record for each payload; the records differ in number, size and bytes only.
+        """Append one record for each payload; the records differ only in `seq`, `size` and `raw`.
 
         `meta` must not be changed afterwards. If `at` is before the time of the previous record, that time is used. A
         request without an exchange starts a new exchange. Raises `CaptureError` if the capture cannot be written.
@@ -291,7 +291,7 @@ class Capture:
             self._floor += 1
 
     def _old(self, first: int, last: int) -> list[Record]:
-        """Return records that are no longer in memory, from the cache of read records or the file."""
+        """Return records that are not among the newest in memory: from the cache of read records, or from the file."""
         found: dict[int, Record] = {}
         missing = []
         for seq in range(first, last + 1):
@@ -321,7 +321,7 @@ class Capture:
         if not index and len(kinds) == len(Kind):
             query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
-            # The index of each arm is ordered by `seq`, so SQLite merges the arms without sorting or reading more rows.
+            # The index of each SELECT is ordered by `seq`, so SQLite merges them without sorting or reading more rows.
             arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]

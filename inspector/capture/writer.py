@@ -17,10 +17,10 @@ from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.records import Record
 
 BATCH = 2_000
-"""At most so many rows are committed at once."""
+"""The maximum number of rows in one commit."""
 SWITCH = 0.0005
-"""The interpreter's switch interval in seconds. With Python's default of 5 ms the event loop waits for the writer at
-each socket, which costs a tenth of the webhook deliveries per second."""
+"""The interpreter's switch interval in seconds. With Python's default of 5 ms, the event loop waits longer for the GIL
+after each socket call while the writer runs, and receives a tenth fewer webhook deliveries per second."""
 LINGER = 0.1
 """How many seconds a batch is collected after its first record, to save commits."""
 
@@ -51,7 +51,7 @@ class Writer:
         self._progress = threading.Condition()
         limit = connection.getlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER)
         self._rows_per_statement = min(BATCH, limit // COLUMN_COUNT)
-        # A daemon, so that a program without `close` still ends; `atexit` then writes the waiting records.
+        # A daemon, so that a program can end without calling `close`; `atexit` then writes the waiting records.
         self._thread = threading.Thread(target=self._run, name="capture-writer", daemon=True)
         sys.setswitchinterval(min(SWITCH, sys.getswitchinterval()))
         self._thread.start()
@@ -87,8 +87,8 @@ class Writer:
         self._work.set()
         self._thread.join()
         if self.failure is None:
-            # A capture without its write-ahead log can be read in a read-only folder. A reader in another process
-            # prevents that; the log then stays beside it.
+            # Remove the write-ahead log: SQLite cannot read a capture with a log in a read-only folder. While another
+            # process reads the capture, the log cannot be removed, and stays beside the capture.
             with contextlib.suppress(sqlite3.OperationalError):
                 self._connection.execute(f"PRAGMA busy_timeout={_CLOSING_PATIENCE_MS}")
                 self._connection.execute("PRAGMA journal_mode=DELETE")
@@ -99,7 +99,7 @@ class Writer:
             while not self._closing or self._waiting:
                 self._work.wait()
                 self._hurry.wait(LINGER)
-                # Cleared before the queue is emptied: what comes later sets them again.
+                # The events are cleared before the queue is emptied, so that later records set them again.
                 self._work.clear()
                 if not self._closing:
                     self._hurry.clear()
@@ -109,7 +109,7 @@ class Writer:
             self._fail(error)
 
     def _drain(self) -> None:
-        # Records that arrive meanwhile wait for the next time, or there would be a commit for every few records.
+        # Records that arrive meanwhile wait for the next call, otherwise each commit would have only a few records.
         left = len(self._waiting)
         while left:
             rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]
@@ -125,7 +125,7 @@ class Writer:
                 self._progress.notify_all()
 
     def _commit(self, rows: list[Row]) -> None:
-        # One statement for many rows: `executemany` releases the GIL for every row, and gets it back late.
+        # One statement for many rows: `executemany` releases the GIL for every row, and has to wait to get it back.
         self._connection.execute("BEGIN IMMEDIATE")
         for start in range(0, len(rows), self._rows_per_statement):
             part = rows[start : start + self._rows_per_statement]
@@ -136,7 +136,7 @@ class Writer:
     def _check_file(self) -> None:
         """Raise if the file was deleted or replaced: SQLite would continue to write."""
         if _identity(self._path) != self._identity:
-            raise CaptureError("the file was deleted or replaced, and what was in it with it")
+            raise CaptureError("the file was deleted or replaced, including the records in it")
 
     def _fail(self, error: Exception) -> None:
         with self._progress:

@@ -26,7 +26,7 @@ from inspector.wire.signing_keys import read_file
 
 _MOST_UNSIGNED = 3
 """The most unsigned members that are printed without --verbose."""
-_KEYS_HINT = "Use --keys FILE, or --fetch-keys to fetch them from the jku URLs at the origin of the card."
+_KEYS_HINT = "Use --keys FILE, or --fetch-keys to fetch them from the jku URLs that have the origin of the card."
 
 
 @command

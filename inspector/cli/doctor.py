@@ -90,7 +90,7 @@ def _print_findings(current: Run, report: Report) -> None:
 
 
 def _command(current: Run, proposal: Proposal) -> str:
-    """Return the command for a proposal; `""` if its interface is not on the card."""
+    """Return a command that uses the proposed interface; `""` if the interface is not on the card."""
     connection, choice, invocation = current.session.connection, proposal.choice, current.invocation
     if connection is None or choice.interface not in connection.card.supported_interfaces:
         return ""

@@ -9,7 +9,7 @@ from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, Who
 OK = 0
 FAILURE = 1
 USAGE = 2
-# 128 and the number of the signal, as in shells
+# 128 plus the number of the signal, as in shells
 INTERRUPTED = 130
 TERMINATED = 143
 BROKEN_PIPE = 141

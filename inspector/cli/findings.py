@@ -18,7 +18,7 @@ ROOT = "(whole)"
 
 
 def in_words(finding: Finding) -> str:
-    """Return a finding as a line of text; its rule may be unknown, in the capture of a newer version."""
+    """Return a finding as a line of text. Its rule may be unknown if a newer a2a-inspect wrote the capture."""
     if finding.rule not in RULES:
         return f"{finding.severity.value} {finding.rule} {finding.pointer}: {finding.seen}"
     return f"{finding.severity.value} {finding.rule} {finding.pointer or ROOT}: {message(finding)}"
@@ -33,8 +33,8 @@ def count(findings: tuple[Finding, ...]) -> str:
 class FindingsPrinter(JournalPrinter):
     """Prints the findings of every exchange when they are recorded, except those of operations to `skip`.
 
-    In JSON each is a line `{"finding": {...}}` with the operation and `index`, the number of the event from 0 (for a
-    keep-alive and for the end of a stream, that of the event before).
+    In JSON, each finding is a line `{"finding": {...}}`. It contains the operation and the `index` of the event,
+    counted from 0. A keep-alive and the end of a stream have the index of the event before them.
     """
 
     def __init__(self, journal: Journal, out: Output, *, skip: frozenset[str]) -> None:

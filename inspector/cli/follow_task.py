@@ -38,7 +38,7 @@ class Follower:
     async def follow(self, call: Call) -> Task | None:
         """Return the task at the end of the stream, None without a task; raises `FaultError`."""
         exchange = call.exchange
-        # The first event may be the task before our message, still interrupted.
+        # The first event may be the task as it was before the message, still interrupted.
         self._starts_with_old_task = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
@@ -83,7 +83,10 @@ class Follower:
         return INTERRUPTED_GRACE if self._is_interrupted else None
 
     def _take(self, answer: Answer) -> None:
-        """Show an event. Warn of anything else once another event follows; at the end of a stream it is the failure."""
+        """Show an event. If the answer is not an event, warn of it when another answer follows.
+
+        Without another answer, the call ends with a fault, which `follow` reports.
+        """
         if self._problem:
             self._out.warn(self._problem)
         self._problem = ""
@@ -129,7 +132,7 @@ async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> T
 
 
 def conclude(run: Run, state: str) -> None:
-    """Print the next command, and warn of an unsuccessful state, which has no exit code (section 11.6)."""
+    """Print the next command, and warn of an unsuccessful state, for which section 11.6 has no exit code."""
     interrupted = is_interrupted(state)
     label, command = run.follow_up()
     if command and not run.out.json:

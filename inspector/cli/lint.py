@@ -96,7 +96,10 @@ def _sarif_rule(name: str) -> Json:
 
 
 def junit(findings: tuple[Finding, ...], name: str) -> str:
-    """Return a JUnit report: a test case for each violated rule, failed for an error; else one that passed."""
+    """Return a JUnit report with a test case for each violated rule; it fails if the severity of the rule is error.
+
+    Without findings, the report has one test case, which passes.
+    """
     rules = [RULES[rule] for rule in dict.fromkeys(finding.rule for finding in findings)]
     failed, name = sum(rule.severity is Severity.ERROR for rule in rules), clean(name)
     suite = ElementTree.Element("testsuite", name=name, tests=str(len(rules) or 1), failures=str(failed), errors="0")

@@ -56,7 +56,10 @@ def listen(invocation: Invocation, out: Output) -> int:
 
 @contextmanager
 def _capture(chosen: Path | None) -> Iterator[Path]:
-    """Yield the path of the capture: the chosen one, or one that `doctor --push` finds, deleted without deliveries."""
+    """Yield the path of the capture: the chosen file, or a new file in the captures folder.
+
+    `doctor --push` searches that folder. The new file is deleted if it has no deliveries.
+    """
     if chosen is not None:
         yield chosen
         return
@@ -198,7 +201,7 @@ class _Deliveries(JournalPrinter):
         self.done, self.stop_draining = asyncio.Event(), asyncio.Event()
 
     def stop(self, number: signal.Signals) -> None:
-        """Stop listening, for a signal; at a second signal, stop forwarding too."""
+        """Stop listening at the first signal; at the second signal, stop forwarding, too."""
         self.stopped = self.stopped or number
         if self.done.is_set():
             self.stop_draining.set()

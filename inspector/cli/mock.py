@@ -21,7 +21,7 @@ from inspector.protocol.model import Unreadable
 from inspector.text.sanitise import clean
 
 _PACKAGE = "inspector.sample_agents"
-"""Imported by name, because type checkers do not find it: in the source tree it is in another folder."""
+"""Loaded by `import_module`, because type checkers do not find this package: its source is in another folder."""
 _TLS_HINT = "Check the files of --cert, --key and --client-ca: each must be a PEM file."
 _SUBJECT_WIDTH = len("task 3f2a9c1e")
 _COUNTS = ("tasks", "running", "streams")
@@ -161,7 +161,7 @@ def _listen_error(error: OSError, host: str, port: int) -> str:
 
 
 class Console:
-    """Prints the log of an agent: time, load, subject and text in columns on a terminal.
+    """Prints the log of an agent; on a terminal in columns: time, counts (`_COUNTS`), subject and text.
 
     Without a terminal the log is printed on stderr if `verbose`, else not at all.
     """

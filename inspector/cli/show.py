@@ -21,7 +21,7 @@ from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
 
 _RANGE_FACTOR = 4
-"""Hits are read as one range if it has fewer than this many times as many records."""
+"""If a page of hits spans fewer than this many records per hit, all records between the hits are read at once."""
 
 
 def show(invocation: Invocation, out: Output) -> int:
@@ -46,7 +46,7 @@ def show(invocation: Invocation, out: Output) -> int:
                     out.write(piece)
     except CaptureError as error:
         raise usage(
-            str(error), "Check the path; a capture is a file that --capture wrote, or from your data folder."
+            str(error), "Check the path. Captures are files written with --capture, or files in your data folder."
         ) from error
     return OK
 

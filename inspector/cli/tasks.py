@@ -14,7 +14,7 @@ from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
 
 _MOST_PAGES = 10_000
-"""The most pages that are requested, because an agent may never end them."""
+"""The maximum number of requested pages, because an agent may return pages without end."""
 _ENDLESS = "The pages have no end: after {:,} pages, the agent repeats a page token or names yet another page."
 _ONE_PAGE = "Leave out --all, and request page by page with --page-token."
 
@@ -104,7 +104,7 @@ async def list_tasks(current: Run) -> None:
         request = request.model_copy(update={"page_token": token})
     if not out.json:
         _sum_up(current, pages)
-    elif not given.stream:  # with several pages, the last one with the tasks of all
+    elif not given.stream:  # several pages are printed as the last page, with all tasks
         tasks = [task for page in pages for task in page.tasks]
         out.document((pages[-1].model_copy(update={"tasks": tasks}) if pages[1:] else pages[0]).to_json())
 

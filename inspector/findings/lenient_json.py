@@ -14,7 +14,8 @@ from inspector.protocol.pointer import pointer
 _SHOWN = 80
 _LONGEST_NUMBER = 4000
 _LONGEST_DOUBLE = 300
-"""The maximum number of digits that Python converts to an integer, and to a finite float."""
+"""An integer with at least `_LONGEST_NUMBER` digits is read as a float, from its first `_LONGEST_DOUBLE` digits. Python
+may reject such an integer, and cannot represent it as a finite float."""
 _SURROGATE_ESCAPES = tuple(f"\\ud{digit}" for digit in "89abcdef")
 """The prefixes of escaped surrogates."""
 
@@ -87,7 +88,7 @@ class LenientReader:
 
 
 def json_problems(value: Json, *steps: str | int) -> Iterator[JsonProblem]:
-    """Find the json_problems in a value that `LenientReader` has read; `steps` lead to the value."""
+    """Find the JSON problems in a value that `LenientReader` has read; `steps` lead to the value."""
     if isinstance(value, dict):
         for name in value.repeated if isinstance(value, _Repeated) else ():
             yield JsonProblem(JsonProblemKind.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is repeated")
@@ -103,7 +104,7 @@ def json_problems(value: Json, *steps: str | int) -> Iterator[JsonProblem]:
 
 
 def without_problems(value: Json) -> Json:
-    """Replace the json_problems in a value: numbers that are not finite by null, lone surrogates by U+FFFD."""
+    """Replace the JSON problems in a value: numbers that are not finite by null, lone surrogates by U+FFFD."""
     match value:
         case dict():
             return {replace_surrogates(name): without_problems(member) for name, member in value.items()}

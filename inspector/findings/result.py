@@ -82,7 +82,8 @@ ERRORS, RESULTS, LISTED = (
     RuleSet[ResultFacts](RULES, V1),
     RuleSet[ListedFacts](RULES, V1),
 )
-"""In 0.1, clients choose the task ids, and the error codes differ. Before 1.0, nothing limits the result of a call."""
+"""Rules about errors do not apply to 0.1, where clients choose the task ids and the error codes differ. The other rules
+apply since 1.0: before, nothing limits the result of a call."""
 
 _DONE = task_example(status={"state": "TASK_STATE_COMPLETED"})
 _WITH_HISTORY = task_example(status={"state": "TASK_STATE_COMPLETED"}, history=[message(TEXT_PART)["message"]])

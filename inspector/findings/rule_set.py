@@ -21,7 +21,8 @@ LEGACY = tuple(name for name in EVERY if VERSIONS[name].outdated)
 V1 = tuple(name for name in EVERY if name not in LEGACY)
 NEWEST_FIRST = (*V1, *reversed(LEGACY))
 SINCE_0_2 = NEWEST_FIRST[:-1]
-"""Versions that a rule applies to; its examples have the first. Rules also apply to versions that extend these."""
+"""Values for `versions` of a rule. Its examples have the first version. The rule also applies to every version that
+extends one of these versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,8 @@ class Rule:
     """A requirement of the specification that a function checks.
 
     `section` names the section of the specification, `requirement` paraphrases it with its key word (MUST, SHOULD).
-    The family of the rule defines the form of the examples `passing` and `failing`: for a card, a merge patch
-    (RFC 7386) on a valid card of the first of `versions`.
+    The form of the examples `passing` and `failing` depends on what the rule checks: for a card, it is a merge patch
+    (RFC 7386) on a valid card of the first version in `versions`.
     """
 
     id: str
@@ -52,7 +53,7 @@ class Rule:
 
 
 class Judged(Protocol):
-    """The argument of a check, which belongs to one protocol version."""
+    """The argument of a check: facts about an object of one protocol version."""
 
     @property
     def version(self) -> str:
@@ -70,7 +71,7 @@ class Violation(NamedTuple):
 
 
 Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
-"""Returns the violations of a rule. Checks for every event may return `()` early, which is faster than a generator."""
+"""Returns the violations of a rule. A check that runs for every event may return `()`: generators are slower."""
 
 
 @dataclass(frozen=True, slots=True)

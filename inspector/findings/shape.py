@@ -113,9 +113,10 @@ class SchemaErrorKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaError:
-    """A difference between a value and its shape: the member `name` of an object of this shape, at `pointer`.
+    """A difference between a value and its shape.
 
-    `value` is the value at the pointer, None if it is missing.
+    `pointer` is the JSON pointer to the value; `value` is None if it is missing. The value is the member `name` of an
+    object of shape `shape`, or a descendant of that member.
     """
 
     kind: SchemaErrorKind

@@ -157,10 +157,11 @@ class AssembledArtifact:
 
 @dataclass(slots=True)
 class Order:
-    """The part of a task's earlier events that later events must fit.
+    """What is known from the earlier events of a task, to check whether the next event fits.
 
     `closed` has the id of every artifact so far, and whether its last chunk was received. `ended` is true after a
-    terminal state. `blind` is true after something unreadable, or without an id, that may have started an artifact.
+    terminal state. `blind` is true if an artifact may have started whose id is unknown: after an unreadable event, or
+    after an artifact without an id.
     """
 
     context_id: str = ""
@@ -171,7 +172,7 @@ class Order:
 
     @classmethod
     def of(cls, task: AssembledTask) -> Self:
-        """Return the order that continues an assembled task."""
+        """Return the `Order` after the events of an assembled task."""
         return cls(
             task.context_id,
             task.state,
@@ -181,7 +182,7 @@ class Order:
         )
 
     def check(self, event: Event) -> tuple[Misfit, ...]:
-        """Add the next event, and return how it does not fit."""
+        """Add the next event, and return how it contradicts the earlier events."""
         misfits = self._context(event.context_id)
         match event:
             case TaskArtifactUpdateEvent():
@@ -234,7 +235,7 @@ class AssembledTask:
     """A task as assembled from its events; only `apply` and `conclude` change it.
 
     `moves` lists each change of state once. `artifacts` are in order of appearance, by id. `messages` has the agent's
-    latest messages about the task, `history` is that of the last whole task. `context_id` is the first that was named.
+    latest messages about the task. `history` is that of the last whole task. `context_id` is the first context id.
     """
 
     id: str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # without it, a command that only reports an error need not load pydantic
+if TYPE_CHECKING:  # so that a command that only reports an error does not load pydantic
     from inspector.protocol.model import Json
 
 
@@ -142,7 +142,7 @@ _FORMER_NAMES = {"AuthenticatedExtendedCardNotConfiguredError": "ExtendedAgentCa
 
 
 def named_in(text: str) -> ErrorKind | None:
-    """Return the error whose name a text begins with (`TaskNotFoundError: no such task`), or None."""
+    """Return the error that is named at the beginning of a text (`TaskNotFoundError: no such task`), or None."""
     name = text.partition(":")[0].strip()
     return BY_NAME.get(_FORMER_NAMES.get(name, name))
 

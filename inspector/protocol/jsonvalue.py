@@ -37,7 +37,7 @@ _EXPECTED = {
 """The expected type, by the type of the validation error."""
 
 _LINES = 1000
-"""The last line that an error quotes; splitting a hostile body into all its lines would need too much time."""
+"""Errors quote lines up to this number; splitting a hostile body into all its lines would need too much time."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -66,7 +66,7 @@ def parse(raw: bytes) -> Json | Unreadable:
 def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None = None) -> ModelT | Unreadable:
     """Read a JSON value as a canonical object, after converting it with `change`; members have their names in JSON.
 
-    A null is read as a missing member if the model does not allow null, because many libraries write it so.
+    A null is read as a missing member if the model does not allow null: many libraries write missing members as null.
     """
     changed = value if change is None else change(value)
     try:

@@ -1,4 +1,4 @@
-"""Convert a JSON Schema for input that an agent requests to the fields of a form."""
+"""Make the fields of a form from the JSON Schema of an input that an agent requests."""
 
 from __future__ import annotations
 

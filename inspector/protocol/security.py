@@ -26,7 +26,7 @@ def requirements_in_words(card: AgentCard) -> str:
 
 def scheme_in_words(scheme: Mapping[str, Json]) -> str:
     """Return the credentials that a security scheme requires, in words."""
-    # A card with members of two versions has those of 0.3 beside the wrapper of 1.0.
+    # In a card for two versions, a scheme has the members of 0.3 and the wrapper member of 1.0.
     kind = next((name for name in scheme if name.endswith("SecurityScheme")), next(iter(scheme), ""))
     inside = scheme.get(kind)
     members: Mapping[str, Json] = inside if isinstance(inside, Mapping) else {}

@@ -27,7 +27,7 @@ class _Extent:
     letters: int = 0
 
     def restore(self) -> Any:
-        """Return the object with copies of its lists, as long as at the time of the snapshot."""
+        """Return the object with copies of its lists, which have their length at the time of the snapshot."""
         whole = copy.copy(self.shallow_copy)
         for name, length in self.lengths.items():
             setattr(whole, name, getattr(self.shallow_copy, name)[:length])

@@ -43,7 +43,7 @@ class Frame(NamedTuple):
 class Decoder:
     """Decodes the bytes of a stream to frames; a block beyond the limit sets `overrun` and ends decoding.
 
-    Memory: at most the limit and a chunk, twice as much while a block of nearly that size is decoded.
+    It stores at most `limit` bytes and one chunk, and twice as much while it decodes a block of nearly `limit` bytes.
     """
 
     def __init__(self, limit: int = DEFAULT_LIMIT) -> None:
@@ -52,7 +52,7 @@ class Decoder:
         self._partial = bytearray()  # the incomplete last line
         self._lines: list[bytes] = []  # the complete lines of the incomplete block
         self._joined: list[bytes] = []  # earlier lines of the block, joined to save memory
-        self._size = 0  # the number of bytes in the three
+        self._size = 0  # the number of bytes in these three buffers
         self._has_content = False  # whether the block has a line that is not empty
         self._started = False
         self._after_cr = False

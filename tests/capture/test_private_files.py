@@ -70,7 +70,7 @@ def test_a_symbolic_link_is_not_followed(tmp_path: Path, target: str) -> None:
 
 def test_remaining_files_of_another_database_are_not_used(tmp_path: Path) -> None:
     (tmp_path / "new.a2a-wal").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(CaptureError, match="a file of SQLite for it remains"):
+    with pytest.raises(CaptureError, match="its SQLite files remain"):
         Capture.create(tmp_path / "new.a2a")
     assert [file.name for file in tmp_path.iterdir()] == ["new.a2a-wal"]
 

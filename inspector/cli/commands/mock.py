@@ -67,7 +67,7 @@ def _add_behaviour(parser: Parser) -> None:
     group = parser.add_argument_group("behaviour")
     parser.value(
         "--scenario PATH",
-        "also use this scenario, or those in this folder; read again when they change; repeatable",
+        "also use this scenario file, or the scenarios in this folder; reloaded when they change; repeatable",
         values.file,
         split=str.splitlines,
         default=(),

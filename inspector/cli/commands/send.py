@@ -51,7 +51,7 @@ class _Part(argparse.Action):
         if self.const not in _PART_MEMBERS:
             parts.append(PartSpec(str(self.const), values))
         elif not parts or getattr(parts[-1], self.const):
-            parser.error(f"{option_string} must follow the part that it describes, once for each part")
+            parser.error(f"{option_string} must follow the part that it describes, at most once for each part")
         else:
             parts[-1] = replace(parts[-1], **{self.const: values})
         namespace.parts = parts
@@ -91,7 +91,7 @@ def _add_parts(parser: Parser) -> None:
         ("part-metadata", "metadata", "JSON", "the metadata of the preceding part, a JSON object"),
     ):
         group.add_argument(f"--{flag}", action=_Part, const=kind, metavar=metavar, help=description)
-    parser.value("--snippet FILE", "start with the message in this file (*.a2a.toml)", values.file, group=group)
+    parser.value("--snippet FILE", "start with the message in this snippet (*.a2a.toml)", values.file, group=group)
     description = "the value of {{NAME}} in the snippet (default: environment variable NAME); repeatable"
     parser.value("--var NAME=VALUE", description, values.variable, group=group, split=split_lines)
 

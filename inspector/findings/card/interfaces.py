@@ -1,4 +1,4 @@
-"""Rules about the interfaces of a card: their bindings, versions and order, and the agreement of its two versions."""
+"""Rules about the interfaces of a card: bindings, versions, order, and whether the url for older clients fits."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from inspector.protocol.pointer import pointer
 RULE_SET = RuleSet[Facts]()
 
 _REPORTED_SHAPES = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "OAuth flows")}
-"""The shapes whose errors a rule reports, if it reports those of nested objects, too."""
+"""The shapes that a rule checks, for rules that check an object together with nested objects."""
 
 
 def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:
@@ -275,11 +275,11 @@ _OWNERS: Mapping[str, str] = {
     **dict.fromkeys(("protocolBinding", "tenant"), "an entry of supportedInterfaces"),
     "authentication": "the card object (0.1 only)",
 }
-"""The objects that members with unique names belong to."""
+"""The object that a member belongs to, for members whose name occurs in one object only."""
 
 
 def _is_foreign(card: Facts, error: SchemaError) -> bool:
-    """Return whether an unknown member belongs to the same object of another version, which other rules report."""
+    """Return whether another version defines the unknown member in the same object; other rules report such members."""
     if card.layout.older:
         return error.shape.of == "card" and error.name in OLD
     return error.name in NEW.get(error.shape.of, ()) or (error.shape.of == "card" and error.name == "authentication")

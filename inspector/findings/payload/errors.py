@@ -51,7 +51,7 @@ class ErrorObject:
 
     @property
     def traits(self) -> Traits:
-        """Return the traits of the protocol version over the binding."""
+        """Return the `Traits` of the protocol version over the binding."""
         return traits_of(self.version, self.binding)
 
     def kind(self) -> ErrorKind | None:

@@ -47,7 +47,7 @@ class PayloadFacts:
 
     @property
     def traits(self) -> Traits:
-        """Return the traits of the protocol version over the binding."""
+        """Return the `Traits` of the protocol version over the binding."""
         return traits_of(self.version, self.binding)
 
     @cached_property

@@ -101,7 +101,7 @@ def _of_1_0() -> Types:
 
 
 def _type(required: str, optional: str, **others: Member) -> dict[str, Member]:
-    """Return the members of a type; `others` are those with further properties."""
+    """Return the members of a type; `others` are members with further properties."""
     plain = dict.fromkeys(required.split(), Member(required=True)) | dict.fromkeys(optional.split(), Member())
     return plain | others
 

@@ -15,7 +15,7 @@ _BASE64URL = re.compile(r"[A-Za-z0-9_-]*")
 _MAX_KEYS = 100
 """The maximum number of keys that are read from a set."""
 _RSA_BITS = range(2048, 16384 + 1)
-"""The minimum of RFC 7518 section 3.3, and the maximum of the library."""
+"""The allowed sizes of RSA keys: from the minimum of RFC 7518 section 3.3 to the maximum of OpenSSL."""
 
 
 def base64url(text: str) -> bytes | None:
@@ -57,7 +57,7 @@ _PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "k"})
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A public key: its name in messages, its JWK, and the key object of the library."""
+    """A public key: its name in messages, its JWK, and the key object of `joserfc`."""
 
     name: str
     jwk: Mapping[str, Json]
@@ -158,7 +158,7 @@ def _name(jwk: Json, number: int) -> str:
 
 
 def _load(jwk: Json) -> Any | str:
-    """Return the key object of the library, or why the key is unusable."""
+    """Return the key object of `joserfc`, or why the key is unusable."""
     if not isinstance(jwk, dict):
         return f"it is {type_name(jwk)}, not an object"
     kind = jwk.get("kty")

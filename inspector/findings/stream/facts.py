@@ -80,9 +80,10 @@ class StreamState:
     - `final`: true after an update before 1.0 ended the interaction
     - `last`: the JSON of the last event; `time`: the last timestamp of a status
     - `messages`: the content of each message by its id
-    - `unfinished`: by artifact name, the ids that were started since one of them was continued or completed
+    - `unfinished`: by artifact name, the ids of artifacts that were started, but neither continued nor completed;
+      cleared when an artifact of this name is continued or completed
     - `last_event_id`: the last id of SSE; `client_reported`: true after STREAM-025 was found
-    - `label_of`: returns the label of an event in a row; `read_as_client`: reads SSE like the official Python client
+    - `label_of`: returns an event as one line of text; `read_as_client`: reads SSE like the official Python client
     """
 
     call: CallFacts
@@ -180,7 +181,7 @@ class EventFacts(_Facts, Generic[EventT]):
 
     @property
     def label(self) -> str:
-        """Return the label of the event in a row."""
+        """Return the event as one line of text."""
         return self.stream.label_of(self.event)
 
     def place(self, pointer: str) -> str:

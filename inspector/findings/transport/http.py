@@ -88,7 +88,7 @@ _STATUS: dict[str, Json] = response(
 
 RULES: list[Rule] = []
 STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_VALID_RESULT) for _ in range(4))
-# Only the first of these sets applies before 1.0, which defines no error format for HTTP.
+# Versions before 1.0 define no error format for HTTP, so only the first of these sets applies to them.
 ERROR_AS_RESULT, ERROR_BODY, ERROR_STATUS, ERROR_DETAILS = (
     RuleSet[HttpError](RULES, passing=_VALID_ERROR) for _ in range(4)
 )

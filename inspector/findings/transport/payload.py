@@ -22,7 +22,7 @@ FAILED = 400
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _SPACED = re.compile(rb'"[ \t\r\n]')
-"""White space after a quote: names with it before their colon cannot be counted."""
+"""White space after a quote. It may precede a colon; then counting `":` does not count all names."""
 _MAX_SEARCHED = 1_000_000
 """The maximum size in bytes of payloads that are searched for repeated members."""
 
@@ -160,7 +160,10 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
 
 
 def names_are_unique(raw: bytes, value: Json) -> bool:
-    """Return whether no object repeats a name: the text has as many names as its value. False may be wrong."""
+    """Return whether no object repeats a name: whether the bytes contain as many names as the value.
+
+    True is always correct. False may be wrong, for example because a string contains `":`.
+    """
     if _SPACED.search(raw):
         return False
     if not isinstance(value, dict):

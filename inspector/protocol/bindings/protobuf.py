@@ -87,9 +87,9 @@ def message_class(descriptors: Descriptors, name: str) -> Any:
 def read(descriptors: Descriptors, name: str, raw: bytes) -> Json | Unreadable:
     """Read a message as ProtoJSON: with camelCase names, and without members that have their default value.
 
-    Numbers in a `Struct` or a `Value` are floats. These are rejected besides an invalid encoding: text that is not
-    UTF-8, more than 100 levels of messages, NaN and Infinity in data, dates outside of the years 1 to 9999, and more
-    than `MOST_CONTAINERS` fields.
+    Numbers in a `Struct` or a `Value` are floats. A message is rejected if its encoding is invalid, or if it has text
+    that is not UTF-8, more than 100 levels of messages, NaN or Infinity in data, dates outside of the years 1 to 9999,
+    or more than `MOST_CONTAINERS` fields.
     """
     from google.protobuf import json_format  # noqa: PLC0415 - likewise
     from google.protobuf.message import DecodeError  # noqa: PLC0415 - likewise

@@ -210,7 +210,7 @@ def _from_problem(status: int, problem: dict[str, Json]) -> ProtocolError:
 
 
 def _kind_of_message(status: int, message: str) -> ErrorKind | None:
-    """Return the error whose name the message starts with, or that its status and a word of it identify."""
+    """Return the error that the beginning of the message names, or that the status and a word of it identify."""
     lower = message.lower()
     names = (name for word, name in _BY_STATUS.get(status, ()) if word in lower)
     return named_in(message) or BY_NAME.get(next(names, ""))

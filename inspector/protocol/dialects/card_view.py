@@ -79,7 +79,7 @@ class Requirement(NamedTuple):
 
 @dataclass(frozen=True)
 class CardView:
-    """The JSON object of a card, and the protocol version to read it as."""
+    """The JSON object of a card, and the protocol version whose format is used to read it."""
 
     value: Mapping[str, Json]
     version: str

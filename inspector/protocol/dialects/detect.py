@@ -22,7 +22,7 @@ _MOST = 1000
 
 
 def looks_like(value: Json) -> str:
-    """Return the protocol version whose format a value has: `0.1`, `0.2` (cards only), `0.3`, `1.0`; `""` if unknown.
+    """Return the protocol version of the format of a value: `0.1`, `0.2` (cards only), `0.3`, `1.0`; `""` if unknown.
 
     Except for cards, 0.2 and the ProtoJSON of 0.3 are reported as 0.3.
     """
@@ -87,7 +87,7 @@ def _version_1_0(value: dict[str, Json]) -> str:
 
 
 def card_shape(card: Mapping[str, Json]) -> str:
-    """Return the protocol version to read a card as.
+    """Return the protocol version whose format is used to read a card.
 
     It is 1.0 if the card has `supportedInterfaces`, or no members of an older version. Older cards declare their
     version from 0.2.5 on. A card without a version is read as 0.1 if it has `authentication` or modes that are words
@@ -111,7 +111,7 @@ def _is_of_0_1(card: Mapping[str, Json]) -> bool:
 
 
 def version_of_card(card: Mapping[str, Json]) -> str:
-    """Return the protocol version to check a card as, also if members are missing or wrong.
+    """Return the protocol version whose rules are used to check a card, also if members are missing or wrong.
 
     - A card with the members of two versions is checked as 1.0.
     - A card with members that were added in 0.3 is checked as 0.3, even if it declares 0.2 (like the sample in the
@@ -134,7 +134,7 @@ def version_of_card(card: Mapping[str, Json]) -> str:
 
 
 def _is_old(card: Mapping[str, Json]) -> bool:
-    """Return whether the other members of a card without interfaces are older than 1.0."""
+    """Return whether a card without interfaces has members from before 1.0, and no members that 1.0 added."""
     capabilities = _capabilities(card)
     members = {name for scheme in _schemes(card) for name in scheme}
     wrapped = any(name.endswith("SecurityScheme") for name in members)

@@ -61,7 +61,7 @@ def for_request(version: str, binding: str) -> Dialect | None:
 
 @cache
 def traits_of(version: str, binding: str = "JSONRPC") -> Traits:
-    """Return the traits of a version over a binding, or the general traits if it does not support the binding."""
+    """Return the `Traits` of a version over a binding, or its general `Traits` if it does not support the binding."""
     known = (*ALL, *EXPERIMENTAL)
     fitting = (item for item in known if item.traits.version == version and supports_binding(item, binding))
     dialect = next(fitting, None)

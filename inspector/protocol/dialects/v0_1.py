@@ -321,7 +321,7 @@ def _import_card(value: Json) -> Json:
 
 
 def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
-    """Convert each authentication scheme to a security scheme with a requirement; one of them is sufficient."""
+    """Convert each authentication scheme to a security scheme with a requirement; a client has to meet one of these."""
     authentication = card.get("authentication")
     schemes = authentication.get("schemes") if isinstance(authentication, dict) else None
     if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):

@@ -299,7 +299,7 @@ SERVICE = GrpcService(
         },
     ),
 )
-"""The service since 0.2.5; cards of earlier versions do not declare their version."""
+"""The service since 0.2.5. It is also used for agents before 0.2.5, because their cards do not declare a version."""
 
 DIALECT = Dialect(
     traits=in_proto_json(V0_3),
@@ -312,7 +312,7 @@ DIALECT = Dialect(
     decode_result=decode_result,
     encode_event=encode_event,
     decode_event=decode_event,
-    encode_push=v0_3.encode_event,  # over every transport, SDKs push the JSON of JSON-RPC
+    encode_push=v0_3.encode_event,  # over every binding, SDKs send the JSON of the JSON-RPC binding
     decode_push=v0_3.decode_push,
     encode_card=v0_3_card.encode_card,
     decode_card=v0_3_card.decode_card,
