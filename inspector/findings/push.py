@@ -51,7 +51,7 @@ RULES = (
         "The body of a push notification cannot be read",
         "1.0 §4.3.3",
         "The body is a StreamResponse (1.0), or a Task (0.2 and 0.3).",
-        "Compare the raw bytes with the section; the verdict contains the reason.",
+        "Compare the body with the section named above; the check contains the reason why it cannot be read.",
         passing=_example(),
         failing=_example(body={"done": True}),
     ),
