@@ -105,7 +105,7 @@ def check_moment(text: str | None) -> datetime | None:
 
 
 def write_page_token(sequence: int) -> str:
-    """Return the token for the page after the task with a sequence number."""
+    """Return the token for the next page; `sequence` is the sequence number of the last task before it."""
     return base64.urlsafe_b64encode(str(sequence).encode()).decode().rstrip("=")
 
 

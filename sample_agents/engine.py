@@ -78,7 +78,7 @@ class Engine:
     async def receive(
         self, request: SendRequest, version: Version, subscription: Subscription | None = None
     ) -> Message | TaskRecord:
-        """Process a message and return the message that responds to it, or its task after starting the behaviour.
+        """Process a message; return the response message, or the task on which a behaviour then runs.
 
         `subscription` receives all events of the task. Raises `CallError` for invalid parameters and for a task that
         does not exist, has ended, or belongs to another context. In versions whose clients choose the task ids, an
@@ -139,7 +139,7 @@ class Engine:
         self._log(f"task {record.task_id[:8]}: {line}")
 
     def fault_plan_for(self, request: Request) -> FaultPlan:
-        """Return the faults of a call: those of every call, and those of its task or scenario."""
+        """Return the faults of a call: those that apply to every call, and those of the task or scenario."""
         message = request.message if isinstance(request, SendRequest) else None
         task_id = message.task_id if message else request.id if isinstance(request, TaskRequest) else ""
         if task_id and task_id in self._store:

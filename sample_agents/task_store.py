@@ -41,7 +41,7 @@ MAX_BEHIND = 256
 """The maximum number of queued events of a subscription before its task waits."""
 _BATCH = 64
 _YIELD_EVERY = 32
-"""Events that a task publishes before it yields; yielding after each would send a packet for each."""
+"""How many events a task publishes before it yields; if it yielded after each, each would be sent in its own packet."""
 
 _sequence_numbers = itertools.count(1)
 
@@ -299,7 +299,7 @@ class TaskRecord:
         self.subscriptions = [*self._open_subscriptions(), subscription]
 
     async def wait_for_readers(self) -> None:
-        """Yield to other tasks from time to time, and wait while a subscription has too many queued events."""
+        """Let other asyncio tasks run from time to time, and wait while a subscription has too many queued events."""
         self._since_yield = (self._since_yield + 1) % _YIELD_EVERY
         if self._since_yield == 0:
             await asyncio.sleep(0)
@@ -338,7 +338,7 @@ class TaskStorage(Protocol):
     """A storage for tasks outside of memory."""
 
     def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
-        """Yield the stored tasks, the last changed status last."""
+        """Yield the stored tasks, ordered by the last change of their status, the oldest first."""
 
     def save(self, record: TaskRecord) -> None:
         """Store the current task."""

@@ -1,4 +1,4 @@
-"""The protocol versions that the agent can serve, and how they differ apart from their dialects."""
+"""The protocol versions that the agent can serve, and their differences besides the JSON, which a `Dialect` defines."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AddRevision(Protocol):
 
 
 def _without_task() -> Callable[[Event], Event]:
-    """Return a function that rewrites the events of a stream for 0.1: no task, and artifacts with an index as id."""
+    """Return a function that rewrites the events of a stream for 0.1, without tasks and with numbered artifacts."""
     indexes: dict[str, int] = {}
 
     def rewrite(event: Event) -> Event:
@@ -85,7 +85,7 @@ class Version:
     - `no_extended_card`: the name of the error of an agent without extended card
     - `add_revision`: adds the number of changes of the task to an event
     - `revision_error`: returns the error (name, message) if a message requires another number of changes, or None
-    - `awaited_revision`: returns the number of changes that GetTask waits to exceed
+    - `awaited_revision`: returns a number of changes; GetTask waits until the task has more
     """
 
     dialect: Dialect
@@ -109,7 +109,7 @@ class Version:
 
     @property
     def traits(self) -> Traits:
-        """Return the traits of the version over the transports of this dialect."""
+        """Return the traits: how the version differs from others besides its JSON."""
         return self.dialect.traits
 
     @property
@@ -124,7 +124,7 @@ class Version:
 
     @property
     def path(self) -> str:
-        """Return its path beside a main version, for example `/v0.3`."""
+        """Return the path of its endpoint if another version is served at the root, for example `/v0.3`."""
         return f"/{self.name}" if self.traits.declared else f"/v{self.name}"
 
     def accepts(self, version: str) -> bool:

@@ -30,7 +30,7 @@ from inspector.wire.client.observations import Body, Frames, Headers
 from inspector.wire.discovery import FoundCard
 
 GET_CARD = "GetAgentCard"
-"""The operation of a card's records; the specification has no name for it."""
+"""The name of the operation in the records of fetching a card; the specification does not define a name."""
 
 MOST_REDIRECTS = 5
 
@@ -48,7 +48,8 @@ class CardAttempt:
 class Connection:
     """An agent: its card, the attempts to find it, and the interface in use, None if none is supported.
 
-    `url` is that of the card, `""` for a file; `headers` are those of its response, at `at` in seconds since 1970;
+    `reference` is what the user entered: a URL, a host or the path of a card file. `url` is the URL of the card, `""`
+    for a file. `headers` are the headers of the response with the card, `at` is its time in seconds since 1970.
     `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not.
     """
 
@@ -179,7 +180,7 @@ async def search_card(
 
 
 async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
-    """Find the card of a reference without choosing an interface; raises `FaultError` if there is none."""
+    """Find the card of an agent without choosing an interface; raises `FaultError` if there is no card."""
 
     def is_card(_: str, fetch: CardFetch) -> bool:
         return isinstance(fetch.found, FoundCard)
@@ -237,7 +238,7 @@ def _updated(
 
 
 def same_choice(choice: Choice | None, card: AgentCard) -> Choice | None:
-    """Return an earlier choice with the interface object of a new card, None if the card does not have it."""
+    """Return a choice with its interface taken from a new card, None if the new card lacks this interface."""
     interfaces = card.supported_interfaces if choice else ()
     same = next((interface for interface in interfaces if choice and interface == choice.interface), None)
     return replace(choice, interface=same) if choice and same else None
@@ -256,7 +257,7 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
 def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentCard) -> str:
     """Return why an operation is not available, `""` if it is.
 
-    Streaming and push are available unless they are declined, because many cards do not mention them.
+    Streaming and push are available unless the card declares `false`, because many cards do not mention them.
     """
     if choice is None:
         return "the card has no supported interface"
@@ -273,5 +274,5 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
 
 
 def not_offered(operation: Operation, choice: Choice) -> str:
-    """Return the sentence for an operation that the protocol version does not have on an interface."""
+    """Return the sentence that the protocol version of an interface does not have an operation over its binding."""
     return f"A2A {choice.dialect.version} over {choice.binding.name} does not have {operation.value}"

@@ -29,7 +29,7 @@ from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head
 from inspector.wire.discovery import REDIRECTS
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
-"""The statuses of responses that A2A does not define: the request did not reach the agent."""
+"""If the response has one of these statuses, its body is not an A2A error: the request did not reach the agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Exchange(Recorder):
         return records
 
     def take_frames(self, seen: Frames) -> list[Record]:
-        """Append the frames of a stream; one without data is a keep-alive."""
+        """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
         for event in self._reader.read(seen.frames, lambda: self._judge.repeats):
             if event.said is None:
@@ -184,7 +184,7 @@ class Exchange(Recorder):
         return self._payload(body.at, answer, body.raw, value)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
-        """Append the status of a gRPC call; one that is not OK is the answer."""
+        """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
         self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
@@ -222,7 +222,7 @@ class Exchange(Recorder):
 
 
 def read_with_httpx_sse(raw: bytes) -> list[tuple[str, str]]:
-    """Return the name and the data of each event that httpx-sse, and so many Python clients, read from these bytes."""
+    """Return the name and the data of each event as httpx-sse reads these bytes; many Python clients use it."""
     response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw)
     try:
         return [(event.event, event.data) for event in EventSource(response).iter_sse()]

@@ -97,7 +97,7 @@ class Exchanges:
         self._by_number: dict[int, ExchangeSummary] = {}
         self._open = 0
         self.over = False
-        """Whether no exchange is running, even without an end: true for recordings."""
+        """Whether no exchange is running, not even those without a recorded end, as in an opened capture."""
 
     def __len__(self) -> int:
         return len(self._by_number)
@@ -119,7 +119,7 @@ class Exchanges:
         )
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Add records, which differ in number, time, size and bytes only, to the summary of their exchange."""
+        """Add the next records, which are alike (see `Subscriber`), to the summary of their exchange."""
         first, last, count = records[0], records[-1], len(records)
         if first.kind is Kind.REQUEST and first.exchange == first.seq:
             self._by_number[first.seq] = ExchangeSummary(
@@ -175,4 +175,4 @@ def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:
         summary.pulse.add(max(first, began), len(records))
         return
     for at, together in groupby(records, attrgetter("at")):
-        summary.pulse.add(max(at, began), len(list(together)))  # in a capture from elsewhere time may run backwards
+        summary.pulse.add(max(at, began), len(list(together)))  # in a capture of another program, times may decrease

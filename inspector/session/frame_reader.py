@@ -44,8 +44,8 @@ class FrameReader(Generic[SaidT]):
     def read(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> Iterator[FrameEvent[SaidT]]:
         """Yield the events in the next frames.
 
-        Frames are combined to `TextAppended` only if `repeats` returns that the findings about the previous event hold
-        for an event that differs in its text only.
+        Frames are combined to `TextAppended` only if `repeats` returns True: the findings about the previous event also
+        apply to an event that differs only in its text.
         """
         position = 0
         while position < len(frames):
@@ -81,7 +81,7 @@ class FrameReader(Generic[SaidT]):
         return FrameEvent((frame,), said, value)
 
     def _text_in(self, frame: Frame) -> str:
-        """Return the text of a frame that differs from the previous one in its text only, else `""`."""
+        """Return the text of a frame that differs from the previous frame only in this text, else `""`."""
         data, before, behind = frame.data, self._before, self._behind
         if (
             not before

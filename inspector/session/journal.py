@@ -18,7 +18,7 @@ from inspector.session.exchanges import Exchanges
 _PAGE = 1000
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 _SENDS_BACK = 100
-"""The number of earlier sends that are searched for the send about the task of a record."""
+"""The number of earlier send requests among which the request for the task of a record is searched."""
 
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
@@ -28,9 +28,9 @@ _Words: TypeAlias = tuple[str, str, str, str]
 _NO_WORDS: _Words = ("", "", "", "")
 
 Subscriber: TypeAlias = Callable[[Sequence[Record]], None]
-"""Called with the next records, which differ in number, time, size and bytes only, or without any for other changes.
+"""A function that is called with the next records, which are alike: they differ only in number, time, size and bytes.
 
-It has to be fast.
+If something else has changed, it is called without records. It has to be fast.
 """
 
 
@@ -101,7 +101,7 @@ class Journal:
 
     def _mask_words(self, words: _Words) -> _Words:
         task, context, state, label = (self.redactor.text(word) for word in words)
-        return task, context, state, label[:LABEL_LENGTH]  # masked as a whole: a cut may go through a secret
+        return task, context, state, label[:LABEL_LENGTH]  # mask first: a cut through a secret would leave a part of it
 
     def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)
@@ -109,7 +109,8 @@ class Journal:
     def send_of(self, record: Record) -> float | None:
         """Return the time of the request that a record is about, None if there was none.
 
-        It is the request of its exchange, or else the last one about the same task, or else the last one.
+        This is the request of the record's exchange if that is a send, or else the last send about the same task, or
+        else the last send.
         """
         own = self.exchanges.get(record.exchange)
         if own is not None and own.operation in _SENDS:
@@ -142,5 +143,5 @@ class Journal:
 
 
 def _alike(record: Record) -> Hashable:
-    """Return a key that is equal for frames that are offered together."""
+    """Return a key that is equal for frames that are passed to the subscribers together."""
     return (record[2:10], record.findings) if record.kind is Kind.FRAME and not record.meta else record.seq

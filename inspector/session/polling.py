@@ -20,7 +20,7 @@ _MOST_FAULTS = 5
 
 @dataclass(slots=True)
 class Poll:
-    """A polled task: the interval in seconds, the number of polls, and the number of the last polls that failed."""
+    """A polled task: the interval in seconds, the number of polls, and how many failed since the last success."""
 
     task_id: str
     every: float

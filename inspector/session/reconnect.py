@@ -17,10 +17,10 @@ from inspector.session.replay.translate import canonical
 from inspector.session.tasks import TrackedTask
 
 DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds to wait before each attempt to subscribe; there are no further attempts."""
+"""The seconds to wait before each attempt to subscribe: one number for each attempt."""
 
 _MOST_SEARCHED = 20
-"""How many records after the disconnection are searched."""
+"""The number of records after the disconnection that are searched for events of the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class NextStep(StrEnum):
 
     SUBSCRIBE = "subscribe"
     ASK = "ask"
-    """Get the task, because the agent refused to subscribe."""
+    """Get the task, because the agent rejected the subscription."""
     NOTHING = "nothing"
 
 
@@ -59,7 +59,10 @@ def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream
 
 
 def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
-    """Return the next step after so many attempts: subscribe; get the task once if that is refused; then nothing."""
+    """Return the next step after a number of attempts to subscribe.
+
+    Subscribe until `DELAYS` is used up. If the agent rejects a subscription, get the task once, then do nothing.
+    """
     kinds = (Kind.BODY, Kind.TRAILERS)
     responses = capture.select(kinds=kinds, task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)
     if any(record.operation == Operation.GET for record in responses):
@@ -70,7 +73,7 @@ def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
 
 
 def missed_changes(capture: Capture, lost: LostStream) -> TaskDiff | None:
-    """Return the changes of the task since the stream ended, None before a snapshot of the task was received."""
+    """Return the changes of the task since the stream ended; None until a snapshot of the task is received."""
     for record in _events_since(capture, lost):
         task = canonical(record, capture.get(record.exchange)) if record.event == "task" else None
         if isinstance(task, Task) and task.id == lost.task_id:

@@ -41,7 +41,7 @@ class RecordList:
         return Row(first, self._lasts[index], self._counts[index], size) if self.folded else Row(first, first, 1, size)
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Add the next records, which differ in number, time, size and bytes only, if they are accepted."""
+        """Add the next records, which are alike (see `Subscriber`), if they are accepted."""
         if not records or not self._accepts(records[0]):
             return
         first = records[0]

@@ -109,7 +109,8 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Fetch the card of an agent and choose an interface; raises `FaultError`.
 
-        Credentials, including those in the reference, are sent to its origin and to trusted origins only.
+        `reference` is a URL, a host or the path of a card file. Credentials, including those in the URL, are sent only
+        to the origin of the URL and to trusted origins.
         """
         self.connection = None
         self.credentials = self.settings.credentials()
@@ -218,7 +219,7 @@ class Session:
         return self._call(context, request, wire, webhook=webhook, warnings=warnings)
 
     def send_raw(self, text: str, like: Call) -> Call:
-        """Prepare a raw request; its response is read like that of another call.
+        """Prepare a raw request; its response is read like the response to the call `like`.
 
         Credentials are added except for headers in the text. Raises `FaultError` if the text is not a request.
         """
@@ -229,7 +230,7 @@ class Session:
         """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
         request = self.journal.capture.get(exchange)
         if RAW_REQUEST in request.meta.get("deliberate", ()):
-            seen = f"Record #{exchange} is a raw request, which cannot be translated."
+            seen = f"Record #{exchange} is a raw request, which cannot be sent again as a message."
             raise usage_error(seen, "Press C in the details to copy it as a curl command.")
         earlier = sent_message(request)
         if earlier is None:
@@ -265,7 +266,7 @@ class Session:
         return self.call(Operation.LIST, request or ListTasksRequest())
 
     def set_push(self, config: PushConfig) -> Call:
-        """Prepare CreateTaskPushNotificationConfig; its secrets are masked from now on."""
+        """Prepare CreateTaskPushNotificationConfig; from now on, the secrets of the configuration are masked."""
         for secret in (config.token, config.authentication.credentials if config.authentication else None):
             self.journal.redactor.add(secret or "")
         return self.call(Operation.SET_PUSH, config, task_id=config.task_id or "")
@@ -298,7 +299,7 @@ class Session:
         label: str = "",
         webhook: WebhookRegistration | None = None,
     ) -> Call:
-        """Prepare any operation on the interface in use or on another; raises `FaultError` if it does not exist.
+        """Prepare an operation on the interface in use or on `choice`; raises `FaultError` if the interface lacks it.
 
         The tenant is that of the interface unless the request has one.
         """
@@ -340,7 +341,7 @@ class Session:
 def _context(
     choice: Choice, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
 ) -> CallContext:
-    """Return the context of a call; raises `FaultError` if the interface does not have the operation."""
+    """Return the `CallContext` of a call; raises `FaultError` if the interface does not have the operation."""
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
         raise usage_error(f"{not_offered(operation, choice)}.")

@@ -18,7 +18,7 @@ _FEW = 3
 _SILENCE = 1.0
 """The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
-"""The largest part of the duration of a stream that such a burst lasts."""
+"""The longest burst that suggests buffering, as a fraction of the duration of the stream."""
 _MOST_SEARCHED = 50
 """The number of events at either end of a stream that are searched for timestamps."""
 
@@ -70,7 +70,7 @@ class StreamHealth:
 
     @property
     def words(self) -> str:
-        """Return the number of events, after how an irregular stream ended."""
+        """Return the number of events; after an irregular end, also how it ended: `disconnected after 3 events`."""
         events = f"{self.events:,} event{'' if self.events == 1 else 's'}"
         return events if self.end in (StreamEnd.OPEN, StreamEnd.DONE) else f"{self.end} after {events}"
 

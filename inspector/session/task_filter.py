@@ -1,4 +1,4 @@
-"""Filter tasks by context, state and time, here or in a ListTasks request (1.0 §3.1.4)."""
+"""Filter tasks by context, state and time, in the inspector or with a ListTasks request (1.0 §3.1.4)."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ FRAME = 1 / 30
 """The minimum seconds between two refreshes."""
 
 PAUSE_FACTOR = 10
-"""The pause after a refresh as a multiple of its duration, when the load is 1; it is proportional to the load."""
+"""The pause after a refresh is the duration of the refresh, multiplied by this factor and by the load (0 to 1)."""
 
 BUSY = 0.5
-"""The minimum load of a busy event loop, from 0 to 1."""
+"""Above this load, from 0 to 1, the event loop is busy."""
 
 REFRESH_TIMEOUT = 0.5
 """The seconds after which a refresh counts as finished: a closed screen does not report the end."""

@@ -48,9 +48,10 @@ def local_path(reference: str) -> Path | None:
 
 
 def normalise(reference: str) -> str:
-    """Complete a reference to a URL: with http for this machine, IP addresses and a given port, else with https.
+    """Return the URL for a reference (a URL or a host); without a scheme, add one.
 
-    An invalid reference is completed as well; the client then rejects it.
+    The scheme is http for this machine, for IP addresses and if a port is given, else https. It is added to an invalid
+    reference, too; the client then rejects it.
     """
     if "://" in reference:
         return reference

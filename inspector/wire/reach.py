@@ -116,7 +116,7 @@ async def connect(endpoint: Endpoint) -> Layer:
 
 
 async def tls_handshake(endpoint: Endpoint, *, verify: bool = True) -> Layer:
-    """Perform a TLS handshake like our HTTP client and describe the certificate, which `verify` checks."""
+    """Perform a TLS handshake like our HTTP client; describe the certificate or, without `verify`, accept any."""
 
     async def open_it() -> str:
         writer = await _open(endpoint, httpx.create_ssl_context(verify=verify))
@@ -160,7 +160,7 @@ async def _layer(name: str, endpoint: Endpoint, work: Callable[[], Awaitable[str
         return Layer(name, False, f"no response within {TIMEOUT:.0f} s", time.perf_counter() - began, timeout_remedy)
     except (OSError, UnicodeError) as error:  # ssl.SSLError and socket.gaierror are among them
         took = time.perf_counter() - began
-        wrapped = httpx.ConnectError(str(error))  # the error of the HTTP client, which `explain` knows
+        wrapped = httpx.ConnectError(str(error))  # `explain` expects errors of the HTTP client
         wrapped.__cause__ = error
         fault = explain(wrapped, f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}")
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)

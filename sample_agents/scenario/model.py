@@ -62,7 +62,7 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class SendArtifact:
-    """An artifact or a chunk of one; a text can be split into `chunks`, one `every` so many seconds.
+    """An artifact or a chunk of one; a text can be split into `chunks`, one chunk every `every` seconds.
 
     Several steps can send chunks of the artifact with one `id`; the later steps append.
     """

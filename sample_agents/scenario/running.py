@@ -124,7 +124,7 @@ class _TurnWalker:
                 yield from self._answered(step, current)
 
     def _answered(self, question: SetStatus, context: StepContext) -> Iterator[ScheduledStep]:
-        """Find the answer for the reply to a question; repeat the question until one matches."""
+        """Yield the steps of the answer that matches the reply; repeat the question until a reply matches."""
         answer = self._reply(question)
         while answer is None:
             yield question, self._at_current_turn(context)

@@ -49,9 +49,10 @@ class _Call:
 
 @dataclass(slots=True)
 class ObservedBehaviour:
-    """Counts in the records of a capture: the results of each operation, accepted deliveries, and extensions.
+    """What the records of a capture show: the results of each operation, accepted deliveries, and extensions.
 
-    `extensions` counts the responses that activated an extension by URI, `requested` the requests for it.
+    For the URI of each extension, `requested` has the number of requests that asked for the extension, `extensions` the
+    number of responses that activated it.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)

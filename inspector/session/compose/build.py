@@ -40,7 +40,7 @@ class Problem:
 
 
 class DraftError(FaultError):
-    """Raised for a draft with problems; its fault describes the first one."""
+    """Raised for a draft with problems; its fault describes the first problem."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, problems[0].words))

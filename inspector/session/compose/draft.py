@@ -19,7 +19,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DraftPart:
-    """One part as written: `value` is the text, the path of a file, the url of one, or JSON text.
+    """One part as written: `value` is the text, the path of a file, the url of a file, or JSON text.
 
     An empty `media_type` or `filename` is guessed; `metadata` is the JSON text of an object, or empty.
     """

@@ -125,7 +125,7 @@ def as_toml(table: Mapping[str, Any]) -> str:
 
 
 def _placed(part: DraftPart, folder: Path) -> DraftPart:
-    """Return a part with the path of its file relative to a folder, if it is below it."""
+    """Return a part with the path of its file relative to a folder if the file is in the folder."""
     if part.kind is not PartKind.FILE or part.is_blank or part.value.startswith(("~", _OPENING)):
         return part
     whole = Path(part.value).absolute()

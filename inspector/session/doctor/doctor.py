@@ -220,7 +220,7 @@ class Doctor:
                 yield answer
 
     async def _address(self, interface: InterfaceResult, place: reach.Endpoint) -> tuple[Step, bool]:
-        """Connect to an interface; True next to the step if its address does not lead to the agent from here."""
+        """Connect to an interface; the second value is True if its address cannot lead from here to the agent."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.endpoint_of(self._url) if self._url else None
         near = reach.address_scope(place.host)
@@ -239,7 +239,7 @@ class Doctor:
         return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
 
     def _elsewhere(self, option: Option, place: reach.Endpoint) -> Iterator[_Candidate]:
-        """Return the interface at the origin that the user typed, then at its own port on that host."""
+        """Yield the interface at the origin that the user typed, then at that host with the port of the interface."""
         typed = reach.endpoint_of(self._url)
         if option.dialect is None or option.binding is None or typed is None:
             return

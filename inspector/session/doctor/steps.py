@@ -65,7 +65,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An interface and a protocol version that answered where the declared one did not."""
+    """An interface and a protocol version that answered, instead of a declared interface that did not."""
 
     choice: Choice
     reason: str
@@ -117,7 +117,7 @@ def _compare_interface(result: InterfaceResult) -> Comparison:
 def compare(
     card: AgentCard, results: list[InterfaceResult], message_steps: dict[str, Step], *, has_credentials: bool
 ) -> list[Comparison]:
-    """Compare a card with the results of the checks; `message_steps` has those that a message was sent for."""
+    """Compare a card with the results of the checks; `message_steps` has the checks for which a message was sent."""
     not_checked = "not checked" if message_steps else "not checked: needs --message"
     rows = [_compare_interface(result) for result in results]
     capabilities = card.capabilities

@@ -130,7 +130,7 @@ def _context(accounts: Mapping[Source, AssembledTask]) -> Aspect:
 
 def _artifacts(accounts: Mapping[Source, AssembledTask]) -> Iterable[Aspect]:
     artifact_ids = dict.fromkeys(artifact_id for account in accounts.values() for artifact_id in account.artifacts)
-    # Pushes need not contain artifacts, so an agent that pushes none at all does not miss any.
+    # Pushes need not contain artifacts: if the agent pushes no artifact at all, none is reported as missing.
     expected = [source for source, account in accounts.items() if account.artifacts or source is not Source.PUSH]
     for artifact_id in artifact_ids:
         artifacts = {source: accounts[source].artifacts.get(artifact_id) for source in expected}
@@ -143,7 +143,7 @@ def _artifacts(accounts: Mapping[Source, AssembledTask]) -> Iterable[Aspect]:
 
 
 def _verdict(values: Mapping[Source, str], accounts: Mapping[Source, AssembledTask]) -> Verdict:
-    """Compare the sources; a response from before another source continued is early, not wrong."""
+    """Compare the sources; a response that is older than the last update of another source is `LATE`, not wrong."""
     if len(set(values.values())) <= 1:
         return Verdict.SAME
     last = max(accounts[source].updated for source in values)
@@ -155,7 +155,7 @@ def _verdict(values: Mapping[Source, str], accounts: Mapping[Source, AssembledTa
 
 
 def _difference(contents: Mapping[Source, str]) -> tuple[tuple[DiffLine, ...], tuple[Source, ...]]:
-    """Return how the response differs from the stream, or the pushes if the response is equal."""
+    """Return the difference between two sources: stream and response or, if these are equal, stream and pushes."""
     first, *others = [source for source in (Source.STREAM, Source.PUSH, Source.RESPONSE) if source in contents]
     other = next((source for source in reversed(others) if contents[source] != contents[first]), first)
     return tuple(line_difference(contents[first], contents[other])), (first, other)

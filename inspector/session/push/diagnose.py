@@ -95,8 +95,8 @@ class Evidence:
 
     `advertised` is the URL of the receiver as the agent has it. `declared` is `pushNotifications` on the card.
     `registrations` are our registrations for the task, `configs` the URLs that the agent reported. `deliveries` are
-    those to our registrations or, without any, those of the task in other captures. `unknown_paths` counts deliveries
-    to unknown paths; `tls_failures` has the reasons of failed handshakes.
+    those to our registrations or, if we have no registration, those of the task in other captures. `unknown_paths`
+    counts deliveries to unknown paths; `tls_failures` has the reasons of failed handshakes.
 
     `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that was used,
     or the reason why it is unknown. `ended` is when the task ended. `agent_down` is the reason why the agent cannot be

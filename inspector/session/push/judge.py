@@ -36,7 +36,7 @@ _MOST_SHAPES = 512
 
 
 class PushedEvent(NamedTuple):
-    """An accepted delivery, as the checks of its event get it.
+    """The input of the checks of an event: an accepted delivery and what is known about it.
 
     `event` is None for an unreadable body and for a message outside of any task. `known` is whether the task was known
     before; `misfits` are the contradictions between the event and earlier pushes.
@@ -51,7 +51,7 @@ class PushedEvent(NamedTuple):
     misfits: tuple[Misfit, ...] = ()
 
     def line(self, name: str) -> Check | None:
-        """Return the result of a check of the receiver by its name, None if it did not run."""
+        """Return the result of the check of the receiver with this name, None if the check did not run."""
         return next((check for check in self.delivery.checks if check.name == name), None)
 
 
@@ -94,7 +94,7 @@ def _lacks_credentials(push: PushedEvent) -> bool:
 
 @EVENT.check("credentials", Scope.DELIVERY, when=_lacks_credentials)
 def _credentials(push: PushedEvent) -> Result | None:
-    """Report a missing Authorization header that the protocol version requires, although the delivery was accepted."""
+    """Report that an accepted delivery lacks the Authorization header that its protocol version requires."""
     line, shape = push.line("authorization"), push.reading.shape
     expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
     return Result(findings=(finding("PUSH-004", line.said),)) if line is not None and expected else None
@@ -110,7 +110,7 @@ def _objects(push: PushedEvent) -> Result | None:
 
 @EVENT.check("transitions", Scope.DELIVERY)
 def _transitions(push: PushedEvent) -> Result | None:
-    """Report another context than that of earlier pushes; misfits that only show a changed order are not reported."""
+    """Report a context id that differs from earlier pushes; misfits that only show a changed order are not reported."""
     event, reading = push.event, push.reading
     contradicts = Misfit.OTHER_CONTEXT in push.misfits
     if not contradicts or event is None or isinstance(reading.value, Unreadable):
@@ -124,7 +124,8 @@ def _transitions(push: PushedEvent) -> Result | None:
 def _task(push: PushedEvent) -> Result:
     """Check that the registration is for the task.
 
-    A registration without a task gets the task of its first delivery, which may overtake the response with the task.
+    A registration without a task gets the task of its first delivery: that delivery may arrive before the response to
+    the message, which names the task.
     """
     event, registration = push.event, push.registration
     if event is None:
@@ -152,7 +153,7 @@ def _order(push: PushedEvent) -> Result:
 
 @dataclass(slots=True)
 class _BodyShape:
-    """The cached results for bodies with one fingerprint: of checks, and the template of a status update."""
+    """Cached for bodies with the same fingerprint: the results of checks, and the template of a status update."""
 
     shape: str
     known: KnownResults = field(default_factory=KnownResults)
@@ -160,7 +161,7 @@ class _BodyShape:
 
 
 class PushJudge:
-    """Reads and judges deliveries; reuses the results for bodies with the same fingerprint."""
+    """Reads and judges deliveries; reuses results if the constant bytes of a body (its `Fingerprint`) are the same."""
 
     def __init__(self, tasks: TaskFold) -> None:
         self._tasks = tasks

@@ -67,7 +67,7 @@ class _Reported:
     full: bool = False
 
     def of(self, content: _Content) -> array[int]:
-        """Return the records with a content, for appending; a new content may evict the oldest one."""
+        """Return the records with a content, for appending; a new content may displace the oldest content."""
         known = self.records.get(content)
         if known is None:
             if len(self.records) >= _MOST:
@@ -78,7 +78,7 @@ class _Reported:
 
 
 class RecordMatcher:
-    """Follows a journal and matches pushes with streamed events; an event needs 8 bytes, besides the last contents.
+    """Follows a journal and matches pushes with streamed events; stores 8 bytes for each event, plus the last contents.
 
     `streaming` returns whether a task is being streamed at the moment.
     """
@@ -102,12 +102,12 @@ class RecordMatcher:
         if 0 <= number < len(others):
             return Counterpart(MatchState.BOTH, others[number])
         if not own or (other.full and not others):
-            return None  # it is forgotten, or may be
+            return None  # the content was forgotten, or may have been
         passed = source.reached[task] > record.seq or (source is self._push and not self._streaming(task))
         return Counterpart(MatchState.ALONE if passed else MatchState.WAITING)
 
     def offer(self, records: Sequence[Record]) -> None:
-        """Add the next records, if they are events of a task from a stream or a push; they differ in bytes only."""
+        """Add the next records, which are alike (see `Subscriber`), if they are events of a task by stream or push."""
         sources = self._sources(records[0]) if records else None
         if sources is None:
             return
@@ -290,8 +290,8 @@ class Reconciliation:
 class TaskMatcher:
     """Folds the events of one task by source, and matches its updates.
 
-    `accounts` has the task as each source reported it. `response` has the task as the responses reported it, from the
-    last response with the whole task on. `orders` has the status updates of each source, as state and text.
+    `accounts` has the task as each source reported it. `response` has the task as the last response with the whole
+    task, and later responses, reported it. `orders` has the status updates of each source, as state and text.
     """
 
     def __init__(self, task_id: str) -> None:
@@ -339,7 +339,7 @@ class TaskMatcher:
         return Reconciliation(updates, events, ended)
 
     def _add_status(self, sourced: SourcedEvent, status: TaskStatus, *, snapshot: bool) -> None:
-        """Number the reports of a status; timestamps cannot match them, because some agents omit them in one source."""
+        """Number the reports of a status; timestamps cannot match them: some agents send these by one source only."""
         text = text_of(status.message)
         key = (status.state, text)
         if snapshot and self._last.get(sourced.source) == key:

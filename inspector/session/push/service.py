@@ -57,7 +57,7 @@ class PushService:
         self._judge = PushJudge(tasks)
         self._last_head: tuple[tuple[object, ...], tuple[str, tuple[tuple[str, str], ...]]] = (), ("", ())
         self._last_checks: tuple[tuple[object, ...], Sequence[_Row]] = (), ()
-        """The last results of masking, because most deliveries have the same head and checks as the previous."""
+        """Cached results of masking, because most deliveries have the same head and checks as the previous."""
         self._receiver_options: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)

@@ -41,7 +41,7 @@ class _Snapshot:
 
 
 class _TaskReader:
-    """Folds the records of one task again, from the first one or from a snapshot."""
+    """Folds the records of one task again, from the first record or from a snapshot."""
 
     def __init__(self, journal: Journal, task_id: str, snapshot: _Snapshot | None = None) -> None:
         self._task_id = task_id

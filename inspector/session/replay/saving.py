@@ -22,14 +22,14 @@ LONGEST = 100
 
 _LONGEST_SUFFIX = 16
 _MOST_READ = 4 * LONGEST
-"""The number of characters at either end of a longer name that are read."""
+"""If a name is longer than twice this number of characters, only its beginning and its end, this long, are read."""
 
 _FORBIDDEN = frozenset('<>:"/\\|?*')
 _RESERVED = frozenset(
     {"CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"}
     | {f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"}
 )
-"""Names of devices on Windows, which are reserved with a suffix, too."""
+"""Names of devices on Windows, which also reserves these names with a suffix, such as `NUL.txt`."""
 
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
 _TYPES = MimeTypes()
@@ -209,7 +209,7 @@ def _piece(part: Part) -> _Piece | None:
                 return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
             return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.problem)
         case "url":
-            # With a line break the file could be a shortcut, which some systems follow when it is opened.
+            # A line break in the URL could turn the file into a shortcut, which some systems follow when it is opened.
             url = "".join(
                 f"%{ord(char):02X}" if ord(char) < 0x20 or char == "\x7f" else char for char in part.url or ""
             )

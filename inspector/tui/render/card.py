@@ -56,7 +56,7 @@ class CardLines:
         return len(self._head) + len(self.skills)
 
     def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to a width; `keep` is moved to a line that exists."""
+        """Fit the lines to a width; return the line number `keep`, or the last line if there are fewer lines."""
         if width != self._width:
             self._width = width
             self.skills.layout(width)
@@ -116,7 +116,7 @@ class CardLines:
 
 
 class _Head:
-    """Writes a card without its skills, each finding below its row."""
+    """Writes a card without its skills, each finding below the row to which it applies."""
 
     def __init__(
         self, connection: Connection, observed: ObservedBehaviour, signed: Signed, writer: Writer, *, whole: bool

@@ -19,7 +19,7 @@ class HexDump:
         self._size = _SIZES[0]
 
     def layout(self, width: int, keep: int) -> int:
-        """Choose the bytes per row and return the row of the first byte of the row `keep`."""
+        """Choose the bytes per row, and return the new row that contains the first byte of the old row `keep`."""
         offset = keep * self._size
         room = width - self._digits - 4
         self._size = next((size for size in _SIZES if 4 * size <= room), _SIZES[-1])

@@ -149,7 +149,7 @@ class JsonLines:
         return pointer_over(*reversed(steps))
 
     def nearest(self, pointer: str) -> str:
-        """Return the pointer of the value that a pointer leads to, or of the nearest around it."""
+        """Return a pointer if it leads to a value, or else the pointer of the nearest container that exists."""
         return self._pointer_to(self._node_at(pointer))
 
     def value(self, index: int) -> str:
@@ -185,7 +185,7 @@ class JsonLines:
         return bisect_left(self._visible, at) if at >= 0 else index
 
     def line_at(self, pointer: str) -> int:
-        """Return the first line of the value at a pointer, or of the nearest around it, unfolding what hides it."""
+        """Return the first line of the value at a pointer, or of the nearest container; unfold what hides the line."""
         return self._reveal(self._node_at(pointer))
 
     def _node_at(self, pointer: str) -> int:

@@ -35,7 +35,7 @@ _VERBS = {
 
 _NOTHING: Cell = ("", "feed--text")
 _SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
-"""The severities, from the worst on."""
+"""The style of each severity; the worst severity is first."""
 
 NOTE_WIDTH = 13
 """The width of a note on a timeline."""
@@ -166,7 +166,7 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
 
 
 def _marked(cell: Cell, annotation: Annotation, glyphs: Glyphs) -> Cell:
-    """Put the signs of a bookmark and of a remark, and the remark, before a text."""
+    """Return a cell with the sign of a bookmark, the sign of a remark and the remark before its text."""
     text, style = cell
     if annotation.remark:
         text = f"{glyphs.remark} {annotation.remark}  {glyphs.quiet} {text}"
@@ -185,7 +185,7 @@ def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> C
 
 
 def _beside_stream(annotation: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
-    """Compare an accepted push with the stream: later than a record by how much, earlier, or not streamed."""
+    """Compare an accepted push with the stream: its delay and the streamed record, or that it came first or alone."""
     count = f"+{row.records:,} " if row.records > 1 else ""
     if not annotation.matched:
         text, style = ("ahead", "feed--good") if annotation.matched is None else ("push only", "feed--warning")

@@ -70,7 +70,7 @@ def _fit(groups: list[list[Piece]], width: int) -> list[Piece]:
 
 
 def state_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
-    """Return the states as plain text, the last one in brackets, an illegal transition marked."""
+    """Return the states as plain text, the last state in brackets, illegal transitions marked."""
     wrong = set(illegal(moves))
     texts = []
     for index, move in enumerate(moves):

@@ -24,7 +24,7 @@ class LineSource(Protocol):
         ...
 
     def layout(self, width: int, keep: int) -> int:
-        """Fit the lines to so many cells, and return where the line `keep` is now."""
+        """Fit the lines to a width in cells, and return the new number of the line `keep`."""
         ...
 
     def line(self, index: int) -> Line:

@@ -114,7 +114,7 @@ class FormScreen(Dialog[dict[str, str]]):
             self._submit()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Focus the next field, or return the values after the last one."""
+        """Focus the next field, or return the values after the last field."""
         names = [f"field-{field.name}" for field in self._shown()]
         after = names[names.index(event.input.id or "") + 1 :]
         if after:

@@ -162,7 +162,7 @@ class ChatView(BookmarkView):
             self.composer.aim = Aim("", account.context_id)
 
     def _update_aim(self) -> None:
-        """Address the composer again when the task starts or stops to require input."""
+        """Address the composer again when the task starts or stops requiring input."""
         task = self.shown_task
         seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
         interrupted = self._seen[0] in INTERRUPTED
@@ -188,7 +188,7 @@ class ChatView(BookmarkView):
             return
         self._show_record(event.index)
         travel, record = self._travel, self._timeline.record(event.index)
-        chosen = travel.travelling and event.feed.has_focus  # else the cursor follows the time travel
+        chosen = travel.travelling and event.feed.has_focus  # otherwise the time travel has moved the cursor
         if chosen and record is not None and not self._timeline.holds(event.index, travel.seq):
             travel.go_to(record.seq)
 

@@ -42,7 +42,7 @@ class BookmarkView(View):
     ]
 
     lists: Callable[[Record], bool] | None = None
-    """Returns whether the view lists a record; None if it lists all records."""
+    """A function that returns whether the view lists a record; None for a view that lists all records."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -119,5 +119,5 @@ class RecordsView(BookmarkView):
         self.focus_first()
 
     def set_title(self, title: Content) -> None:
-        """Show a title over the list, without a new layout of the screen, which is as slow as drawing it."""
+        """Show a title over the list, without a new layout of the screen: a layout is as slow as drawing the screen."""
         self.title.update(title, layout=False)

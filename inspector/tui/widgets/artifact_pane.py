@@ -43,13 +43,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 ALL = -1
-"""The part number for all parts together, one below the other."""
+"""Instead of the number of a part: show all parts, one below the other."""
 
 _AT_ONCE = 1_000_000
 """The most characters of base64 that are decoded in the event loop; longer files are read in a thread."""
 
 _TABS = 12
-"""The most parts that are named beside each other."""
+"""The most parts whose names are shown in one line."""
 
 
 class ArtifactPane(Vertical):
@@ -58,13 +58,13 @@ class ArtifactPane(Vertical):
     With all parts together, texts are shown in full and the other parts are described.
     """
 
-    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "next_artifact", "next artifact", id="artifact.next", tooltip="Show the task's next artifact"),
         Binding("o", "next_part(1)", "part", id="artifact.part", tooltip="Show the next part of the artifact"),
         Binding("O", "next_part(-1)", "", show=False, id="artifact.part-back", tooltip="Show the previous part"),
-        Binding("v", "next_view", "view", id="artifact.view", tooltip="Text, Markdown, chunks; facts, hex"),
+        Binding("v", "next_view", "view", id="artifact.view", tooltip="Show as text, Markdown, chunks, facts or hex"),
         Binding("S", "save", "save", id="artifact.save", tooltip="Save this artifact, or all, as files"),
     ]
 
@@ -249,7 +249,7 @@ class ArtifactPane(Vertical):
                 self.screen.set_focus(body)
 
     def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
-        """Append to a text or, if it is `fresh`, replace what is shown, of which `known` is the text."""
+        """Append new text or, if `fresh`, replace the whole text; `known` is the text that is shown now, if known."""
         body = self._markdown if self._view == "markdown" else self._text
         if fresh and isinstance(body, Document) and known is not None:
             body.become(sections.text_of(section), known)
@@ -376,7 +376,7 @@ class ArtifactPane(Vertical):
             self.show_part(int(event.action.removeprefix("part ")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the keys without alternatives."""
+        """Disable a key that selects another artifact, part or view if there is no other, and save without artifact."""
         choices = {
             "next_artifact": len(self._artifacts()) > 1,
             "next_part": self._sections is not None and len(self._sections.all) > 1,

@@ -304,7 +304,7 @@ class Composer(Vertical):
         self.take(replace(draft, parts=(*kept, part)))
 
     def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
-        """Make a text that is too long for the area a part that is not edited here."""
+        """Turn a text that is too long for the area into another part, which cannot be edited here."""
         draft = self.draft
         others = tuple(part for part in draft.parts if part.value != self.text)
         self.take(replace(draft, parts=(text_part(event.text), *others)))
@@ -320,7 +320,7 @@ class Composer(Vertical):
         self.post_message(self.Sent(draft, stream=self.stream if stream is None else stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer a form only if the agent sent a schema, and to send in the way that is not set."""
+        """Enable the form if the agent sent a schema, and sending with (without) streaming if streaming is off (on)."""
         if action == "send":
             return parameters != (self.stream,)
         return self.has_form if action == "form" else super().check_action(action, parameters)

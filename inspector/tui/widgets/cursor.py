@@ -42,7 +42,7 @@ class CursorView(LineView):
     """The line under the cursor, `NOWHERE` while there is none."""
 
     _tail_held = True
-    """Whether the cursor was put on the line that was the last one then."""
+    """Whether the cursor was put on the last line; more lines may have been added since."""
 
     _opened_by_clicks = False
     """Whether this chain of clicks has opened the line already: a double click opens once."""

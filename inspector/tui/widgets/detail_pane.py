@@ -87,10 +87,10 @@ class FactView(LineView):
 class DetailPane(Vertical):
     """Shows one record, in the representation that was chosen last."""
 
-    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "view", id="detail.view", tooltip="Decoded, raw, hex, head, diff"),
+        Binding("v", "next_view", "view", id="detail.view", tooltip="Show decoded, raw, hex, head or diff"),
         Binding("slash", "find", "find", id="detail.find", tooltip="Search the text that is shown"),
         Binding("n", "next_hit(1)", "next", show=False, id="detail.next", tooltip="Go to the next match"),
         Binding("N", "next_hit(-1)", "", show=False, id="detail.previous", tooltip="Go to the previous match"),

@@ -168,7 +168,7 @@ class LineView(ScrollView, can_focus=True):
             self.virtual_size = size
 
     def _holds_tail(self) -> bool:
-        """Return whether a view at the end follows it."""
+        """Return whether a view that is at the end stays at the end when lines are added."""
         return True
 
     def _to_end(self) -> None:

@@ -31,7 +31,7 @@ from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 
 LOW = 16
-"""On a screen with fewer rows, the timeline needs the rows of these lines."""
+"""On a screen with fewer rows, the next step and the state of a stream that was not lost are hidden."""
 
 _SENDS = ("SendMessage", "SendStreamingMessage")
 
@@ -130,7 +130,7 @@ class StreamLine(Static):
         return self._drop is not None and not self._resumed and not over
 
     def show(self, task: TrackedTask | None, record: Record | None) -> None:
-        """Show the stream of a record, or the last one of a task, and watch that task."""
+        """Show the stream of a record, or the last stream of a task, and watch that task."""
         exchanges = self._session.journal.exchanges
         if task is not self._watched:
             if self._waiting is not None:

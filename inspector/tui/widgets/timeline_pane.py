@@ -66,9 +66,9 @@ def belongs(record: Record) -> bool:
 
 
 class TimelinePane(Vertical):
-    """Shows the records of a session that belong to the conversation, all of them or those that a filter leaves."""
+    """Shows the records of a session that belong to the conversation, all of them or those that match a filter."""
 
-    ALLOW_MAXIMIZE = True  # with its title, instead of the list or the lines in it alone
+    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(id=id)
@@ -129,7 +129,7 @@ class TimelinePane(Vertical):
         """Move the cursor to the row of a record, or the nearest before it."""
         nearest = self._list.index_of(seq)
         if nearest is not None:
-            # If runs grow side by side, the row of the record is before the nearest one.
+            # If several runs grow at the same time, the row of the record is before the nearest row.
             earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
             self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
 

@@ -107,7 +107,7 @@ class Tour(Static, can_focus=True):
         self._show(focused=self.has_focus)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer no next stop at the last one."""
+        """Disable the key for the next stop at the last stop."""
         if parameters == ("next",):
             return self._stop < len(STOPS) - 1
         return super().check_action(action, parameters)

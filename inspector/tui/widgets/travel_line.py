@@ -115,7 +115,7 @@ class TravelLine(Widget, can_focus=True):
         self.go_to(seq)
 
     def go_to(self, seq: int) -> None:
-        """Show the moment of a record, or the last one before it, once it has been read."""
+        """Show the task at a record, or at its last event before the record; wait until this has been read."""
         self._wanted = seq
         self._go_to_wanted()
         self.read_on()
@@ -176,7 +176,7 @@ class TravelLine(Widget, can_focus=True):
     # Drawing
 
     def _time(self, index: int) -> str:
-        """Return the name of a moment: its record, and its time since the message before it."""
+        """Return a moment as text: the number of its record, and the time since the last sent message."""
         if self._moments is None:
             return ""
         seq, journal = self._moments.seq(index), self._session.journal

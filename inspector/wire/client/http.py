@@ -36,9 +36,9 @@ _FRAMING = (b"content-length", b"transfer-encoding")
 _AT_ONCE = 50
 """How many frames of one read are passed on together; after each batch `_HOG_SECONDS` is checked."""
 _HOG_SECONDS = 0.002
-"""How long a busy stream may keep the event loop before others run; keys must stay below 100 ms."""
+"""How many seconds a busy stream may run before it yields: the effect of a key must be drawn within 100 ms."""
 _ITERATIONS = 4
-"""How many iterations of the event loop they get: a key passes several tasks until it is drawn."""
+"""For how many event-loop iterations it yields: a key needs several until its effect is drawn."""
 _KEPT_OF_OVERRUN = 64 * 1024
 """How much of an event beyond the limit is kept, in bytes."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
@@ -46,7 +46,7 @@ _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 
 _PIECE = 256 * 1024
 _FREE = 64 * 1024
-"""The ratio applies to at least so many bytes: the first bytes of a body may grow more than the rest."""
+"""A shorter compressed body is treated as this long (in bytes) when `Limits.ratio` is checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Tally:
-    """What an exchange received so far: events and bytes; `rest` belongs to no event."""
+    """What an exchange received so far: events and bytes; `rest` has the bytes that belong to no event."""
 
     events: int = 0
     size: int = 0
@@ -89,7 +89,7 @@ class Client:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            auth=httpx.Auth(),  # none: httpx would take userinfo out of the url and send it unobserved
+            auth=httpx.Auth(),  # without this, httpx would take userinfo out of the url and send it unobserved
             event_hooks={"response": [_keep_head]},
         )
 
@@ -105,7 +105,7 @@ class Client:
         headers = _encoded(request)
         if request.splices and not any(name.lower() in _FRAMING for name, _ in headers):
             headers.append((b"Content-Length", str(request.length).encode("ascii")))
-        # Beside a Transfer-Encoding that was given, a length that httpx adds to a body in one piece would be wrong.
+        # httpx adds a Content-Length to a body in one piece; with a Transfer-Encoding in the request, that is invalid.
         pieces = request.splices or any(name.lower() == b"transfer-encoding" for name, _ in headers)
         content = body if pieces else request.body or None
         return self._http.build_request(request.method, request.url, headers=headers, content=content)
@@ -116,7 +116,7 @@ class Client:
     async def exchange(self, request: HttpRequest, upload: Upload | None = None) -> AsyncGenerator[Observation, None]:
         """Send a request and yield observations from `Sent` to `Ended`; closing the iterator ends the exchange.
 
-        `upload` meanwhile counts how much of a body with files was sent.
+        While a body with files is sent, `upload` counts the bytes that were sent.
         """
         started = time.perf_counter()
         tally = Tally()
@@ -279,7 +279,7 @@ class Inflater:
 
 
 def _transport(*, verify: bool) -> dict[str, Any]:
-    """Return httpx's arguments for the transport: our own, or httpx's if the environment names a proxy."""
+    """Return the arguments that make httpx use our transport or, if the environment names a proxy, its own."""
 
     def trust() -> ssl.SSLContext:
         if not verify:

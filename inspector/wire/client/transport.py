@@ -26,7 +26,7 @@ _MOST_IDLE = 20
 _IDLE_SECONDS = 5.0
 """How many unused connections are kept for further requests, and for how long: as in httpx."""
 _NEXT_ADDRESS_SECONDS = 0.25
-"""How long one address of a host is tried alone before the next one is tried as well (RFC 8305)."""
+"""How long one address of a host is tried alone before the next address is tried as well (RFC 8305)."""
 _LARGEST_HEAD = 100 * 1024
 """The limit of a response head, and of what is between two chunks of a body, in bytes."""
 _MOST_BUFFERED = 512 * 1024
@@ -36,7 +36,7 @@ _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
 _Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port."""
 _Head: TypeAlias = h11.Response | h11.InformationalResponse
-"""The second one only with status 101."""
+"""An informational response only if its status is 101."""
 
 
 class Transport(httpx.AsyncBaseTransport):

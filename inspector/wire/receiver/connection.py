@@ -350,7 +350,7 @@ def accepted_response(request: web.BaseRequest) -> web.StreamResponse:
     """Return the response to an accepted delivery without an override."""
     global _accepted  # noqa: PLW0603
     if not request.keep_alive or request.version != HttpVersion11:
-        return make_response(204, "")  # the response has to name the version or close the connection
+        return make_response(204, "")  # such a response needs another HTTP version or `Connection: close`
     if (second := int(time.time())) != _accepted.second:
         _accepted = _Accepted(second)
     return _accepted

@@ -69,7 +69,7 @@ def check_signature(jwt: Jwt, keys: KeySet) -> Result:
     if "crit" in jwt.header:
         return Result(False, "the JWT requires extensions (crit) that are not supported")
     if not keys.keys:
-        return Result(False, "there is no key to verify it with: register with a JWKS")
+        return Result(False, "the registration has no key to verify the JWT: register the webhook with a JWKS")
     tried: list[str] = []
     for key in keys.named(kid if isinstance(kid, str) else ""):
         why = key.why_not(name)

@@ -298,7 +298,7 @@ class Receiver:
 
 
 async def _apply(response: WebhookResponse, connection: Connection) -> None:
-    """Apply the delay of an override, and the ways to respond that are not a whole response."""
+    """Wait for the delay of an override; then send nothing, reset or truncate, if its `Manner` requires that."""
     if response.delay:
         await connection.wait(response.delay)
     match response.manner:

@@ -305,7 +305,7 @@ def _compare_credentials(scheme: str, credentials: str, expected: str, registrat
             return Result(True, f"{expected_scheme} matches the credentials of registration {registration.number}")
         return Result(False, f"expected the scheme {expected_scheme}, received {_quote(scheme)}")
     if scheme.lower() == "bearer" and isinstance(jwt.read(credentials), jwt.Jwt):
-        hint = "to verify JWTs, register with a JWKS"
+        hint = "to verify JWTs, register the webhook with a JWKS"
         return Result(False, f"expected {expected_scheme} with the registered credentials, received a JWT; {hint}")
     return Result(False, f"Authorization does not match the credentials of registration {registration.number}")
 

@@ -107,7 +107,7 @@ def test_the_token_alone_is_sufficient_and_missing_credentials_are_reported():
 
 def test_a_jwt_instead_of_credentials_is_rejected_with_a_hint():
     status, why = results(WebhookAuth(), bearer(CLAIMS))[1]
-    assert (status, "register with a JWKS" in why) == (401, True)
+    assert (status, "register the webhook with a JWKS" in why) == (401, True)
 
 
 # HMAC
