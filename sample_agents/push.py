@@ -44,7 +44,7 @@ class _Delivery:
     event: Callable[[], Event]
     fault_plan: FaultPlan
     replaceable: bool
-    """Whether a later delivery of the same kind contains all of its content."""
+    """Whether a later delivery of the same kind contains all content of this delivery."""
 
 
 @dataclass(slots=True)

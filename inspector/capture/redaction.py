@@ -47,7 +47,7 @@ _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n
 
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
 _MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password",)}
-"""Parts of the names in `_MEMBERS`, by a byte in the part. The byte is searched first, which is ten times faster."""
+"""Maps a byte to the parts of names in `_MEMBERS` that contain it. A search for the byte first is ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
 _PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
 """Likewise for the names of members with a push configuration, but not the capability `pushNotifications`."""

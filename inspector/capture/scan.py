@@ -51,7 +51,7 @@ def find(connection: sqlite3.Connection, query: Query, began: float, after: int,
 
 
 def _search_facts(connection: sqlite3.Connection, began: float, after: int, through: int) -> SearchFacts:
-    """Collect facts that make a search of these records fast."""
+    """Find out which checks a search of these records can leave out."""
     odd = file_format.fetch(connection, _WITH_NUL, [after, through])
     labels = file_format.fetch(connection, "SELECT label FROM record WHERE seq = ?", [(after + through + 1) // 2])
     label = labels[0][0] if labels else ""
@@ -120,5 +120,5 @@ class Scanner:
 
 
 def next_count(count: int, seconds: float, wanted: float) -> int:
-    """Return how many records to search next to need `wanted` seconds, if `count` records needed `seconds`."""
+    """Return how many records can be searched in `wanted` seconds, if `count` records took `seconds`."""
     return max(1, min(count * 2, int(count * wanted / max(seconds, 1e-6))))

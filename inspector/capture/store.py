@@ -80,7 +80,8 @@ class Capture:
     def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
         """Open an existing capture for reading the records that it has now; raises `CaptureError`.
 
-        `check` may replace each record that is read.
+        Each record that is read is passed to `check`, which
+        returns it or another record in its place.
         """
         reader = file_format.read(path)
         try:
@@ -321,7 +322,7 @@ class Capture:
         if not index and len(kinds) == len(Kind):
             query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
-            # The index of each SELECT is ordered by `seq`, so SQLite merges them without sorting or reading more rows.
+            # Each SELECT returns its rows in the order of `seq`: SQLite merges them unsorted and stops at the limit.
             arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]

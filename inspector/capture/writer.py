@@ -99,7 +99,7 @@ class Writer:
             while not self._closing or self._waiting:
                 self._work.wait()
                 self._hurry.wait(LINGER)
-                # The events are cleared before the queue is emptied, so that later records set them again.
+                # Both flags are cleared before the queue is emptied, so that a later record sets them again.
                 self._work.clear()
                 if not self._closing:
                     self._hurry.clear()
@@ -109,7 +109,7 @@ class Writer:
             self._fail(error)
 
     def _drain(self) -> None:
-        # Records that arrive meanwhile wait for the next call, otherwise each commit would have only a few records.
+        # Records that are queued meanwhile wait for the next batch; otherwise there would be many small commits.
         left = len(self._waiting)
         while left:
             rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]

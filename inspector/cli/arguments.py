@@ -122,8 +122,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of the connection and of the capture."""
         group = self.add_argument_group(
             "connection",
-            "Credentials are sent to the origin of the agent as typed, and to no other. Other users can see options\n"
-            "in the list of processes, but not the environment variables A2ACLI_BEARER and A2ACLI_API_KEY.",
+            "Credentials are sent only to the origin of the URL that you type, and of --trust. Other users can see\n"
+            "options in the list of processes, but not the environment variables A2ACLI_BEARER and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
@@ -145,7 +145,7 @@ class Parser(argparse.ArgumentParser):
         host, port = "listen at this address (default: 127.0.0.1)", "listen at this port (default: 0, any free port)"
         add(f"--{prefix}host ADDRESS", host, default="127.0.0.1", dest="receiver_host")
         add(f"--{prefix}port PORT", port, values.port, default=0, dest="receiver_port")
-        add("--public-url URL", "register this URL instead, for a tunnel or a container")
+        add("--public-url URL", "register this URL instead of the address above, for a tunnel or a container")
         certificate, key = "serve HTTPS with this certificate (PEM)", "the private key of the certificate (PEM)"
         add(f"--{prefix}cert FILE", certificate, values.file, dest="receiver_cert")
         add(f"--{prefix}key FILE", key, values.file, dest="receiver_key")

@@ -15,7 +15,7 @@ from inspector.session.doctor.steps import Proposal, Report, Step
 from inspector.session.push.diagnose import Cause, Likely, examine
 
 _MOST_CAPTURES = 20
-"""The number of the newest captures that are searched for deliveries to the webhooks of other runs."""
+"""How many captures, the newest first, are searched for deliveries to webhooks of other a2a-inspect processes."""
 
 
 def doctor(invocation: Invocation, out: Output) -> int:

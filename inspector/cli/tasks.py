@@ -104,7 +104,7 @@ async def list_tasks(current: Run) -> None:
         request = request.model_copy(update={"page_token": token})
     if not out.json:
         _sum_up(current, pages)
-    elif not given.stream:  # several pages are printed as the last page, with all tasks
+    elif not given.stream:  # several pages are printed as one: the last page, with the tasks of all pages
         tasks = [task for page in pages for task in page.tasks]
         out.document((pages[-1].model_copy(update={"tasks": tasks}) if pages[1:] else pages[0]).to_json())
 

@@ -1,7 +1,7 @@
 """The rules about push notifications.
 
 An example is a registration (with a task and a protocol version) and a delivery to it. In headers, `{token}` is
-replaced by the token of the registration. The delivery has these headers and the standard headers of HTTP.
+replaced by the token of the registration. The delivery has the headers of the example and the standard headers of HTTP.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RULES = (
         "The body of a push notification cannot be read",
         "1.0 §4.3.3",
         "The body is a StreamResponse (1.0), or a Task (0.2 and 0.3).",
-        "Compare the body with the section named above; the check contains the reason why it cannot be read.",
+        "Compare the body with the section named above; the finding contains the reason.",
         passing=_example(),
         failing=_example(body={"done": True}),
     ),

@@ -64,7 +64,7 @@ def parse(raw: bytes) -> Json | Unreadable:
 
 
 def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None = None) -> ModelT | Unreadable:
-    """Read a JSON value as a canonical object, after converting it with `change`; members have their names in JSON.
+    """Convert a JSON value with `change` and read it as a canonical object, with the JSON names of members (`taskId`).
 
     A null is read as a missing member if the model does not allow null: many libraries write missing members as null.
     """

@@ -40,7 +40,7 @@ _ENDED = "A task that has ended accepts no messages: start a new task in the sam
 _CHECK_LOG = "Check the log of the agent."
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
-_CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the agent as typed."
+_CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 _BODY_QUOTE = 120
 _INVALID = "InvalidAgentResponseError"

@@ -84,7 +84,7 @@ class Recorder:
             self.take_end(Ended(at, Ending.STOPPED, seconds, so_far.events, so_far.received))
 
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
-        """Append the request; `members` and `meta` are added to its record and to the record's `meta`."""
+        """Append the request; `members` are added to its record, `meta` to the `meta` of the record."""
         redactor = self.journal.redactor
         records = self.journal.append(
             Kind.REQUEST,

@@ -22,7 +22,7 @@ def run(options: Options) -> int:
         hint = "Set TERM to the type of the terminal, or use a subcommand such as send, card get or task get."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
     demo_agent = DemoAgent() if options.demo else None
-    gc.disable()  # until the modules are loaded: a search for garbage among them lasts a tenth of the start
+    gc.disable()  # until the modules are loaded: garbage collection would last a tenth of the start
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -28,7 +28,7 @@ def doctor(session: Session, reference: str) -> Doctor:
 
 
 async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:
-    """Compare a task by stream, push and GetTask; the text is why GetTask failed; saves 7 ms."""
+    """Compare what stream, push and GetTask report of a task; also return why GetTask failed; saves 7 ms."""
     from inspector.protocol.operations import Operation  # noqa: PLC0415 - see above
     from inspector.session.push import comparison  # noqa: PLC0415 - see above
 

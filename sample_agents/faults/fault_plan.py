@@ -1,4 +1,4 @@
-"""Apply the faults of one call, at each level in the order in which they were requested."""
+"""Apply the faults of one call; faults at the same level are applied in the order in which they were requested."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from .model import (
 )
 
 MAX_TIMED_CHUNKS = 500
-"""Above this number of chunks, the lines of the text are repeated, without pauses."""
+"""The largest number of chunks with pauses; more chunks repeat the lines of the text, without pauses."""
 _PLACEHOLDER = re.compile(r"\{(text|words|answer|number|turn|index|total)\}")
 _WORD = re.compile(r"\w+")
 
@@ -76,7 +76,7 @@ class StepContext:
         return min(max(int(digits[:20]), 1), number.most)
 
     def fill(self, text: str) -> str:
-        """Fill in the blanks of a text; other braces stay as they are."""
+        """Fill in the placeholders of a text; other braces stay as they are."""
         return _PLACEHOLDER.sub(lambda found: self._placeholder_value(found[1]), text)
 
     def _placeholder_value(self, name: str) -> str:
@@ -124,7 +124,7 @@ class _TurnWalker:
                 yield from self._answered(step, current)
 
     def _answered(self, question: SetStatus, context: StepContext) -> Iterator[ScheduledStep]:
-        """Yield the steps of the answer that matches the reply; repeat the question until a reply matches."""
+        """Yield the steps for the reply of the client; repeat the question until a reply matches."""
         answer = self._reply(question)
         while answer is None:
             yield question, self._at_current_turn(context)

@@ -58,7 +58,7 @@ def _add_lint(parser: Parser) -> None:
     )
     parser.value(
         "--protocol-version VERSION",
-        f"check the card against this version: {', '.join(STABLE)} (default: detected from the card)",
+        f"check the card against this version: {', '.join(STABLE)} (1.0 by another name); default: detected",
         choices=STABLE,
     )
     parser.switch("--strict", "exit with 1 for warnings, too")

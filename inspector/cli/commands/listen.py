@@ -29,8 +29,8 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--audience AUD", "require this audience (aud) in the JWT", group=group)
     parser.value(
         "--fail RESPONSE[:TIMES]",
-        "respond like this to valid deliveries: 500:2, 429/30 (Retry-After), 204@5s (delay), never, reset or "
-        "truncated; repeatable",
+        "respond to valid deliveries with a status, such as 500:2 (twice), 429/30 (Retry-After) or 204@5s (delayed), "
+        "or with never, reset or truncated; repeatable",
         split=str.split,
     )
     parser.value("--forward URL", "forward accepted deliveries to this URL, unchanged", values.web_url)

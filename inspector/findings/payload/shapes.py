@@ -48,7 +48,7 @@ class Shapes:
     """The shapes of one protocol version over one binding.
 
     `answers` has the response of each operation, `event` an event of a stream, `push` the body of a push notification.
-    `foreign` has the members of other versions: `member`, or `object.member` if only that object lacks the member.
+    `foreign` has the members that only other versions have: `member`, or `object.member` if it is foreign there only.
     """
 
     answers: Mapping[Operation, Kind]

@@ -30,7 +30,7 @@ class Member(NamedTuple):
 
 
 Types: TypeAlias = Mapping[str, Mapping[str, Member]]
-"""The members of each type by name; the card's is `AgentCard`."""
+"""The members of each type, by the name of the type; that of the card is `AgentCard`."""
 
 
 class Form(NamedTuple):
@@ -101,7 +101,7 @@ def _of_1_0() -> Types:
 
 
 def _type(required: str, optional: str, **others: Member) -> dict[str, Member]:
-    """Return the members of a type; `others` are members with further properties."""
+    """Return the members of a type: strings with the given names, and `others`."""
     plain = dict.fromkeys(required.split(), Member(required=True)) | dict.fromkeys(optional.split(), Member())
     return plain | others
 

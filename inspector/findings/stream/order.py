@@ -15,7 +15,7 @@ from inspector.protocol.model import Event, Json, Message, Task, TaskArtifactUpd
 from inspector.protocol.operations import Operation
 
 _NEW_ARTIFACTS = 3
-"""The number of artifacts with the same name and different ids that are reported as chunks of one artifact."""
+"""From this number on, artifacts with one name and different ids are reported as chunks of one artifact."""
 _OLD_VERSIONS = tuple(reversed(LEGACY))
 _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
 _TIMED = status("WORKING", "2026-01-31T12:00:00Z")

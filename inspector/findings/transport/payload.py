@@ -22,7 +22,7 @@ FAILED = 400
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _SPACED = re.compile(rb'"[ \t\r\n]')
-"""White space after a quote. It may precede a colon; then counting `":` does not count all names."""
+"""White space after a quote. Before a colon, it makes it impossible to count names by counting `":`."""
 _MAX_SEARCHED = 1_000_000
 """The maximum size in bytes of payloads that are searched for repeated members."""
 

@@ -101,7 +101,7 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:
-    """Return a function that reads the parameters of an operation, converted by the change for their model."""
+    """Return a function that reads the parameters of an operation, converted as `changes` has it for their model."""
 
     def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
         model = REQUESTS[operation]

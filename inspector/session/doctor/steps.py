@@ -89,7 +89,7 @@ class Report:
 
 @dataclass(slots=True)
 class InterfaceResult:
-    """One declared interface: its confirmed protocols, and whether they are unknown or credentials are required."""
+    """One declared interface: its confirmed protocols, and whether the check had no result or needs credentials."""
 
     name: str
     option: Option

@@ -21,7 +21,7 @@ _MOST_REMEMBERED = 20_000
 
 
 class Attempt(NamedTuple):
-    """The position of a delivery among the attempts at it: its number from 1, and the seconds since the previous one.
+    """The position of a delivery in a series of retries: its number from 1, and the seconds since the previous one.
 
     `first` is the record of the first attempt, 0 if this is the first. `again` is the record of an accepted delivery
     with the same bytes, 0 for none.
@@ -124,7 +124,7 @@ class Chain:
 def chains(deliveries: Iterable[Record]) -> list[Chain]:
     """Group the attempts at each delivery whose first attempt was not accepted, in the order of the first attempts.
 
-    Deliveries to unknown paths and challenges are left out.
+    Challenges and deliveries to unknown paths are left out.
     """
     found: dict[int, list[Record]] = {}
     for record in deliveries:

@@ -98,10 +98,10 @@ class Evidence:
     those to our registrations or, if we have no registration, those of the task in other captures. `unknown_paths`
     counts deliveries to unknown paths; `tls_failures` has the reasons of failed handshakes.
 
-    `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that was used,
-    or the reason why it is unknown. `ended` is when the task ended. `agent_down` is the reason why the agent cannot be
-    reached, `no_listener` reports that nothing listens at the URL; both are `""` otherwise. Times are in seconds since
-    1970.
+    `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that returned
+    them, or the reason why their number is unknown. `ended` is when the task ended. `agent_down` is the reason why
+    the agent cannot be reached, `no_listener` reports that nothing listens at the URL; both are `""` otherwise. Times
+    are in seconds since 1970.
     """
 
     agent: str
@@ -138,7 +138,9 @@ def causes(known: Evidence) -> list[Cause]:
         remedy = "Start the agent again, and look in its log why it ended."
         found.append(Cause(_AGENT_DOWN, Likely.CERTAIN, known.agent_down, remedy))
     if not known.registrations and not known.configs:
-        remedy = "Register a webhook: s in Webhooks, p before you send the message, or the command push set."
+        remedy = (
+            "Register a webhook: press s in Webhooks, or p before you send the message, or use the command push set."
+        )
         if known.stored is not None:
             evidence = f"no webhook for this task ({known.asked})"
             return [Cause(_NOT_REGISTERED, Likely.CERTAIN, evidence, remedy)]
@@ -197,7 +199,7 @@ def _not_stored(known: Evidence) -> Cause:
         return Cause(_NOT_STORED, Likely.POSSIBLE, evidence, "Look in the agent's store or log.")
     if known.stored:
         return Cause(_NOT_STORED, Likely.RULED_OUT, f"{known.asked} returned {known.stored} of our registrations")
-    remedy = "Register it again, with CreateTaskPushNotificationConfig instead of the message: s in Webhooks."
+    remedy = "Register it again with CreateTaskPushNotificationConfig, not with the message: press s in Webhooks."
     return Cause(_NOT_STORED, Likely.CERTAIN, f"{known.asked} returned none of our registrations", remedy)
 
 
@@ -227,8 +229,8 @@ def _unreachable(known: Evidence) -> Cause:
         return Cause(_UNREACHABLE, likely, evidence)
     if likely is Likely.RULED_OUT:
         remedy = (
-            "If it does: --receiver-host 0.0.0.0, and --public-url with the address of this machine as the container"
-            " reaches it."
+            "If the agent runs in a container: --receiver-host 0.0.0.0, and --public-url with the address at which the"
+            " container reaches this machine."
         )
         return Cause(_UNREACHABLE, Likely.POSSIBLE, f"{evidence}, unless it runs in a container", remedy)
     remedy = "Run curl -i with the URL on the agent's host. If that fails, use --public-url with a tunnel."

@@ -51,7 +51,7 @@ class PushedEvent(NamedTuple):
     misfits: tuple[Misfit, ...] = ()
 
     def line(self, name: str) -> Check | None:
-        """Return the result of the check of the receiver with this name, None if the check did not run."""
+        """Return the receiver's result of the check with this name, None if the check did not run."""
         return next((check for check in self.delivery.checks if check.name == name), None)
 
 
@@ -153,7 +153,7 @@ def _order(push: PushedEvent) -> Result:
 
 @dataclass(slots=True)
 class _BodyShape:
-    """Cached for bodies with the same fingerprint: the results of checks, and the template of a status update."""
+    """Cached for bodies with one fingerprint: results of checks, and a status update without its varying values."""
 
     shape: str
     known: KnownResults = field(default_factory=KnownResults)

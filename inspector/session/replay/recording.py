@@ -25,7 +25,7 @@ RECORDING = Fault(
 )
 
 SLICE = 0.006
-"""The duration of one step of reading in seconds, so that keys are handled between steps."""
+"""The duration of one step of reading in seconds; keys are handled between steps."""
 
 _PAGE = 200
 

@@ -21,7 +21,7 @@ _LONGEST = 300
 _LEAD = 24
 """The number of unchanged characters listed before a difference."""
 _LINES_COMPARED = 3_000
-"""The largest number of lines that are matched; more lines count as replaced."""
+"""The largest number of lines that are matched; if there are more, all of them count as replaced."""
 
 
 class Sign(StrEnum):
@@ -179,7 +179,7 @@ def _sentence(change: ArtifactChange) -> str:
 
 
 def line_difference(before: str, after: str) -> list[DiffLine]:
-    """Compare two texts line by line; of the equal lines at either end, only the nearest is included."""
+    """Compare two texts line by line; of the equal lines at either end, include only the line next to a difference."""
     return list(_lines(before.splitlines(), after.splitlines()))
 
 
@@ -229,7 +229,7 @@ def _changes(old: list[str], new: list[str]) -> Iterator[DiffLine]:
 
 
 def _replaced(old: list[str], new: list[str]) -> Iterator[DiffLine]:
-    """Return lines that differ; a line to which text was appended is a single line."""
+    """Return lines that differ; a line with appended text is one entry, not a removed and an added line."""
     if old and new and new[0].startswith(old[0]):
         yield DiffLine(Sign.LONGER, new[0][len(old[0]) :][:_LONGEST], old[0][-_LEAD:])
         old, new = old[1:], new[1:]

@@ -74,7 +74,7 @@ def _row(key: str, label: str, value: str, default: str) -> Row:
 
 
 def _size_of(part: DraftPart) -> str:
-    """Return the size of a part in words; for a file it is the present size on the disk."""
+    """Describe the size of a part; for a file, its present size on the disk."""
     if part.kind is PartKind.LINK:
         return ""
     if part.kind is PartKind.FILE:

@@ -23,11 +23,11 @@ _STYLES = {
 }
 _WAITING: dict[str, tuple[str, str]] = {
     State.INPUT_REQUIRED: ("your answer", "press i to answer, ctrl+k to cancel the task"),
-    State.AUTH_REQUIRED: ("credentials", "enter them where it asks, then press s"),
+    State.AUTH_REQUIRED: ("credentials", "enter the credentials where the agent asks for them, then press s"),
 }
 _QUOTED = 40
 _STATE = 24
-"""The most cells that an unknown state is shown with."""
+"""The largest number of cells for an unknown state."""
 
 
 def illegal(moves: Sequence[Move]) -> list[int]:
@@ -39,7 +39,7 @@ def illegal(moves: Sequence[Move]) -> list[int]:
 def state_line(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]:
     """Return the states with the seconds since the first, in at most `width` cells, without the oldest if necessary.
 
-    The styles are those of content. The last state is highlighted, an illegal transition is marked.
+    The styles are those of Textual's `Content`. The last state is highlighted, an illegal transition is marked.
     """
     wrong = set(illegal(moves))
     began = moves[0].at if moves else 0.0
@@ -60,7 +60,7 @@ def state_line(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]
 
 
 def _fit(groups: list[list[Piece]], width: int) -> list[Piece]:
-    """Replace the oldest groups for which there is no room with their number."""
+    """If there is no room for all groups of states, show only the number of the oldest groups."""
     widths = [sum(cell_len(text) for text, _ in group) for group in groups]
     left = 0
     while left < len(groups) - 1 and sum(widths[left:]) + (len(f"…{left}") if left else 0) > width:

@@ -40,7 +40,7 @@ class TextDialog(Dialog[None]):
         yield FactView(id="dialog-text", empty="Loading ...")
 
     def on_mount(self) -> None:
-        """Compute the text once it is laid out."""
+        """Compute the text after the dialog is laid out."""
         self.query_one(FactView).focus()
         self.call_after_refresh(self.action_refresh_text)  # only then is the width known
         if self._live:

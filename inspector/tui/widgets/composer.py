@@ -43,7 +43,7 @@ class Aim:
     """The agent's question, if the task waits for an answer."""
 
     def at(self, task_id: str, context_id: str) -> Aim:
-        """Return the destination for a task and a context, with the question if the task is the same."""
+        """Return the destination for a task and a context; the question is kept if the task stays the same."""
         return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
 
 
@@ -320,7 +320,7 @@ class Composer(Vertical):
         self.post_message(self.Sent(draft, stream=self.stream if stream is None else stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable the form if the agent sent a schema, and sending with (without) streaming if streaming is off (on)."""
+        """Enable the form if the agent sent a schema; of the two ways to send, enable only the other one."""
         if action == "send":
             return parameters != (self.stream,)
         return self.has_form if action == "form" else super().check_action(action, parameters)

@@ -249,7 +249,7 @@ class Connection(web.RequestHandler):
                 await self.closed.wait()
 
     def cut_off(self, sent: bytes = b"") -> None:
-        """Send some bytes and close the connection, or without bytes reset it."""
+        """Send some bytes and close the connection; if there are no bytes to send, reset it."""
         transport = self.transport
         if transport is None:
             return
@@ -350,7 +350,7 @@ def accepted_response(request: web.BaseRequest) -> web.StreamResponse:
     """Return the response to an accepted delivery without an override."""
     global _accepted  # noqa: PLW0603
     if not request.keep_alive or request.version != HttpVersion11:
-        return make_response(204, "")  # such a response needs another HTTP version or `Connection: close`
+        return make_response(204, "")  # the response needs another HTTP version, or `Connection: close`
     if (second := int(time.time())) != _accepted.second:
         _accepted = _Accepted(second)
     return _accepted
