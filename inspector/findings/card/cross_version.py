@@ -87,8 +87,8 @@ def authentication_of_0_1(card: Facts) -> Iterator[Violation]:
     "The card uses the old name of securityRequirements",
     section="1.0 §4.4.1 against the sample of §8.5",
     requirement="The definition names the member securityRequirements; the sample in the specification uses security.",
-    remedy="Rename the member to securityRequirements, and wrap each requirement in schemes; readers of 1.0 ignore "
-    "security.",
+    remedy="Rename the member to securityRequirements, and put each requirement into a member named schemes; readers "
+    "of 1.0 ignore the member security.",
     failing={"security": [{"bearer": []}]},
 )
 def old_requirements(card: Facts) -> Iterator[Violation]:
@@ -102,8 +102,8 @@ def old_requirements(card: Facts) -> Iterator[Violation]:
     "A skill uses the old name of securityRequirements",
     section="1.0 §4.4.5",
     requirement="securityRequirements lists the security schemes that the skill requires.",
-    remedy="Rename the member to securityRequirements, and wrap each requirement in schemes; readers of 1.0 ignore "
-    "security.",
+    remedy="Rename the member to securityRequirements, and put each requirement into a member named schemes; readers "
+    "of 1.0 ignore the member security.",
     failing={"skills": [skill(security=[{"bearer": []}])]},
 )
 def old_requirements_of_skill(card: Facts) -> Iterator[Violation]:

@@ -167,7 +167,7 @@ def older_first(card: Facts) -> Iterator[Violation]:
     HINT,
     "preferredTransport is missing",
     section="0.3 §5.6.1 against the definition",
-    requirement="preferredTransport MUST be present; only the type definition has a default, JSONRPC.",
+    requirement="preferredTransport MUST be present, but the type definition makes it optional (JSONRPC).",
     remedy="Set preferredTransport to the transport at the main URL.",
     versions=("0.3",),
     failing={"preferredTransport": None},
