@@ -12,16 +12,19 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 
 MOST_VERSIONS = 5
-"""The number of stored versions of a card."""
+"""The largest number of stored versions of a card."""
 MOST_AGENTS = 100
-"""The number of agents whose cards are stored."""
+"""The largest number of agents whose cards are stored."""
 LARGEST = 16 * 2**20
-"""The largest card in bytes that is stored."""
+"""The size of the largest card that is stored, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCard:
-    """A card as it was served, with masked secrets; `first` and `last` are when it was seen, in seconds since 1970."""
+    """A card as it was served, with masked secrets.
+
+    `first` and `last` are the times when it was first and last seen, in seconds since 1970.
+    """
 
     raw: bytes
     first: float
@@ -34,7 +37,7 @@ def cards_folder() -> Path:
 
 
 def seen_cards(url: str) -> list[SeenCard]:
-    """Return the stored versions of the card at a url without secrets, the last seen first; raises `CaptureError`."""
+    """Return the stored versions of the card at `url` (secrets masked), the last seen first; raises `CaptureError`."""
     try:
         files = [_read(path) for path in _versions(_folder_of(url))]
     except FileNotFoundError:
@@ -45,7 +48,7 @@ def seen_cards(url: str) -> list[SeenCard]:
 
 
 def store_card(url: str, raw: bytes, at: float) -> None:
-    """Store a card with masked secrets that was seen at a url without secrets; raises `CaptureError`."""
+    """Store the card that was seen at `url`, both with masked secrets; raises `CaptureError`."""
     if len(raw) > LARGEST:
         return
     folder = _folder_of(url)

@@ -30,10 +30,10 @@ COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, labe
 COLUMN_COUNT = 14
 
 WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
-"""The records whose texts SQLite compares only up to a NUL; there is an index of them."""
+"""The SQL condition for records with a NUL, at which SQLite stops comparing texts; an index lists them."""
 
 # `raw` is the last column, so that a filter does not read its overflow pages. The rows of an index are ordered by its
-# columns and then `seq`; `Capture.select` merges them by `seq`.
+# columns and then `seq`, so that `Capture.select` can merge the rows of several kinds by `seq`.
 _SCHEMA = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE record (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, exchange INTEGER NOT NULL, "
@@ -50,7 +50,7 @@ PAGE_BYTES = 16 * 1024
 more time; with larger pages, a capture of a few records would have half a megabyte."""
 
 _STATEMENTS_CACHED = 4
-"""How many statements the writing connection caches: a statement that inserts a whole batch is large."""
+"""How many statements the writing connection caches: few, because a statement that inserts a whole batch is large."""
 
 _TYPES = (int, float, str, int, str, str, str, str, str, str, int, str, str, bytes)
 """The Python types of the values of a row, unless a text is stored as bytes."""
@@ -130,7 +130,7 @@ def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str
     try:
         return connection.execute(query, values).fetchall()
     except sqlite3.OperationalError as error:
-        # This error is Python's, so it has no SQLite error code.
+        # Python's sqlite3 module raises this error for text that is not UTF-8, without an SQLite error code.
         if hasattr(error, "sqlite_errorcode") or connection.text_factory is not str:
             raise
         connection.text_factory = lambda text: str(text, "utf-8", "replace")
@@ -181,8 +181,8 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         # SQLite does not notice a truncated last page.
         if path.stat().st_size < _number(connection, "PRAGMA page_count") * _number(connection, "PRAGMA page_size"):
             raise CaptureError(f"{path} is damaged: it is truncated.")
-        # The shared lock of an open read shows other processes that the file is in use (`paths.prune`). With a
-        # write-ahead log, SQLite holds that lock in any case.
+        # The shared lock of an open read transaction shows other processes that the file is in use (`paths.prune`).
+        # With a write-ahead log, SQLite holds that lock in any case.
         connection.execute("BEGIN")
         connection.execute("SELECT 1 FROM meta").fetchall()
 
@@ -232,7 +232,7 @@ def record_of(row: Row) -> Record:
 
 
 def _meta_text(meta: Mapping[str, Any]) -> str:
-    """Return `meta` as JSON, or an object with the error if JSON cannot represent it, so that the record is written."""
+    """Return `meta` as JSON; if that fails, JSON with the error, so that the record can still be written."""
     with contextlib.suppress(ValueError):  # lone surrogates, which UTF-8 does not have
         return str(to_json(meta, fallback=_plain), "utf-8")  # a third of the time of `json.dumps`
     try:

@@ -78,7 +78,7 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
 
 
 def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path]:
-    """Delete captures beyond the newest `keep`, and those that exceed `most_bytes` in total, but never the newest.
+    """Keep the newest captures, up to `keep` and `most_bytes` in total, and delete the others; never delete the newest.
 
     Only files with the suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that is in
     use or cannot be deleted stays. Returns the deleted captures.
@@ -100,7 +100,7 @@ def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path
 def is_being_written(path: Path) -> bool:
     """Return whether a process has a capture open for writing, False if that cannot be determined.
 
-    A log (`-wal`) alone is not enough: a killed process leaves it behind.
+    The existence of a log (`-wal`) alone does not show this, because a killed process leaves its log behind.
     """
     with suppress(OSError, sqlite3.Error):
         return companions(path)[0].exists() and _in_use(path)

@@ -50,7 +50,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """Return the cause of an error of a file in a few words."""
+    """Return the cause of an error with a file, in a few words."""
     if isinstance(error, OSError):
         return _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
     if isinstance(error, sqlite3.Error):
@@ -117,7 +117,7 @@ def claim(path: Path) -> None:
 
 
 def _check_unused(path: Path) -> None:
-    # Without opening it: closing a file drops the locks that SQLite may hold on it in this process.
+    # The file is not opened, because closing it would drop the locks that SQLite may hold on it in this process.
     remaining = [companion.name for companion in companions(path) if os.path.lexists(companion)]
     if remaining:
         raise CaptureError(

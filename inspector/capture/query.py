@@ -48,7 +48,7 @@ Sql: TypeAlias = tuple[str, list[Any]]
 
 
 class RecordTimes(NamedTuple):
-    """The times that a record does not contain: of the first record, and of the previous record, if any."""
+    """The times of the first record and (if there is one) of the previous record, with which a record is compared."""
 
     began: float
     before: float | None
@@ -222,7 +222,7 @@ def _text_sql(condition: Condition, facts: SearchFacts) -> Sql:
     exact = " OR ".join(f"instr({place}, ?)" for place in places)
     if not condition.value.isascii() or "\0" in condition.value:
         return exact, [value, value]
-    # Up to the first NUL, LIKE finds ASCII texts like `instr`, but three times as fast; even faster without ESCAPE.
+    # Up to the first NUL, LIKE finds the same ASCII texts as `instr`, three times as fast; without ESCAPE even faster.
     like = f"%{_LIKED.sub(_ESCAPED, condition.value)}%"
     escape = r" ESCAPE '\'" if _LIKED.search(condition.value) else ""
     label, raw = (f"CAST({place} AS TEXT) LIKE ?{escape}" for place in ("label", _BEGINNING))

@@ -45,7 +45,7 @@ def recent_path() -> Path:
 
 
 def load() -> RecentAgents:
-    """Read the list. If there is no file, it is empty; if the file cannot be read, it is empty and has a `problem`."""
+    """Read the list. Without a file, the list is empty; if the file cannot be read, the list also has a `problem`."""
     path = recent_path()
     try:
         with path.open("rb") as file:
@@ -64,7 +64,8 @@ def load() -> RecentAgents:
 def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
     """Put an agent first in the list, replacing an older entry with the same url; return an error message, or `""`.
 
-    Secrets are masked, including those of the redactor. An invalid file is renamed: `.broken` is appended to its name.
+    Secrets are masked, including the secrets that the redactor knows. An invalid file is renamed:
+    `.broken` is appended to its name.
     """
     path = recent_path()
     agents, problem = load()

@@ -1,4 +1,4 @@
-"""The record: one immutable fact of a capture, something that was sent or received, or a note of the session."""
+"""The record, the immutable unit of a capture: something that was sent or received, or a note about the session."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ _SHORTEST = 4
 """Shorter secrets are not masked."""
 _SHORT = 256
 _CACHE_SIZE = 1024
-"""Up to `_CACHE_SIZE` results of masking are cached, for texts, headers and urls of up to `_SHORT` characters."""
+"""The results of masking are cached for texts, headers and urls of up to `_SHORT` characters, `_CACHE_SIZE` of each."""
 _LITERALS = ("true", "false", "null")
-"""A secret that is one of these literals, or a part of one, is not masked: masking it would break JSON."""
+"""A secret that is one of these literals, or a part of a literal, is not masked: the mask would make JSON invalid."""
 
 _SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
 _SECRET_IN_HEADER = ("authorization", "api-key", "api_key", "apikey", "token", "secret")
@@ -50,7 +50,7 @@ _MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password"
 """Maps a byte to the parts of names in `_MEMBERS` that contain it. A search for the byte first is ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
 _PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
-"""Likewise for the names of members with a push configuration, but not the capability `pushNotifications`."""
+"""The same for members that contain a push configuration; the capability `pushNotifications` does not match."""
 
 
 class Redactor:
@@ -75,7 +75,7 @@ class Redactor:
         )
 
     def url(self, url: str) -> str:
-        """Mask the userinfo of a URL, known secrets, and the values of parameters whose names mark secrets."""
+        """Mask in a URL the userinfo, known secrets, and the values of parameters with names such as `token`."""
         return self._short_url(url) if len(url) <= _SHORT else self._masked_url(url)
 
     def text(self, text: str) -> str:

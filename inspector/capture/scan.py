@@ -1,4 +1,4 @@
-"""Search a capture file for the records that match a query, several slices at once on separate connections."""
+"""Search a capture file for records that match a query; ranges of records (slices) are searched in parallel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEARCH_SECONDS = 0.008
 SEARCH_FIRST = 1_000
 """How many records the first page of a search covers."""
 _SLICE_SECONDS = 0.015
-"""The target duration of a slice in seconds; shorter slices would cost more to start."""
+"""The target duration of searching a slice in seconds; if slices were shorter, starting them would need more time."""
 _MOST_THREADS = 4
 _WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
 
@@ -42,7 +42,7 @@ class Found(NamedTuple):
 
 
 def find(connection: sqlite3.Connection, query: Query, began: float, after: int, through: int) -> Found:
-    """Return the matching records after `after` up to `through`; `began`: the time of the first record of all."""
+    """Return the matching records after `after` up to `through`; `began` is the time of the file's first record."""
     started = time.perf_counter()
     where, values = query.sql(_search_facts(connection, began, after, through))
     statement = f"SELECT seq FROM {SOURCE} WHERE seq > ? AND seq <= ? AND {where} ORDER BY seq"  # noqa: S608 - constants
@@ -59,7 +59,7 @@ def _search_facts(connection: sqlite3.Connection, began: float, after: int, thro
 
 
 class Scanner:
-    """Searches slices of a capture in threads, one for each core, up to four; SQLite releases the GIL while searching.
+    """Searches slices of a capture in up to four threads, one for each core; SQLite releases the GIL while searching.
 
     `at_once` is the number of slices that are searched at the same time.
     """

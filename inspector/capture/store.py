@@ -80,8 +80,7 @@ class Capture:
     def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
         """Open an existing capture for reading the records that it has now; raises `CaptureError`.
 
-        Each record that is read is passed to `check`, which
-        returns it or another record in its place.
+        Each record that is read is passed to `check`, which returns it or another record in its place.
         """
         reader = file_format.read(path)
         try:
@@ -282,7 +281,7 @@ class Capture:
         return text
 
     def _trim(self, writer: Writer | None) -> None:
-        """Drop recent records beyond the limits if they are in the file; after a failure, drop the oldest."""
+        """Drop the oldest recent records beyond the limits, if they are in the file or writing has failed."""
         recent = self._recent
         while len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
             if writer is None or (self._floor > writer.committed and writer.failure is None):
@@ -322,7 +321,7 @@ class Capture:
         if not index and len(kinds) == len(Kind):
             query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
-            # Each SELECT returns its rows in the order of `seq`: SQLite merges them unsorted and stops at the limit.
+            # Each SELECT returns its rows in the order of `seq`, so SQLite merges the SELECTs without sorting.
             arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]

@@ -109,7 +109,7 @@ class Writer:
             self._fail(error)
 
     def _drain(self) -> None:
-        # Records that are queued meanwhile wait for the next batch; otherwise there would be many small commits.
+        # Records that are queued during these commits wait for the next call; otherwise many commits would be small.
         left = len(self._waiting)
         while left:
             rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]
@@ -134,7 +134,7 @@ class Writer:
         self._connection.execute("COMMIT")
 
     def _check_file(self) -> None:
-        """Raise if the file was deleted or replaced: SQLite would continue to write."""
+        """Raise `CaptureError` if the file was deleted or replaced, which SQLite does not notice."""
         if _identity(self._path) != self._identity:
             raise CaptureError("the file was deleted or replaced, including the records in it")
 

@@ -1,4 +1,4 @@
-"""Parse the command line: options with their environment variables (section 7.2) and defaults."""
+"""Parse the command line: options with their environment variables (a2a-cli 0.2 section 7.2) and defaults."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of the connection and of the capture."""
         group = self.add_argument_group(
             "connection",
-            "Credentials are sent only to the origin of the URL that you type, and of --trust. Other users can see\n"
-            "options in the list of processes, but not the environment variables A2ACLI_BEARER and A2ACLI_API_KEY.",
+            "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
+            "Other users can see options in the list of processes, but not A2ACLI_BEARER and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
@@ -209,7 +209,7 @@ class Deferred:
     path: str
 
     def load(self) -> Callable[[Invocation, Output], int]:
-        """Import the function, without a search of the modules for garbage, which lasts a tenth of the import."""
+        """Import the function without garbage collection, which would need a tenth of the time of the import."""
         module, _, name = self.path.partition(":")
         gc.disable()
         function: Callable[[Invocation, Output], int] = getattr(import_module(module), name)

@@ -57,7 +57,7 @@ async def get(current: Run) -> None:
 
 
 async def _extended(current: Run, public: Connection) -> Connection:
-    """Return the connection with the extended card instead of the public one (A2A 1.0 section 3.1.11)."""
+    """Return the connection with the extended card instead of the public card (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
     hint = "Leave out --extended to print the public card."

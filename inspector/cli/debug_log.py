@@ -36,7 +36,7 @@ class JournalPrinter:
         self._show()
 
     def _on_records(self, records: Sequence[Record]) -> None:
-        if not records:  # the batch has been recorded
+        if not records:  # notified after a batch was recorded
             self._show()
 
     def _show(self) -> None:

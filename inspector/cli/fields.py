@@ -33,7 +33,7 @@ _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
 
 
 class Presenter:
-    """Prints tasks, messages and events, on request with the history of tasks; with `verbose` all their members."""
+    """Prints tasks, messages and events; `history` adds the history of tasks, `verbose` adds all members."""
 
     def __init__(self, out: Output, *, verbose: bool, history: bool = False) -> None:
         self._out = out
@@ -141,7 +141,7 @@ class Presenter:
         return part.text is not None and not others and not self._verbose
 
     def _part(self, part: Part) -> None:
-        """Print all contents of a part, also of an invalid part with several or none."""
+        """Print the content of a part; an invalid part may have several contents, or none."""
         if part.text is not None:
             self._out.block("Text", part.text)
         if part.raw is not None:

@@ -14,7 +14,7 @@ from inspector.session.journal import Journal
 from inspector.text.safe_json import dump
 
 ROOT = "(whole)"
-"""The JSON pointer to the whole document in text output."""
+"""What text output shows as the JSON pointer to the whole document."""
 
 
 def in_words(finding: Finding) -> str:
@@ -31,7 +31,7 @@ def count(findings: tuple[Finding, ...]) -> str:
 
 
 class FindingsPrinter(JournalPrinter):
-    """Prints the findings of every exchange when they are recorded, except those of operations to `skip`.
+    """Prints the findings of every exchange when they are recorded, but not those of the operations in `skip`.
 
     In JSON, each finding is a line `{"finding": {...}}`. It contains the operation and the `index` of the event,
     counted from 0. A keep-alive and the end of a stream have the index of the event before them.

@@ -1,4 +1,4 @@
-"""Follow a task until it ends or is interrupted: by its stream of events, or by polling (section 9.3)."""
+"""Follow a task until it ends or is interrupted: by its stream of events, or by polling (a2a-cli 0.2 section 9.3)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Follower:
                     limit.reschedule(loop.time() + grace)
 
     def _grace(self, call: Call) -> float | None:
-        """Return the seconds that the stream may stay open, None if more events are expected (section 10.2)."""
+        """Return how long the stream may stay open, None if more events are expected (a2a-cli 0.2 section 10.2)."""
         tracked = self._run.session.tasks.get(call.exchange.task_id)
         if tracked is not None and is_terminal(tracked.answered.state):
             return TERMINAL_GRACE
@@ -132,7 +132,7 @@ async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> T
 
 
 def conclude(run: Run, state: str) -> None:
-    """Print the next command, and warn of an unsuccessful state, for which section 11.6 has no exit code."""
+    """Print the next command, and warn of an unsuccessful state, for which a2a-cli 0.2 defines no exit code."""
     interrupted = is_interrupted(state)
     label, command = run.follow_up()
     if command and not run.out.json:

@@ -96,7 +96,7 @@ def _sarif_rule(name: str) -> Json:
 
 
 def junit(findings: tuple[Finding, ...], name: str) -> str:
-    """Return a JUnit report with a test case for each violated rule; it fails if the severity of the rule is error.
+    """Return a JUnit report: each violated rule is a test case, which fails if the severity of the rule is error.
 
     Without findings, the report has one test case, which passes.
     """

@@ -185,7 +185,7 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
 
 
 class _Deliveries(JournalPrinter):
-    """Prints deliveries and forwarded deliveries when they are recorded.
+    """Prints deliveries, and the results of forwarding them, when they are recorded.
 
     `done` is set to end the command, `stop_draining` to stop forwarding.
     """

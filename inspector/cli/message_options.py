@@ -59,7 +59,7 @@ def _of_snippet(given: Namespace) -> Draft:
 
 
 def _changed(draft: Draft, given: Namespace) -> Draft:
-    """Return a draft with the members that options set."""
+    """Return the draft with the members that the options set."""
     typed = {
         "task_id": given.task_id,
         "context_id": given.context_id,
@@ -91,14 +91,14 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
 
 
 def show(call: Call, form: str, out: Output) -> None:
-    """Print the request without sending it and without secrets; raises `FaultError` if the format cannot express it."""
+    """Print the request without secrets, and do not send it; raises `FaultError` if the format cannot represent it."""
     seen = call.preview()
     if isinstance(seen, Fault):
         raise usage(seen.seen, seen.hint)
     chosen = next(known for known in REQUEST_FORMATS if known.name == form)
     wire, hidden = _without_secrets(call, seen.body)
     if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.splices:
-        wire = call.wire  # the format raises the error for it
+        wire = call.wire  # a program cannot contain the files: `write` raises the error
     text = chosen.write(wire, call.exchange.call)
     if chosen.is_program and not text.endswith("\n"):
         text += "\n"
@@ -108,7 +108,7 @@ def show(call: Call, form: str, out: Output) -> None:
 
 
 def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]:
-    """Return the request without its secret headers and with url and body masked, and the names of what is hidden."""
+    """Return the request (without secret headers, with url and body masked), and the names of what is hidden."""
     redactor, signed = call.exchange.journal.redactor, call.signed()
     headers = signed.metadata if isinstance(signed, GrpcRequest) else signed.headers
     shown = {name: value for name, value in headers.items() if redactor.headers([(name, value)]) == ((name, value),)}

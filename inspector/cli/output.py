@@ -1,6 +1,6 @@
 """The output of a headless command: results on stdout, errors and warnings on stderr (a2a-cli 0.2 section 11).
 
-Output may quote an agent, so all of it is sanitised here: text by the sanitiser, JSON by escapes.
+Output may contain text from an agent, so all output is sanitised here: text by the sanitiser, JSON by escapes.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def set_config(invocation: Invocation, out: Output) -> int:
 
 @command
 async def get_config(current: Run) -> None:
-    """Print one configuration of a task; its id is optional in versions with one configuration per task."""
+    """Print a configuration of a task; `--id` is optional in protocol versions with one configuration per task."""
     task_id, config_id = current.invocation.given.id, current.invocation.given.config_id
 
     def prepare(session: Session) -> Call:

@@ -45,7 +45,7 @@ def rules(invocation: Invocation, out: Output) -> int:
     chosen = [rule for rule in RULES.values() if not wanted or {rule.id, rule.id.partition("-")[0]} & set(wanted)]
     if not chosen:
         raise usage(
-            f"No rule matches {', '.join(wanted)}.", "Give rule ids or families (CARD), or no name to list all."
+            f"No rule matches {', '.join(wanted)}.", "Enter rule ids or families (CARD), or nothing to list all rules."
         )
     match invocation.given.output:
         case "json":

@@ -1,4 +1,4 @@
-"""Run a headless command: its session and capture, its timeout, the handling of signals."""
+"""Run a headless command with its session, its capture and its timeout, and handle signals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Run:
     session: Session
 
     def reference(self) -> str:
-        """Return the agent as typed, and warn of an unverified certificate; raises `FaultError` without an agent."""
+        """Return the agent as typed; warn if certificates are not verified; raises `FaultError` without an agent."""
         options = self.invocation.options
         if not options.reference:
             raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
@@ -73,7 +73,7 @@ class Run:
         """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent."""
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
         version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
-        if traits.outdated and not self.invocation.options.a2a_version:  # section 13.2
+        if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
             warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
         if traits.experimental:
             warn(f"A2A {version} is a draft; it is used because of --a2a-version")
@@ -117,12 +117,14 @@ class Run:
         return answer
 
     def explain(self, fault: Fault) -> Fault:
-        """Return a fault with a hint for this command line: rejected or unsent credentials, or `--debug`."""
+        """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
         choice, credentials = self.session.choice, self.session.credentials
         if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
             if credentials.are_for(choice.interface.url):
                 return _rejected(fault)
-            hint = f"The credentials were not sent to another origin: add --trust {choice.interface.url}."
+            hint = (
+                f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
+            )
             return replace(fault, hint=hint)
         if fault.error is not None and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
@@ -181,7 +183,7 @@ def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[Non
 
 
 def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
-    """Decorate a coroutine function: make it the function that runs a command."""
+    """Decorate the coroutine function with the work of a command: return the function that runs the command."""
 
     @wraps(work)
     def run_work(invocation: Invocation, out: Output) -> int:
@@ -265,7 +267,7 @@ def _capture_file(chosen: Path | None) -> Iterator[Path]:
 
 @contextmanager
 def on_signal(callback: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
-    """Call `callback` at a signal; without effect outside the main thread and where asyncio has no signals."""
+    """Call `callback` at a signal; do nothing outside the main thread, or where asyncio does not support signals."""
     loop = asyncio.get_running_loop()
     with ExitStack() as handlers:
         if threading.current_thread() is threading.main_thread():

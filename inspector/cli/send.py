@@ -73,7 +73,7 @@ class _Sending:
         self._presenter = Presenter.of(current)
 
     async def send(self, draft: Draft) -> None:
-        """Send the message with or without streaming, as requested and as the agent supports it."""
+        """Send the message, with streaming if that is requested and the card declares it."""
         session, given = self._run.session, self._given
         connection = await self._run.connect()
         self._run.check_interface()
@@ -95,7 +95,7 @@ class _Sending:
         await (self._follow(call) if stream else self._wait(call))
 
     async def _send_raw(self, call: Call) -> None:
-        """Send a request as it is written, and print the response as it is received."""
+        """Send a raw request unchanged, and print the response as it is received."""
         with _RawResponse(self._run.session.journal, self._out):
             await call.finish()
         if call.fault is not None:

@@ -54,7 +54,7 @@ async def cancel(current: Run) -> None:
 
 @command
 async def subscribe(current: Run) -> None:
-    """Follow a task until it ends or needs input (section 9.4)."""
+    """Follow a task until it ends or needs input (a2a-cli 0.2 section 9.4)."""
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
 

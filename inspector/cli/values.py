@@ -123,7 +123,7 @@ def file(text: str) -> Path:
 
 
 def state(text: str) -> str:
-    """Read a task state in its short form (`input-required`) or in that of 1.0."""
+    """Read a task state by its short name (`input-required`) or its name in 1.0."""
     wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"
     known = [state for state in State if state is not State.UNSPECIFIED]
     if wanted not in known:
@@ -132,7 +132,7 @@ def state(text: str) -> str:
 
 
 def binding(text: str) -> str:
-    """Read the name of a binding in any case, and return it as cards spell it."""
+    """Read the name of a binding in upper or lower case, and return it as cards spell it."""
     known, name = ("JSONRPC", "HTTP+JSON", "GRPC"), text.strip().upper()
     if name not in known:
         raise ArgumentTypeError(f"{text!r} is not a supported binding; choose from {', '.join(known)}")

@@ -23,7 +23,7 @@ from inspector.protocol.model import (
 from inspector.protocol.text_buffer import TextBuffer
 
 MESSAGES = 1000
-"""The number of messages of the agent that are kept for each task: the newest."""
+"""How many messages of the agent are kept for each task; older messages are dropped."""
 
 
 class Misfit(StrEnum):
@@ -147,7 +147,7 @@ class AssembledArtifact:
             self._end_text(part, start)
 
     def _end_text(self, part: Part, start: int) -> None:
-        """Add the text from `start` on to the preceding `TextRun`, or to a new one."""
+        """Extend the preceding `TextRun` by the text that begins at `start`, or add a new `TextRun` for it."""
         last = self.parts[-1] if self.parts else None
         if isinstance(last, TextRun) and (last.media_type, last.filename) == (part.media_type, part.filename):
             last.end = len(self.text)

@@ -28,7 +28,7 @@ class Change:
     """A difference between two values.
 
     - `pointer`: the JSON pointer into the later value; for a removed member, into the earlier value.
-    - `path`: the same position for people, with the identity of items instead of their index.
+    - `path`: the same position as users see it, with the identity of items instead of their index.
     - `before`, `after`: the values, None if there is none.
     """
 
@@ -55,7 +55,7 @@ IDENTITIES: Mapping[str, Callable[[Mapping[str, Json]], str]] = {
 
 
 def difference(before: Json, after: Json) -> list[Change]:
-    """Return the differences in the order of the later value, each removed member after the others of its object."""
+    """Return the differences in the order of the later value; in each object, the removed members are last."""
     return list(_compare(before, after, "", ()))
 
 

@@ -151,8 +151,8 @@ def named_in(text: str) -> ErrorKind | None:
 class ProtocolError:
     """An error in a response of the agent: code, message and data.
 
-    - `code`: the JSON-RPC code; over other bindings the code of the error that the response identifies, None if it does
-      not identify one.
+    - `code`: the JSON-RPC code; over other bindings the code of the error that the response identifies, None if the
+      response does not identify an error.
     - `status`: the HTTP status of the response, 0 for none.
     - `called`: the name of the error if it does not follow from the code: the name of a status, or the name in an older
       protocol version.

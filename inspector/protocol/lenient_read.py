@@ -101,7 +101,7 @@ def _reader(annotation: Any, needed: bool) -> _Read:
 
 
 def _items(item: _Read, value: Json, most_left_out: int) -> Json:
-    """Read a list without its invalid items, of which there may be `most_left_out`."""
+    """Read a list without its invalid items; with more than `most_left_out` of them, the list is unreadable."""
     if not isinstance(value, list):
         return _NOTHING
     result: list[Json] = []

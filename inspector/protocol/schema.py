@@ -11,7 +11,7 @@ from itertools import islice
 from inspector.protocol.model import Json, Message
 
 _DEEPEST = 4
-"""Down to which level nested objects become separate fields."""
+"""The level down to which the members of nested objects become separate fields."""
 _MOST_FIELDS = 60
 _NAMES = ("schema", "inputschema", "jsonschema", "input_schema", "json_schema", "responseschema", "response_schema")
 _SIMPLE = ("string", "integer", "number", "boolean")
@@ -41,7 +41,7 @@ class SchemaField:
 
 
 def find_schema(message: Message | None) -> dict[str, Json] | None:
-    """Return the JSON Schema of an object in the data or the metadata of a message, None if there is none."""
+    """Return the JSON Schema that the data or the metadata of a message contains, None if there is none."""
     if message is None:
         return None
     for part in message.parts:

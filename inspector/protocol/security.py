@@ -52,7 +52,7 @@ def scheme_in_words(scheme: Mapping[str, Json]) -> str:
 def key_place(card: AgentCard) -> tuple[str, str]:
     """Return the location of the API key (`header`, `query` or `cookie`, section 4.5.2) and its name.
 
-    They are those of the first API key scheme, or a common header if the card declares none.
+    The first API key scheme on the card defines them. Without such a scheme, a common header is used.
     """
     for scheme in (card.security_schemes or {}).values():
         members = scheme.get("apiKeySecurityScheme")

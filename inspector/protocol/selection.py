@@ -37,7 +37,7 @@ class Option:
 
 
 def options(card: AgentCard) -> list[Option]:
-    """Return whether each declared interface is supported, in the order of the card."""
+    """Return an `Option` for each declared interface, in the order of the card."""
     return [_judge(interface) for interface in card.supported_interfaces]
 
 
@@ -47,8 +47,8 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), version: str = "")
     - `transports`: the bindings that the user prefers, best first. They have priority over the order of the card;
       bindings that the card does not declare are ignored.
     - `version`: the protocol version that the user requests (`0.3`, `opvs`). It selects the interfaces that declare
-      this version, the version that it extends, or an unsupported version. If there is none, it is used in place of
-      the declared versions, so that a user can connect to an agent with a wrong card.
+      this version, the version that it extends, or an unsupported version. If there is no such interface, the
+      requested version replaces the declared versions, so that a user can connect to an agent with a wrong card.
     """
     declared = options(card)
     if version:

@@ -1,7 +1,7 @@
 """Take cheap snapshots of a task while it continues to change.
 
-The lists and texts of a task only grow, or are replaced as a whole. Therefore a snapshot stores only their lengths, and
-copies them when it is restored.
+The lists and texts of a task only grow, or are replaced as a whole. Therefore a snapshot refers to them and stores
+their lengths; the lists and texts are copied only when the snapshot is restored.
 """
 
 from __future__ import annotations

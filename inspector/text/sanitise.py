@@ -25,7 +25,7 @@ _INPUT_PER_CELL = 8
 
 
 class Cleaner:
-    """Sanitises a text in pieces, in which a letter and its marks may be separated.
+    """Sanitises a text piece by piece; a letter and its marks may be in different pieces.
 
     With `newlines`, LF and CR LF break lines and tabs become spaces; otherwise they become tokens.
     """

@@ -41,7 +41,7 @@ def _add_get(parser: Parser) -> None:
 def _add_signatures(parser: Parser) -> None:
     group = parser.add_argument_group(
         "signatures",
-        "Keys from a file prove who signed the card. Fetched keys prove only that card and keys have one origin.",
+        "Keys from a file prove who signed the card. Fetched keys prove only that card and keys have the same origin.",
     )
     parser.switch("--verify", "verify the signatures of the card; exit with 1 if none is valid", group=group)
     parser.value("--keys FILE", "verify with the keys in this JWK Set, JWK or PEM file", values.file, group=group)

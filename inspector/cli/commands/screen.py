@@ -55,10 +55,10 @@ def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int
     """Open the TUI; raises `FaultError` without a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise usage(
-            "The app needs a terminal: stdin or stderr is not one.",
+            "The app needs a terminal, but stdin or stderr is not a terminal.",
             f"Use a command such as card get or send; {PROGRAM} --help lists them.",
         )
-    # By name, because the CLI never imports the TUI.
+    # Imported by name, because the modules of the CLI must not depend on the TUI.
     code: int = import_module("inspector.tui.launch").run(replace(invocation.options, demo=demo))
     return code
 

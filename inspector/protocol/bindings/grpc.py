@@ -54,8 +54,8 @@ def complete_url(url: str, card_url: str = "") -> str:
     """Return the URL of an interface with the scheme `https` for TLS, `http` without.
 
     `grpcs://` and `https://` use TLS, `grpc://` and `http://` do not. Many cards have `host:port` only. Then TLS is
-    used for port 443. On other machines it is also used if the URL of the card is `https`, because calls contain
-    credentials.
+    used for port 443. If the URL of the card is `https`, TLS is also used for every host except this machine, because
+    calls contain credentials.
     """
     if "://" in url:
         scheme, _, rest = url.partition("://")
@@ -144,7 +144,7 @@ def read(dialect: Dialect, operation: Operation, raw: bytes, is_request: bool = 
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read the response of a unary call, which is not an error."""
+    """Read the response of a successful unary call."""
     return dialect.decode_result(operation, value)
 
 
@@ -230,7 +230,7 @@ def mask(dialect: Dialect, operation: Operation, raw: bytes, is_request: bool, h
     """Return a message with its secrets masked, unchanged if it has none.
 
     Secrets are masked in the JSON of the message, because a mask of another length would damage the message. A message
-    with a secret loses unknown fields. If the mask is not valid in the message (in a date), the result is JSON.
+    with a secret loses unknown fields. If the mask is not a valid value (for example in a date), the result is JSON.
     """
     service, method = _method(dialect, operation)
     value = read(dialect, operation, raw, is_request)

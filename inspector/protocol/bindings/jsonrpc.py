@@ -95,7 +95,7 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
-    """Set the name of an error by its code in this version; 0.1 uses other codes than later versions."""
+    """Set the name that the code of an error has in this version; 0.1 uses other codes than later versions."""
     if isinstance(failure, Unreadable) or failure.code is None:
         return failure
     unknown = "Error" if -32099 <= failure.code < dialect.traits.last_error else failure.name

@@ -1,7 +1,7 @@
 """Convert between protobuf messages and JSON, with descriptor sets in separate pools.
 
 The default pool of the process is not used, because another A2A library may have registered types of the same names
-with other fields. The protobuf library is loaded with the first message.
+with other fields. The protobuf library is loaded when the first message is converted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _QUOTED = 500
 """How many bytes of an unreadable message are quoted."""
 
 _LEAST_OF_FIELD = 2
-"""The smallest size of a field; a message with fewer bytes per allowed container cannot have too many fields."""
+"""The smallest size of a field in bytes; a message needs `MOST_CONTAINERS` times this size to have too many fields."""
 
 
 class AddedField(NamedTuple):

@@ -21,7 +21,7 @@ from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 A2A_JSON = "application/a2a+json"
 
 _MEMBER = re.compile(r"\{(\+?)(\w+)(?:=([^}]*))?\}")
-"""A member in the path of a route: `+` if it keeps its slashes, its name, and its pattern."""
+"""A member in the path of a route, with three groups: `+` if the member keeps its slashes, its name, its pattern."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _FLAT = frozenset({"code", "message", "data", "details", "status", "error"})
@@ -36,7 +36,7 @@ _BY_STATUS: dict[int, tuple[tuple[str, str], ...]] = {
     501: (("push", "PushNotificationNotSupportedError"), ("", "UnsupportedOperationError")),
     502: (("agent response", "InvalidAgentResponseError"),),
 }
-"""The errors that a status and a word in the text identify; 0.3 does not define the body of an error."""
+"""The errors that a status and a word of the message identify: 0.3 does not define the body of an error."""
 
 
 # ── the request ──
@@ -75,7 +75,7 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
 
 
 def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
-    """Return the operation for an HTTP method and a URL, without knowing the URL of the interface; None if unknown."""
+    """Return the operation for an HTTP method and a URL, None if unknown; the URL of the interface is not needed."""
     path = url.partition("#")[0].partition("?")[0]
     fitting = (
         (len(route.path), operation)
@@ -129,7 +129,7 @@ def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadabl
 
 
 def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Json) -> Answer:
-    """Read a response by its status; an error with a status of success is also an error."""
+    """Read a response by its status; the body of an error is read as an error even if the status is a success."""
     if status >= 300 or _is_error(value):
         return _error(status, value)
     if operation in STREAMING:

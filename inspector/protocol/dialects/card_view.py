@@ -46,7 +46,7 @@ class Scheme(NamedTuple):
     """A declared security scheme.
 
     - `kind`: its `type` in 0.3; `wrappers`: its wrapper members of 1.0.
-    - `known`: whether the version has this kind; `foreign`: whether it has the format of another version.
+    - `known`: whether the version has this kind; `foreign`: whether the scheme has the format of another version.
     - `steps`: the path to the scheme; `inside`: the path to its `members`.
     """
 
@@ -179,7 +179,7 @@ class CardView:
 
     @cached_property
     def requirement_objects(self) -> tuple[tuple[Steps, Mapping[str, Json]], ...]:
-        """Return the security requirements of the card and its skills that are objects, each with its path."""
+        """Return each security requirement (of the card or of a skill) that is an object, with its path."""
         owners: list[tuple[Steps, Mapping[str, Json]]] = [((), self.value)]
         owners += [(("skills", number), skill) for number, skill in self.skills]
         name = self.layout.requirements
@@ -202,7 +202,7 @@ class CardView:
 
     @property
     def extended_card_at(self) -> str:
-        """Return the JSON pointer to the flag for an extended card, "" if it is not true."""
+        """Return the JSON pointer to the flag for an extended card, "" if the flag is not true."""
         value: Json = self.value
         for step in self.layout.extended:
             value = value.get(step) if isinstance(value, dict) else None

@@ -111,7 +111,7 @@ def _is_of_0_1(card: Mapping[str, Json]) -> bool:
 
 
 def version_of_card(card: Mapping[str, Json]) -> str:
-    """Return the protocol version whose rules are used to check a card, also if members are missing or wrong.
+    """Return the protocol version whose rules are used to check a card, even if members are missing or wrong.
 
     - A card with the members of two versions is checked as 1.0.
     - A card with members that were added in 0.3 is checked as 0.3, even if it declares 0.2 (like the sample in the

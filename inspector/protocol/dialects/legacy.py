@@ -27,7 +27,7 @@ _FILE = {"bytes": "raw", "uri": "url", "name": "filename", "mimeType": "mediaTyp
 
 
 def kind_of(part: dict[str, Json]) -> str:
-    """Return the kind of a canonical part before 1.0: `text`, `file` or `data`."""
+    """Return the kind that a canonical part has in versions before 1.0: `text`, `file` or `data`."""
     if part.get("raw") is not None or part.get("url") is not None:
         return "file"
     return "data" if "data" in part and part.get("text") is None else "text"

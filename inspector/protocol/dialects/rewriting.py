@@ -42,7 +42,7 @@ def renamed(names: Mapping[str, str], /, **changes: Change) -> Change:
 
 
 def members(**changes: Change) -> Change:
-    """Return a conversion that converts the members in `changes` of an object."""
+    """Return a conversion of an object that converts its members with the conversions in `changes`."""
 
     def rewrite(value: Json) -> Json:
         if not isinstance(value, dict):
@@ -101,7 +101,7 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:
-    """Return a function that reads the parameters of an operation, converted as `changes` has it for their model."""
+    """Return a function that reads the parameters of an operation after the conversion in `changes` for their model."""
 
     def decode_request(operation: Operation, value: Json) -> Request | Unreadable:
         model = REQUESTS[operation]

@@ -56,7 +56,7 @@ class Traits:
       tables of the base version apply if this version does not define others.
     - `declared`: the version that its interfaces declare, if it differs from the name.
     - `experimental`: a draft, which is used only if the user requests it.
-    - `outdated`: users are warned if an agent uses it (1.0 section 13.2).
+    - `outdated`: users are warned if an agent uses it (a2a-cli 0.2 section 13.2).
 
     Operations:
 

@@ -180,7 +180,7 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
 
 
 def decode_push(value: Json) -> Event | Unreadable:
-    """Read the body of a push notification: a task or an event, because the specification does not define it."""
+    """Read the body of a push notification: a task or an event, because the specification does not define which."""
     bare = isinstance(value, dict) and "status" in value and "final" not in value
     return _read_task(value) if bare else decode_event(value)
 
@@ -321,7 +321,7 @@ def _import_card(value: Json) -> Json:
 
 
 def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
-    """Convert each authentication scheme to a security scheme with a requirement; a client has to meet one of these."""
+    """Convert each authentication scheme to a security scheme and a requirement; clients must meet one requirement."""
     authentication = card.get("authentication")
     schemes = authentication.get("schemes") if isinstance(authentication, dict) else None
     if not isinstance(schemes, list) or not all(isinstance(scheme, str) for scheme in schemes):
@@ -335,7 +335,7 @@ def _import_authentication(card: dict[str, Json]) -> dict[str, Json]:
 
 
 def encode_card(card: AgentCard) -> Json:
-    """Write a card with the URL of the first interface and its HTTP authentication schemes.
+    """Write a card with its HTTP authentication schemes and the URL of its first interface.
 
     `authentication` is always written, because it distinguishes the card from a card of 0.2 without a version.
     """

@@ -1,4 +1,4 @@
-"""A2A 0.2 (0.2.0 to 0.2.6): the JSON of 0.3 over JSON-RPC, and from 0.2.4 on its ProtoJSON over gRPC and HTTP+JSON.
+"""A2A 0.2 (0.2.0 to 0.2.6): the JSON of 0.3 over JSON-RPC; since 0.2.4, its ProtoJSON over gRPC and HTTP+JSON.
 
 The differences from 0.3:
 

@@ -69,7 +69,7 @@ def _import_security(value: dict[str, Json]) -> dict[str, Json]:
 
 
 def _import_requirement(value: dict[str, Json]) -> Json:
-    """Convert a security requirement to that of 1.0, which the ProtoJSON of 0.3 already uses."""
+    """Convert a security requirement to the format of 1.0, which the ProtoJSON of 0.3 already uses."""
     if isinstance(value.get("schemes"), dict):
         return value
     return {"schemes": {name: {"list": scopes} for name, scopes in value.items()}}
