@@ -7,7 +7,7 @@ The example of a call is an object with these members (defaults in parentheses):
 - `payload`: a body, to which no envelope is added
 - `text`: the text of a body
 - `sse`: text that is sent unchanged after the events
-- `operation` (SendStreamingMessage), `binding` (JSONRPC, with the id "the-id")
+- `operation` (SendStreamingMessage), `binding` (JSONRPC; the id of the request is "the-id")
 - `asked`: members of the request, as in 1.0
 - `status` (200) and `type` (the correct media type) of the response
 - `end`: "cut" if the connection was interrupted, or the number of seconds until the client closed an open stream
@@ -37,12 +37,12 @@ STATUS: dict[str, Json] = {"taskId": "t-1", "contextId": "c-1", "status": {"stat
 
 
 def update(**changes: Json) -> Json:
-    """Return a status update, with some members changed; None removes one."""
+    """Return a status update, with some members changed; None removes a member."""
     return {"statusUpdate": {name: value for name, value in {**STATUS, **changes}.items() if value is not None}}
 
 
 def message(*parts: Json, **changes: Json) -> Json:
-    """Return a message of the agent, with some members changed; None removes one."""
+    """Return a message of the agent, with some members changed; None removes a member."""
     whole: dict[str, Json] = {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [*parts], **changes}
     return {"message": {name: value for name, value in whole.items() if value is not None}}
 

@@ -15,7 +15,7 @@ _SHOWN = 80
 _LONGEST_NUMBER = 4000
 _LONGEST_DOUBLE = 300
 """An integer with at least `_LONGEST_NUMBER` digits is read as a float, from its first `_LONGEST_DOUBLE` digits. Python
-may reject such an integer, and cannot represent it as a finite float."""
+may reject such an integer, and its value as a float would be infinite."""
 _SURROGATE_ESCAPES = tuple(f"\\ud{digit}" for digit in "89abcdef")
 """The prefixes of escaped surrogates."""
 
@@ -48,7 +48,8 @@ class _Repeated(dict[str, Json]):
 class LenientReader:
     """Reads JSON leniently.
 
-    After `read`, `has_problems` is true if the value may have a `JsonProblem`, `not_strict` if strict parsing failed.
+    After `read`, `has_problems` is true if the value may have a `JsonProblem`, and `not_strict` is
+    true if strict parsing failed.
     """
 
     def __init__(self) -> None:
@@ -88,7 +89,7 @@ class LenientReader:
 
 
 def json_problems(value: Json, *steps: str | int) -> Iterator[JsonProblem]:
-    """Find the JSON problems in a value that `LenientReader` has read; `steps` lead to the value."""
+    """Find the JSON problems in a value that `LenientReader` has read; `steps` are the names and indices to it."""
     if isinstance(value, dict):
         for name in value.repeated if isinstance(value, _Repeated) else ():
             yield JsonProblem(JsonProblemKind.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is repeated")

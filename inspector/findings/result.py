@@ -49,7 +49,7 @@ class ResultFacts(NamedTuple):
 
 
 class ListedFacts(NamedTuple):
-    """A task in a list of tasks, the task before it (None for the first), and the JSON pointer to it (`place`)."""
+    """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first)."""
 
     version: str
     request: ListTasksRequest
@@ -83,7 +83,7 @@ ERRORS, RESULTS, LISTED = (
     RuleSet[ListedFacts](RULES, V1),
 )
 """Rules about errors do not apply to 0.1, where clients choose the task ids and the error codes differ. The other rules
-apply since 1.0: before, nothing limits the result of a call."""
+apply since 1.0: older versions do not limit the result of a call."""
 
 _DONE = task_example(status={"state": "TASK_STATE_COMPLETED"})
 _WITH_HISTORY = task_example(status={"state": "TASK_STATE_COMPLETED"}, history=[message(TEXT_PART)["message"]])
@@ -136,9 +136,9 @@ def _why_impossible(name: str, operation: Operation, request: Request) -> str:
         case "PushNotificationNotSupportedError" if operation not in PUSH:
             configuration = sent.configuration if sent else None
             sets_push = configuration and configuration.task_push_notification_config
-            return "" if sets_push else "the request does not set push notifications"
+            return "" if sets_push else "the request does not configure push notifications"
         case "ExtendedAgentCardNotConfiguredError" if operation is not Operation.EXTENDED_CARD:
-            return "the request does not get a card"
+            return "the request does not ask for a card"
         case _:
             return ""
 

@@ -21,8 +21,8 @@ LEGACY = tuple(name for name in EVERY if VERSIONS[name].outdated)
 V1 = tuple(name for name in EVERY if name not in LEGACY)
 NEWEST_FIRST = (*V1, *reversed(LEGACY))
 SINCE_0_2 = NEWEST_FIRST[:-1]
-"""Values for `versions` of a rule. Its examples have the first version. The rule also applies to every version that
-extends one of these versions."""
+"""Values for `versions` of a rule. The examples of a rule are written in the first of its versions. The rule also
+applies to every version that extends one of its versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,8 @@ class Violation(NamedTuple):
 
 
 Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
-"""Returns the violations of a rule. A check that runs for every event may return `()`: generators are slower."""
+"""Returns the violations of a rule. A check that runs for every event may return `()` instead of a generator,
+which is slower."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from inspector.protocol.pointer import pointer
 
 
 class JsonType(Enum):
-    """A JSON type without members or items.
+    """A JSON type; the members or items of its values are not checked.
 
     `BYTES` is a string in base64 or base64url, `STANDARD_BYTES` a string in base64 only, `TIMESTAMP` a string with a
-    timestamp. `INT64` is a number or a string with its digits, as in ProtoJSON.
+    timestamp. `INT64` is an integer, or a string with the digits of an integer, as in ProtoJSON.
     """
 
     STRING = "a string"
@@ -75,7 +75,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """An object whose member `by` contains the key of its shape in `shapes`."""
+    """An object with one of several shapes; the member that `by` names contains the key of its shape in `shapes`."""
 
     of: str
     by: str
@@ -115,8 +115,8 @@ class SchemaErrorKind(Enum):
 class SchemaError:
     """A difference between a value and its shape.
 
-    `pointer` is the JSON pointer to the value; `value` is None if it is missing. The value is the member `name` of an
-    object of shape `shape`, or a descendant of that member.
+    `pointer` is the JSON pointer to the value; `value` is None if the value is missing. The value is the member `name`
+    of an object of shape `shape`, or a descendant of that member.
     """
 
     kind: SchemaErrorKind
@@ -271,7 +271,7 @@ def is_timestamp(text: str) -> bool:
 
 
 def is_base64(text: str) -> bool:
-    """Whether a text is base64 or base64url, with or without padding, which ProtoJSON readers accept."""
+    """Whether a text is base64 or base64url, with or without padding; ProtoJSON readers accept all of these."""
     plain = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
         b64decode(plain + "=" * (-len(plain) % 4), validate=True)

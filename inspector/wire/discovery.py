@@ -50,8 +50,8 @@ def local_path(reference: str) -> Path | None:
 def normalise(reference: str) -> str:
     """Return the URL for a reference (a URL or a host); without a scheme, add one.
 
-    The scheme is http for this machine, for IP addresses and if a port is given, else https. It is added to an invalid
-    reference, too; the client then rejects it.
+    The scheme is http for this machine, for IP addresses and if a port is given, except for port 443; otherwise https.
+    An invalid reference also gets a scheme; the client then rejects the URL.
     """
     if "://" in reference:
         return reference
@@ -82,7 +82,7 @@ def _is_address(host: str) -> bool:
 def candidates(reference: str) -> list[str]:
     """List the URLs to try: the well-known paths below the URL, those at the root, then the URL itself.
 
-    For the URL of a JSON file or of a well-known path, and for an invalid URL, this is the only URL.
+    For the URL of a JSON file or of a well-known path, and for an invalid URL, list only the URL itself.
     """
     url = normalise(reference)
     try:

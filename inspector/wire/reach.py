@@ -134,7 +134,7 @@ async def _addresses(endpoint: Endpoint) -> list[str]:
 
 
 async def _open(endpoint: Endpoint, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
-    """Connect to the first address of a host that accepts; raises the error of the last address.
+    """Connect to the first address of a host that accepts connections, or raise the error of the last address.
 
     asyncio would combine the errors of all addresses into one error without details.
     """
@@ -158,7 +158,7 @@ async def _layer(name: str, endpoint: Endpoint, work: Callable[[], Awaitable[str
             seen = await work()
     except TimeoutError:
         return Layer(name, False, f"no response within {TIMEOUT:.0f} s", time.perf_counter() - began, timeout_remedy)
-    except (OSError, UnicodeError) as error:  # ssl.SSLError and socket.gaierror are among them
+    except (OSError, UnicodeError) as error:  # ssl.SSLError and socket.gaierror are OSErrors
         took = time.perf_counter() - began
         wrapped = httpx.ConnectError(str(error))  # `explain` expects errors of the HTTP client
         wrapped.__cause__ = error
@@ -216,4 +216,4 @@ def reachable(advertised: str, agent_url: str, *, came: bool) -> Reachable:
         return Reachable(True, "yes: the agent is on this machine")
     if near is AddressScope.MACHINE or address_scope(theirs.host) is AddressScope.PUBLIC:
         return Reachable(False, f"no: it can be reached from {_REACHED_FROM[near]}, and the agent is at {theirs.host}")
-    return Reachable(None, "possible: both have private addresses")
+    return Reachable(None, "possible: the agent and the receiver have private addresses")

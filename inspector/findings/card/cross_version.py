@@ -19,7 +19,7 @@ NEW: Mapping[str, tuple[str, ...]] = {
     "interface": ("protocolBinding", "tenant"),
     "OAuth flows": ("deviceCode",),
 }
-"""Members that 1.0 added, by their object."""
+"""The members that 1.0 added, by the object that contains them."""
 OLD = (
     "url",
     "preferredTransport",

@@ -123,7 +123,7 @@ _SEVERITIES = {rule.id: rule.severity for rule in RULES}
 
 @dataclass(slots=True)
 class Document:
-    """The JSON value of a card, without values that strict JSON does not allow; `read` is true if it could be read."""
+    """The JSON value of a card without values that are not strict JSON; `read` is true if the card could be read."""
 
     value: Json
     read: bool = False

@@ -19,7 +19,7 @@ _OLD_MEMBERS: Mapping[str, frozenset[str]] = {
     "capabilities": frozenset({"stateTransitionHistory"}),
     "skill": frozenset({"security"}),
 }
-"""The members of older versions that a card of 1.0 may also have, by their object."""
+"""The members of older versions that a card of 1.0 may also have, by the object that contains them."""
 _OLD_SCHEME_MEMBERS = frozenset(name for shape in SCHEMES_BY_TYPE.values() for name in shape.members)
 
 
@@ -68,7 +68,7 @@ class Facts(CardView):
         found = [*schema_errors(self.value, entry_of(CARDS, self.version))]
         for scheme in self.schemes:
             if self.layout.scheme_types:
-                if scheme.kind in SCHEMES_BY_TYPE:  # otherwise the rules about kinds report it
+                if scheme.kind in SCHEMES_BY_TYPE:  # CARD-070 reports unknown kinds
                     found += schema_errors(scheme.members, SCHEMES_BY_TYPE[scheme.kind], scheme.inside)
             elif scheme.wrappers:
                 wrapper = scheme.wrappers[0]
@@ -77,7 +77,7 @@ class Facts(CardView):
         return tuple(found)
 
     def errors_of(self, kind: SchemaErrorKind, *shapes: str) -> Iterator[SchemaError]:
-        """Return the errors of one kind, in objects of these shapes, or in all objects if none is given."""
+        """Return the errors of one kind, in objects of these shapes, or in all objects if no shape is given."""
         found = (error for error in self.schema_errors if error.kind is kind)
         return (error for error in found if not shapes or error.shape.of in shapes)
 

@@ -1,4 +1,4 @@
-"""Rules about the interfaces of a card: bindings, versions, order, and whether the url for older clients fits."""
+"""Rules about the interfaces of a card: bindings, versions, order, and the url for older clients."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def main_not_listed(card: Facts) -> Iterator[Violation]:
 def several_at_one_url(card: Facts) -> Iterator[Violation]:
     known: dict[str, str] = {}
     for entry in card.interfaces:
-        # JSON-RPC and HTTP+JSON often share an endpoint: their paths differ.
+        # JSON-RPC and HTTP+JSON often share a URL: the paths of their requests differ.
         first = known.setdefault(entry.url, entry.binding) if entry.steps else entry.binding
         if first != entry.binding and {first, entry.binding} != {"JSONRPC", "HTTP+JSON"}:
             yield Violation(entry.binding_at, f"{entry.binding} has the same URL as {first}")

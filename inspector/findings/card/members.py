@@ -15,7 +15,7 @@ from inspector.protocol.pointer import pointer
 RULE_SET = RuleSet[Facts]()
 
 _REPORTED_SHAPES = {"card": ("card", "capabilities"), "security scheme": ("security scheme", "OAuth flows")}
-"""The shapes that a rule checks, for rules that check an object together with nested objects."""
+"""The shapes that the rules about an object check, for objects that are checked together with nested objects."""
 
 
 def _reporter(kind: SchemaErrorKind, of: str) -> Check[Facts]:

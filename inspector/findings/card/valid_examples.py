@@ -9,7 +9,7 @@ from inspector.protocol.model import Json
 
 
 def skill(**changes: Json) -> dict[str, Json]:
-    """Return a valid skill, with some members changed; None removes one."""
+    """Return a valid skill, with some members changed; None removes a member."""
     whole = {
         "id": "translate",
         "name": "Translate",
@@ -27,7 +27,7 @@ def interface(**changes: Json) -> dict[str, Json]:
 
 
 def with_interface(**changes: Json) -> Json:
-    """Return a change to a card of 1.0: its only interface, with some members changed."""
+    """Return a merge patch on a card of 1.0: its only interface, with some members changed."""
     return {"supportedInterfaces": [interface(**changes)]}
 
 
@@ -121,4 +121,4 @@ VALID_CARDS: Mapping[str, dict[str, Json]] = {
     "1.0": _CARD_1_0,
     "opvs": _CARD_1_0,
 }
-"""A card of every protocol version that violates no rule."""
+"""For each protocol version, a card that violates no rule."""

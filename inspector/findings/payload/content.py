@@ -114,7 +114,7 @@ def no_parts(facts: PayloadFacts) -> Iterator[Violation]:
         for member in ("parts", "content"):
             if name in ("message", "artifact") and value.get(member) == []:
                 yield Violation(pointer(*steps, member), f"the {name} has no parts")
-        # The JSON of 0.3's HTTP and gRPC omits an empty list.
+        # In 0.3, HTTP+JSON and gRPC omit an empty list.
         if name == "artifact" and "parts" not in value and facts.traits.omits_empty:
             yield Violation(pointer(*steps, "parts"), "the artifact has no parts")
 

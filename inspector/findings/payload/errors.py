@@ -42,7 +42,7 @@ class ErrorObject:
         return "data" if self.binding == "JSONRPC" else "details"
 
     def info(self) -> tuple[str, Mapping[str, Json]] | None:
-        """Return the pointer to the ErrorInfo and the ErrorInfo, None if it is missing."""
+        """Return the JSON pointer to the ErrorInfo, and the ErrorInfo itself; None if there is none."""
         listed = self.value.get(self.place)
         for number, detail in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(detail, dict) and _type(detail).endswith(_ERROR_INFO):

@@ -27,7 +27,7 @@ _NORMALISED_NAMES = {
 }
 
 _MOST_ERRORS = 1000
-"""The maximum number of schema errors of one object; each error needs about one kilobyte."""
+"""The maximum number of schema errors of one object; each error needs about one kilobyte of memory."""
 
 Steps = tuple[str | int, ...]
 
@@ -61,7 +61,7 @@ class PayloadFacts:
 
     @cached_property
     def objects(self) -> tuple[tuple[str, Steps, Mapping[str, Json]], ...]:
-        """Return the protocol objects in the object, outer objects first, as member name, steps and value."""
+        """Return the object and the protocol objects in it, outer objects first: member name, steps and value."""
         found: list[tuple[str, Steps, Mapping[str, Json]]] = []
         waiting: list[tuple[str, Steps, Json]] = [("", self.steps, self.value)]
         while waiting:

@@ -21,7 +21,8 @@ def judge_object(
 ) -> tuple[Finding, ...]:
     """Check the result of an operation, or an event of a stream (`operation` is None).
 
-    `steps` lead to the object in its payload. Results without a known shape are not checked.
+    `steps` are the names and indices that lead to the object in its payload. Results without a known shape are not
+    checked.
     """
     shapes = shapes_of(version, binding)
     event = operation is None or operation in STREAMING

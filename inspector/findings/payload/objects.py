@@ -34,7 +34,7 @@ def missing(facts: PayloadFacts) -> Iterator[Violation]:
 
 
 def _respelled(facts: PayloadFacts) -> frozenset[str]:
-    """Return the pointers of members that are spelled in snake_case or kebab-case, which DATA-012 reports."""
+    """Return pointers with the camelCase names of members that are spelled in another case (reported by DATA-012)."""
     found = ((error, camel_case(error.name)) for error in facts.errors_of(SchemaErrorKind.UNKNOWN))
     return frozenset(_holder(error) + pointer(name) for error, name in found if name in error.shape.members)
 

@@ -48,7 +48,8 @@ class Shapes:
     """The shapes of one protocol version over one binding.
 
     `answers` has the response of each operation, `event` an event of a stream, `push` the body of a push notification.
-    `foreign` has the members that only other versions have: `member`, or `object.member` if it is foreign there only.
+    `foreign` has the members that only other versions have: `member`, or `object.member` if other objects of this
+    version have a member of this name.
     """
 
     answers: Mapping[Operation, Kind]
@@ -87,7 +88,7 @@ def _artifact_update(
 def _shapes_1_0(*, defaults: bool, **counted: Kind) -> Shapes:
     """Return the shapes of 1.0.
 
-    `defaults` is true if empty and zero values are written, which gRPC omits. `counted` are the members that a later
+    `defaults` is false for gRPC, which omits empty and zero values. `counted` are the members that a later
     version adds to tasks and their updates.
     """
     content: dict[str, Kind] = {"text": STRING, "raw": BYTES, "url": STRING, "data": ANY}
@@ -128,7 +129,7 @@ def _shapes_1_0(*, defaults: bool, **counted: Kind) -> Shapes:
 
 
 def _old_part(mark: str) -> Union:
-    """Return the part of JSON-RPC up to 0.3, whose member `mark` contains its kind."""
+    """Return the shape of a part in JSON-RPC up to 0.3; the member named by `mark` contains the kind of the part."""
     # 0.1 does not require `bytes` or `uri`, but a file needs one of them.
     file = Shape("file", strings("name", "mimeType", "uri", bytes=STANDARD_BYTES), one_of=("bytes", "uri"))
     kind = strings(mark, metadata=OBJECT)
@@ -146,7 +147,7 @@ def _old_part(mark: str) -> Union:
 
 
 def _old_config(owner: str, *names: str) -> Shape:
-    """Return the push configuration of a task up to 0.3; the member `owner` contains the task id."""
+    """Return the shape of a push configuration up to 0.3; the member named by `owner` contains the task id."""
     authentication = Shape("authentication object", strings("credentials", schemes=_STRINGS), ("schemes",))
     target = Shape("push configuration", strings(*names, "url", "token", authentication=authentication), ("url",))
     required = (owner, "pushNotificationConfig")

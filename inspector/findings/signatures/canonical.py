@@ -18,7 +18,7 @@ from inspector.protocol.pointer import pointer
 class Member(NamedTuple):
     """A member of a type in a protocol version.
 
-    `kind` is the type of its objects, `""` if it has no objects; `is_map` is true if they are the values of a map.
+    `kind` is the type of the objects in the member, `""` for none; `is_map` is true if they are the values of a map.
     `has_presence` is true if absence differs from the default value. `defaults` are non-empty default values.
     """
 
@@ -30,7 +30,7 @@ class Member(NamedTuple):
 
 
 Types: TypeAlias = Mapping[str, Mapping[str, Member]]
-"""The members of each type, by the name of the type; that of the card is `AgentCard`."""
+"""The members of each type, by the name of the type; the type of the card is `AgentCard`."""
 
 
 class Form(NamedTuple):
@@ -52,7 +52,7 @@ class Form(NamedTuple):
 
 
 class Payload(NamedTuple):
-    """The bytes of a card in a form and the value that they encode, or why they cannot be created (`why`)."""
+    """A card in one form: its bytes (`raw`) and the value that they encode, or why there are no bytes (`why`)."""
 
     form: Form
     shaped: Json
@@ -138,7 +138,8 @@ _TYPES_OF_0_3: Types = {
     ),
     "OAuthFlow": _type("authorizationUrl tokenUrl scopes", "refreshUrl"),
 }
-"""The types of a card of 0.3 (section 5.5). All security schemes have one type, and so do all flows."""
+"""The types of a card of 0.3 (section 5.5). Here, all security schemes have the same type, and
+all flows have the same type."""
 
 
 def _drops_nothing(_member: Member, _value: Json) -> bool:
@@ -159,7 +160,7 @@ def _drops_by_pydantic(member: Member, value: Json) -> bool:
 
 
 def _with_json_dumps(value: Json) -> bytes:
-    """Serialize JSON with the sorting and escaping of Python, which differ from RFC 8785 beyond ASCII."""
+    """Serialize JSON with the sorting and escaping of Python, which differ from RFC 8785 for non-ASCII characters."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), sort_keys=True).encode("ascii")
 
 
@@ -201,7 +202,7 @@ def payloads(card: Mapping[str, Json], version: str) -> Iterator[Payload]:
 
 
 def uncovered(card: Mapping[str, Json], payload: Payload) -> tuple[str, ...]:
-    """Return JSON pointers to the members of a card that a form omits, so that they are not signed.
+    """Return JSON pointers to the members of a card that a form omits, and that are therefore not signed.
 
     Empty values and default values are not reported.
     """

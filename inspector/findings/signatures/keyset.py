@@ -103,7 +103,7 @@ class KeySet:
         return KeySet(self.keys + other.keys, self.notes + other.notes)
 
     def named(self, kid: str) -> tuple[Key, ...]:
-        """Return the keys with this id, otherwise the keys without an id; return all keys for `""`."""
+        """Return the keys with this id or, if there are none, the keys without an id; for `""`, return all keys."""
         if not kid:
             return self.keys
         return tuple(key for key in self.keys if key.kid == kid) or tuple(key for key in self.keys if not key.kid)

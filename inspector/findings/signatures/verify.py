@@ -83,9 +83,9 @@ class Problem(NamedTuple):
 class SignatureResult:
     """The result of verifying the entry of `signatures` at `index`.
 
-    `reason` is one sentence and may quote the agent; `pointer` is the JSON pointer to its subject. `algorithm` and
-    `jku` are from the protected header, `kid` from either header, `""` if missing. A valid signature has the
-    name of the signed form (`form`), and JSON pointers to the members of the card that are not signed (`uncovered`).
+    `reason` is one sentence and may quote the agent; `pointer` is the JSON pointer to what the reason describes.
+    `algorithm` and `jku` are from the protected header, `kid` from either header, `""` if missing. If the signature is
+    valid, `form` is the name of the signed form, `uncovered` has JSON pointers to members that are not signed.
     """
 
     index: int
@@ -140,14 +140,14 @@ def problems_of(entry: Json) -> Iterator[Problem]:
     if not isinstance(read, Unreadable):
         yield from _of_optional_members(header)
     if "payload" in entry:
-        message = "The signature has a payload; the card is the payload."
+        message = "The signature has the member payload; expected none, because the card is the payload."
         yield Problem("/payload", message, SignatureFlaw.PAYLOAD)
 
 
 def verify(card: Json, keys: KeySet | None, version: str) -> tuple[SignatureResult, ...]:
     """Verify every signature of a card as served (as `parse` reads it); `keys` is None if no keys were given.
 
-    Verification needs about one second for ten megabytes of card.
+    Verification needs about one second for a card of ten megabytes.
     """
     verdicts: dict[int, SignatureResult] = {}
     trials: list[_Trial] = []
@@ -231,13 +231,15 @@ def _wrong(trial: _Trial, failures: Sequence[str], tried: int) -> SignatureResul
         return replace(trial.verdict, outcome=SignatureOutcome.UNUSABLE, reason=reason)
     names = " or ".join(key.name for key in trial.keys)
     partly = f" ({failures[0]}, so {len(failures)} forms were not tried)" if failures else ""
-    reason = f"It matches no form of the card with {names}{partly}: the card changed, or another key signed it."
+    reason = (
+        f"The signature matches no form of the card with {names}{partly}: the card changed, or another key signed it."
+    )
     return replace(trial.verdict, outcome=SignatureOutcome.WRONG, reason=reason)
 
 
 def _no_key(kid: str, keys: KeySet | None) -> str:
     if keys is None:
-        return "No keys were given to verify it with."
+        return "No keys were given to verify the signature."
     if not keys.keys:
         return "The key set contains no usable key."
     return f"The key set has no key {brief(kid)}; it has {', '.join(key.name for key in keys.keys[:_MAX_KEYS])}."
@@ -254,10 +256,12 @@ def _of_algorithm(header: Mapping[str, Json]) -> Iterator[Problem]:
         yield Problem("/protected", "The protected header names no algorithm (alg).", SignatureFlaw.ALG_MISSING)
     elif algorithm.lower() == "none":
         yield Problem(
-            "/protected", "The alg is none: nothing is signed, so everyone can forge it.", SignatureFlaw.ALG_REFUSED
+            "/protected",
+            "The alg is none: nothing is signed, so everyone can forge the signature.",
+            SignatureFlaw.ALG_REFUSED,
         )
     elif algorithm in _SHARED_SECRET_ALGORITHMS:
-        message = f"The alg is {algorithm}: its key is shared, so everyone who can verify it can forge it."
+        message = f"The alg is {algorithm}: its key is shared, so everyone who can verify a signature can forge it."
         yield Problem("/protected", message, SignatureFlaw.ALG_REFUSED)
     elif algorithm not in ALGORITHMS:
         message = f"The alg is {brief(algorithm)}, expected one of {', '.join(ALGORITHMS)}."

@@ -31,7 +31,7 @@ _COVERED_RULES = frozenset(checked.rule.id for rules in _RULE_SETS for checked i
 """The rules that no accepted event violates, except rules about the head of the response."""
 
 _CHECKED_BY_RULES = frozenset({"raw", "url", "file", "artifacts", "history", "tasks"})
-"""Members whose content rules check; objects with such a member are not accepted."""
+"""Members whose content only rules can check; objects with such a member are not accepted."""
 _NOT_EMPTY = frozenset({"id", "taskId", "contextId", "messageId", "artifactId", "parts", "content"})
 _AGENT_ROLES = frozenset({"ROLE_AGENT", "agent"})
 _NEEDS_MESSAGE = frozenset({"TASK_STATE_AUTH_REQUIRED"})
@@ -48,7 +48,7 @@ _PYTHON_TYPES: Mapping[JsonType, Any] = {
 
 
 def covers_all_rules() -> bool:
-    """Return whether no rules about payloads were added later, which would have to be checked."""
+    """Return whether `_COVERED_RULES` has every rule about payloads; rules that were added later are not in it."""
     return all(checked.rule.id in _COVERED_RULES for rules in _RULE_SETS for checked in rules.rules)
 
 
@@ -82,7 +82,7 @@ def _event_type(version: str, binding: str) -> Any:
 
 
 def _type_of(kind: Kind) -> Any:
-    """Return the msgspec type of accepted values with a shape."""
+    """Return the msgspec type of the accepted values of a shape."""
     match kind:
         case JsonType():
             return _PYTHON_TYPES[kind]

@@ -75,9 +75,9 @@ class StreamState:
     - `started`: true after the first event, readable or not
     - `failed`: true after an error, until the next event
     - `blind`: true after an unreadable event
-    - `lacks_context`: true while the task was sent without a context
+    - `lacks_context`: true after the task was sent without a context, until an event has a context
     - `left_context`: true after an event named another context than the request
-    - `final`: true after an update before 1.0 ended the interaction
+    - `final`: true after a final update (before 1.0) ended the interaction
     - `last`: the JSON of the last event; `time`: the last timestamp of a status
     - `messages`: the content of each message by its id
     - `unfinished`: by artifact name, the ids of artifacts that were started, but neither continued nor completed;
@@ -136,7 +136,7 @@ class StreamState:
                 started.add(event.artifact.artifact_id)
         elif isinstance(event, TaskStatusUpdateEvent):
             state = event.status.state
-            # A running or terminal state contradicts final here; other rules report updates after a terminal state.
+            # `final` contradicts a running state; after a terminal state, other rules report further updates.
             is_final = value.get("final") is True and state not in RUNNING_STATES and not is_terminal(state)
             self.final = self.final or is_final
             self.time = event.status.timestamp or self.time

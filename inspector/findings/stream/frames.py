@@ -12,7 +12,7 @@ from inspector.protocol.jsonvalue import brief
 
 _BOM = b"\xef\xbb\xbf"
 _LIMIT = 1_000_000
-"""The maximum size of frames that are read again like the official Python client."""
+"""The maximum size in bytes of frames that are read a second time, in the way of the official Python client."""
 _FIELDS = frozenset({"data", "event", "id", "retry"})
 _JSON_BEGINS = ("{", "[")
 _TASK, _DONE = task(), status("COMPLETED")

@@ -1,4 +1,4 @@
-"""The judge of an exchange: checks the rules for everything that the agent sends, and stores the state."""
+"""Check the rules for everything that the agent sends in an exchange, and keep the state of the exchange."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class StreamJudge:
         return found
 
     def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
-        """Return the findings of updates that only differ from the last payload in their texts."""
+        """Return the findings of updates that differ from the last payload only in their texts."""
         for frame in frames:
             self._state.event_count += 1
             if frame.id is not None:
@@ -116,7 +116,7 @@ class StreamJudge:
         return self._last
 
     def frame(self, frame: Frame) -> tuple[Finding, ...]:
-        """Check a frame as SSE, with or without data."""
+        """Check the rules about SSE for a frame, with or without data."""
         state, found = self._state, tuple(FRAMES.judge(FrameFacts(self._state, frame)))
         if frame.id is not None:
             state.last_event_id = frame.id

@@ -179,7 +179,7 @@ def after_final(facts: EventFacts[Event]) -> Iterable[Violation]:
 )
 def not_final(facts: EventFacts[TaskStatusUpdateEvent]) -> Iterable[Violation]:
     final, state = facts.value.get("final"), facts.event.status.state
-    # 0.1 (without `kind`) allows final to be missing; later versions require it, which DATA-001 reports.
+    # 0.1 (without `kind`) allows final to be missing; later versions require it (DATA-001).
     ended = facts.stream.streaming and is_terminal(state)
     if ended and final is not True and (final is not None or "kind" not in facts.value):
         return [Violation("/final", f"state is {short(state)}, final is not true")]

@@ -26,7 +26,8 @@ _UNREAD = frozenset({"STREAM-007", "RPC-003", "HTTP-005"})
 def judge_payload(payload: Payload) -> tuple[Finding, ...]:
     """Check a payload of any binding.
 
-    An unreadable payload is reported once: by its members with a wrong shape, or else by why it is unreadable.
+    An unreadable payload is reported once: its members with a wrong shape or, if there are none, the reason why it is
+    unreadable.
     """
     content = _of_content(payload)
     of_transport = _TRANSPORTS.get(payload.binding, _of_other)(payload)

@@ -22,7 +22,7 @@ FAILED = 400
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _SPACED = re.compile(rb'"[ \t\r\n]')
-"""White space after a quote. Before a colon, it makes it impossible to count names by counting `":`."""
+"""A quote and white space. If a colon follows, counting `":` does not count all names (see `names_are_unique`)."""
 _MAX_SEARCHED = 1_000_000
 """The maximum size in bytes of payloads that are searched for repeated members."""
 
@@ -32,7 +32,7 @@ class Payload(NamedTuple):
 
     `value` is its JSON value (`Unreadable` if it is not JSON), `answer` the decoded object. `status` and `content_type`
     (the media type) are those of the response. `charset` is only set for the first payload, so that it is reported
-    once. `framed` is true for an event of a stream. `raw` contains the bytes if they are JSON.
+    once. `framed` is true for an event of a stream. `raw` contains the bytes (none for gRPC).
     """
 
     binding: str

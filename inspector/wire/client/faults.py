@@ -93,7 +93,7 @@ def _explain_http(error: Exception, host: str, url: str) -> Fault:
 
 
 def _host_and_port(url: str) -> tuple[str, str]:
-    """Return the host of a URL, and host with port; the URL itself if it has none."""
+    """Return the host of a URL, and the host with its port; without a host, return the URL for both."""
     try:
         parts = urlsplit(url)
         return parts.hostname or url, parts.netloc.rpartition("@")[2] or url
@@ -161,7 +161,7 @@ def lost(words: str, call: GrpcRequest, events: int, *, connected: bool) -> Lost
 
 
 def after_events(events: int, fault: Fault) -> Fault:
-    """Add the number of events before a fault to its text."""
+    """Add to the text of a fault how many events were received before it."""
     count = f"{events:,} event{'s' if events > 1 else ''}"
     return replace(fault, seen=f"The stream broke off after {count}. {fault.seen}") if events else fault
 
@@ -190,7 +190,7 @@ def _unreached(words: str, call: GrpcRequest) -> Fault:
         return _agent(f"TLS with {host} failed: {why}.", hint)
     if any(mark in words for mark in _NO_GRPC):
         hint = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
-        return _agent(f"{call.target} does not speak HTTP/2.", hint)
+        return _agent(f"{call.target} does not use HTTP/2.", hint)
     if "Socket closed" in words or "recvmsg" in words:
         hint = "If this port uses TLS, the URL on the card has to start with grpcs:// or https://."
         return _agent(f"{call.target} accepted the connection and closed it.", hint)

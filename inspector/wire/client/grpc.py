@@ -1,4 +1,4 @@
-"""The gRPC client: it turns a call into a series of observations, within limits. Failures are never raised."""
+"""The gRPC client: yields observations of a call and enforces limits. Failures are observed, never raised."""
 
 from __future__ import annotations
 

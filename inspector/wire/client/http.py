@@ -1,4 +1,4 @@
-"""The HTTP client: an exchange is a series of observations, within limits. Failures are observed, never raised."""
+"""The HTTP client: yields observations of an exchange and enforces limits. Failures are observed, never raised."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _AT_ONCE = 50
 _HOG_SECONDS = 0.002
 """How many seconds a busy stream may run before it yields: the effect of a key must be drawn within 100 ms."""
 _ITERATIONS = 4
-"""For how many event-loop iterations it yields: a key needs several until its effect is drawn."""
+"""For how many event-loop iterations a busy stream yields: drawing the effect of a key needs several."""
 _KEPT_OF_OVERRUN = 64 * 1024
-"""How much of an event beyond the limit is kept, in bytes."""
+"""How many bytes are kept of an event that exceeds the limit."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """The supported codings."""
 
@@ -98,7 +98,7 @@ class Client:
         await self._http.aclose()
 
     def preview(self, request: HttpRequest) -> Sent:
-        """Return what `exchange` would hand to the socket; raises `ValueError` or `httpx.InvalidURL` for a bad url."""
+        """Return the request as `exchange` would send it; raises `ValueError` or `httpx.InvalidURL` for a bad url."""
         return self._seen(request, self._build(request, body_of(request, Upload())))
 
     def _build(self, request: HttpRequest, body: AsyncIterator[bytes]) -> httpx.Request:
@@ -150,7 +150,7 @@ class Client:
     async def _send(self, request: httpx.Request) -> httpx.Response:
         """Send a request and wait for the response head.
 
-        httpx's own transport keeps a socket open if it is canceled between connecting and its first request.
+        httpx's own transport keeps a socket open if the task is canceled between connecting and the first request.
         """
         opened: list[httpcore.AsyncNetworkStream] = []
 
@@ -165,7 +165,7 @@ class Client:
             for connection in opened:
                 await connection.aclose()
             raise
-        except h11.LocalProtocolError as error:  # a Content-Length that does not fit: httpcore lets it through
+        except h11.LocalProtocolError as error:  # a wrong Content-Length; httpcore does not convert this error
             raise httpx.LocalProtocolError(str(error)) from error
 
     async def _response(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[Observation, None]:
@@ -219,7 +219,7 @@ class Client:
     async def _decoded(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[bytes, None]:
         """Yield the body without its content coding, or as received if the coding is unknown.
 
-        Growth beyond the limits raises `TooMuchError`, a coding that is unknown or wrong `CodingError`.
+        Growth beyond the limits raises `TooMuchError`; an unknown or wrong coding raises `CodingError`.
         """
         coding = response.headers.get("content-encoding", "").strip().lower()
         inflater = Inflater(coding, self.limits.ratio) if coding in _CODINGS else None
@@ -237,7 +237,7 @@ class Client:
 
 
 class TooMuchError(Exception):
-    """Raised when a limit is reached; the message names it."""
+    """Raised when a limit is reached; the message names the limit."""
 
 
 class CodingError(Exception):
@@ -245,7 +245,7 @@ class CodingError(Exception):
 
 
 class Inflater:
-    """Decodes gzip and deflate piece by piece; growth of more than `ratio` times raises `TooMuchError`."""
+    """Decodes gzip and deflate piece by piece; growth by more than the factor `ratio` raises `TooMuchError`."""
 
     def __init__(self, coding: str, ratio: int) -> None:
         self._coding = coding
@@ -299,7 +299,7 @@ def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
 
 
 async def _keep_head(response: httpx.Response) -> None:
-    """Keep the headers and hide the Location: httpx reads it unasked, and raises an error if it is not a url."""
+    """Keep the headers and hide the Location: httpx would parse it, and raise an error if it is not a url."""
     response.extensions[_HEADERS] = response.headers.copy()
     response.headers.pop("location", None)
 

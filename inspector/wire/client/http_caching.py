@@ -33,7 +33,7 @@ class Caching:
         said += [f"last modified {self.last_modified}"] if self.last_modified else []
         said += [self.control] if self.control else []
         said += [f"{self.age} s old when received"] if self.age is not None else []
-        return ", ".join(said) or "no caching headers: clients fetch the card every time, or guess"
+        return ", ".join(said) or "no caching headers: clients fetch the card every time, or guess its lifetime"
 
 
 def caching_of(headers: Headers) -> Caching:

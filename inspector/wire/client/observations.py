@@ -1,4 +1,4 @@
-"""The observations of an exchange, which the clients yield in the order of the network."""
+"""The observations of an exchange, which the clients yield in chronological order."""
 
 from __future__ import annotations
 

@@ -36,11 +36,11 @@ _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
 _Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port."""
 _Head: TypeAlias = h11.Response | h11.InformationalResponse
-"""An informational response only if its status is 101."""
+"""The head of a response; of the informational responses, only those with status 101."""
 
 
 class Transport(httpx.AsyncBaseTransport):
-    """Sends requests over HTTP/1.1 and reuses idle connections; `trust` makes the TLS context once it is needed.
+    """Sends requests over HTTP/1.1 and reuses idle connections; `trust` creates the TLS context when it is needed.
 
     Raises the errors of httpx. Does not support proxies and HTTP/2.
     """
@@ -123,7 +123,7 @@ def _origin_of(url: httpx.URL) -> _Origin:
 
 
 class _Connection(asyncio.Protocol):
-    """The bytes of one connection; reading stops while too many of them wait."""
+    """The bytes of one connection; reading from the socket stops while too many bytes wait."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -161,7 +161,7 @@ class _Connection(asyncio.Protocol):
         """Return whether an idle connection was closed by the server, or has bytes that belong to no response."""
         if self.closed or self._received:
             return True
-        with selectors.DefaultSelector() as selector:  # the event loop may not have seen it yet
+        with selectors.DefaultSelector() as selector:  # the event loop may not have noticed this yet
             selector.register(self._transport.get_extra_info("socket"), selectors.EVENT_READ)
             return bool(selector.select(0))
 
@@ -222,7 +222,7 @@ class _Exchange:
             await self._connection.write(data)
 
     async def head(self) -> _Head:
-        """Read the head of the response; heads before the final one are skipped."""
+        """Read the head of the response; informational heads before it are skipped."""
         while True:
             event = await self._event()
             if isinstance(event, h11.Response):
@@ -231,7 +231,7 @@ class _Exchange:
                 return event
 
     async def _event(self) -> h11.Event | None:
-        """Return the next event, None if the response has no more, as after 101."""
+        """Return the next event, None if the response has no more events, as after a 101."""
         try:
             while True:
                 event = self._http.next_event()
@@ -245,7 +245,7 @@ class _Exchange:
             raise httpx.RemoteProtocolError(str(error)) from error
 
     async def body(self, head: _Head) -> AsyncGenerator[bytes, None]:
-        """Yield the body without its framing, as much as there is at a time."""
+        """Yield the body without its framing, in pieces as they arrive."""
         chunked = any(name == b"transfer-encoding" for name, _ in head.headers)
         if not chunked or self._method == "HEAD" or head.status_code in _WITHOUT_BODY:
             while isinstance(event := await self._event(), h11.Data):

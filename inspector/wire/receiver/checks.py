@@ -19,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
 _RANK = {status: rank for rank, status in enumerate((421, 403, 404, 405, 415, 401))}
-"""If several checks reject a delivery, the response is the status with the lowest rank."""
+"""If several checks reject a delivery, the response has the status with the lowest rank."""
 _ACCEPTED = 204
 
 
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a check returns: a line for the delivery, unless `said` is empty, and findings."""
+    """What a check returns: the line that is shown for the delivery (none if `said` is empty), and findings."""
 
     good: bool | None = None
     said: str = ""
@@ -57,7 +57,7 @@ _NOTHING = Result()
 
 
 class Report(NamedTuple):
-    """The results of a stage; `status` and `refused` are those of a rejection (204 and `""`: accepted)."""
+    """The results of a stage; `status` and `refused` (the reason) are those of a rejection (204 and `""`: accepted)."""
 
     checks: tuple[Check, ...]
     findings: tuple[Finding, ...] = ()
@@ -68,8 +68,8 @@ class Report(NamedTuple):
 class DeclaredCheck(NamedTuple, Generic[Subject]):
     """A check, its scope, and the status with which it rejects a delivery (0: never).
 
-    It runs if `when` returns True, which depends on the head and the registration only. The function returns None if
-    the check does not apply to a delivery.
+    The check runs if `when` returns True; `when` depends on the head and the registration only. The function returns
+    None if the check does not apply to a delivery.
     """
 
     number: int
@@ -83,7 +83,7 @@ class DeclaredCheck(NamedTuple, Generic[Subject]):
 class KnownResults:
     """Results that deliveries with an identical head, or an identical body shape, can reuse.
 
-    `lines` has them by the number of the check, `plans` what each stage has to run.
+    `lines` has the results by the number of the check, `plans` has the plan of each stage.
     """
 
     __slots__ = ("lines", "plans")
@@ -94,9 +94,9 @@ class KnownResults:
 
 
 class _Plan(NamedTuple):
-    """The steps of a stage: a line to reuse, or the position of a check to run.
+    """The steps of a stage: each is a line to reuse, or the position of a check to run.
 
-    It is valid for the same checks and the same head. `report` is the whole report if no check has to run.
+    A plan is valid for the same checks and the same head. `report` is the whole report if no check has to run.
     """
 
     checks: object

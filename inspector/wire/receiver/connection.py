@@ -45,7 +45,7 @@ class ReceiverLimits:
     - `body`: the length of a body; `rejected_body`: how much of a rejected body is recorded.
     - `all_bodies`: the length of all bodies that are being received.
     - `head`: the length of a head; `headers`: the number of headers in it.
-    - `seconds`: the time for a head, and again for a body; `idle`: the time between two requests of a connection.
+    - `seconds`: the time for a head, and separately for a body; `idle`: the time between two requests of a connection.
     - `linger`: how long the rest of a rejected body is read and discarded, so that the sender can read the response.
     - `connections`: the number of connections at the same time.
     """
@@ -176,7 +176,7 @@ class Connection(web.RequestHandler):
     def connection_lost(self, exc: BaseException | None) -> None:
         """Clean up after the connection was closed, and report a request whose head is incomplete."""
         if not self._admitted:
-            return  # during the TLS handshake, whose failure is reported there
+            return  # during the TLS handshake: `_tls_handshake` reports the failure
         self._state.connections.discard(self)
         self.closed.set()
         super().connection_lost(exc)
@@ -232,7 +232,7 @@ class Connection(web.RequestHandler):
         self._content = None
 
     async def respond_early(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Respond before the body is complete, then discard the rest of the body for a moment."""
+        """Respond before the body is complete, then discard the rest of the body for at most `linger` seconds."""
         response.force_close()
         # The delivery is already rejected, so errors in the rest of its body are not reported.
         with suppress(TimeoutError, ConnectionError, web.RequestPayloadError):

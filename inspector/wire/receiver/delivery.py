@@ -126,7 +126,7 @@ class IncomingRequest:
 
 
 class BodyOutcome(Enum):
-    """How reading a body ended: the status of the response (0: not possible) and the reason."""
+    """How reading a body ended: the status of the response (0: no response is possible) and the reason."""
 
     WHOLE = (204, "")
     CUT = (413, "the body is longer than {most:,} bytes")

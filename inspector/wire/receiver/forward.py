@@ -64,7 +64,7 @@ class Forwarder:
             async with request as response:
                 status = response.status
         except TimeoutError:
-            problem = f"no answer within {_SECONDS:g} s"
+            problem = f"no response within {_SECONDS:g} s"
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
             problem = f"{type(error).__name__}: {error}"[:_QUOTED]
         return ForwardResult(status, time.perf_counter() - began, problem)

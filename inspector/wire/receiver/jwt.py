@@ -32,7 +32,7 @@ class Jwt:
 
     @property
     def identity(self) -> str:
-        """Return a unique key of this JWT: its issuer and `jti`, or without `jti` a digest."""
+        """Return a unique key of this JWT: its issuer and `jti` or, without `jti`, a digest."""
         jti = self.claims.get("jti")
         if isinstance(jti, str):
             return f"jti {self.claims.get('iss')} {jti}"
@@ -40,7 +40,7 @@ class Jwt:
 
 
 def read(text: str) -> Jwt | str:
-    """Parse a JWT in compact form, or return why the text is not one."""
+    """Parse a JWT in compact form, or return why the text is not a JWT."""
     parts = text.split(".")
     if len(parts) != 3:
         return "not a JWT: expected three parts separated by dots"

@@ -150,6 +150,6 @@ _TUNNELS = {
 
 
 def tunnels(url: str, find: Callable[[str], str | None] = shutil.which) -> list[str]:
-    """Return the command of each tunnel program on the PATH that prints a public url for the receiver."""
+    """Return commands that print a public url for the receiver: one for each tunnel program on the PATH."""
     host = url.partition("://")[2]
     return [command.format(url=url, host=host) for name, command in _TUNNELS.items() if find(name)]

@@ -13,11 +13,11 @@ YIELD = 0.15
 Drawing the view that a key opens needs about thirty iterations.
 """
 PAUSE = 0.05
-"""For how many of these seconds no delivery is processed."""
+"""For how many seconds after a key press no delivery is processed."""
 
 
 class InputPause:
-    """A pause after a key press; the next pause begins at the earliest after a gap of the same length.
+    """A pause after a key press; between two pauses is a gap of at least the same length.
 
     Without the gap, a key that is held down would stop the work.
     """
@@ -26,7 +26,7 @@ class InputPause:
         self._until = 0.0
 
     def begin(self, now: float) -> None:
-        """Begin a pause, unless one has just ended."""
+        """Begin a pause, unless a pause is in progress or has just ended."""
         if now > self._until + PAUSE:
             self._until = now + PAUSE
 

@@ -37,7 +37,7 @@ class WebhookAuth:
     - `scheme`: the scheme of Authorization.
     - `credentials`: the credentials of Authorization, the API key, or the secret of the HMAC. If empty, the token of
       the registration is used.
-    - `keys`: the keys that verify a JWT; `issuer`, `audience`: its required claims, `""` for any.
+    - `keys`: the keys that verify a JWT; `issuer`, `audience`: the claims that it must have, `""` for any.
     """
 
     proof: Proof = Proof.AUTHORIZATION

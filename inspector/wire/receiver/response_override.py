@@ -85,7 +85,7 @@ class ResponseOverride:
 
 
 class ResponseOverrides:
-    """The current overrides; the first matching override with a count applies, else the last that has no count."""
+    """The current overrides; the first match with a count applies, or else the last match without a count."""
 
     def __init__(self) -> None:
         self._overrides: list[ResponseOverride] = []

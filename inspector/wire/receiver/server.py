@@ -298,7 +298,7 @@ class Receiver:
 
 
 async def _apply(response: WebhookResponse, connection: Connection) -> None:
-    """Wait for the delay of an override; then send nothing, reset or truncate, if its `Manner` requires that."""
+    """Wait for the delay; then, depending on the `Manner`, send nothing, reset the connection, or truncate."""
     if response.delay:
         await connection.wait(response.delay)
     match response.manner:

@@ -20,7 +20,7 @@ from inspector.wire.receiver.listen_address import ListenAddress
 from inspector.wire.receiver.registration import HMAC_SCHEME, Proof, Registration
 
 _TOKEN_HEADERS = ("X-A2A-Notification-Token", "X-OPVS-Notification-Token")
-"""The headers that carry the token: in A2A, and in OPVS."""
+"""The headers that contain the token: that of A2A, and that of OPVS (A2A 1.0 under another name)."""
 _KEY_HEADERS = ("X-API-Key", "Api-Key")
 _SIGNATURE_HEADERS = (
     "X-A2A-Signature-256",
@@ -272,7 +272,7 @@ def _compare_token(head: RequestHead, registration: Registration) -> Result:
         elif values:
             wrong.append(f"{header} does not match the token of registration {registration.number}")
     if wrong:
-        also = f", but {' and '.join(right)} does" if right else ""
+        also = f", but {' and '.join(right)} matches" if right else ""
         return Result(False, f"{', '.join(wrong)}{also}")
     if right:
         return Result(True, f"matches ({' and '.join(right)})")
@@ -345,7 +345,7 @@ def _verify_hmac(head: RequestHead, registration: Registration, body: bytes) -> 
     signatures = [(name, value.strip()) for name, value in _signatures(head)]
     bare = next((name for name, value in signatures if same(value, registration.credentials)), "")
     if bare:
-        return Result(False, f"{bare} contains the secret itself, expected a signature made with it")
+        return Result(False, f"{bare} contains the secret itself, expected a signature made with the secret")
     stripped = [(name, value.removeprefix("sha256=").removeprefix("v1=")) for name, value in signatures]
     wrong = [name for name, value in stripped if not any(same(value, signature) for signature in valid)]
     if wrong:

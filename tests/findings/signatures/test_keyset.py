@@ -51,7 +51,7 @@ def test_a_missing_key_is_named_in_the_reason():
     found = result_of(signed(CARD), public(OTHER))
     assert found.outcome is SignatureOutcome.NO_KEY
     assert found.reason == "The key set has no key 'ours'; it has key 'other'."
-    assert result_of(signed(CARD), None).reason == "No keys were given to verify it with."
+    assert result_of(signed(CARD), None).reason == "No keys were given to verify the signature."
     assert result_of(signed(CARD), KeySet()).outcome is SignatureOutcome.NO_KEY
 
 

@@ -327,7 +327,7 @@ async def test_a_server_without_http_2_is_reported():
 
     async with raw_server(refuse) as target:
         seen = await observe(asking(target))
-    assert fault(seen).seen == f"{target} does not speak HTTP/2."
+    assert fault(seen).seen == f"{target} does not use HTTP/2."
     assert "the gRPC port" in fault(seen).hint
 
 

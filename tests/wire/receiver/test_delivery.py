@@ -72,7 +72,7 @@ def test_a_wrong_token_is_rejected_and_its_header_is_named(place, given):
 def test_a_correct_token_does_not_make_up_for_a_wrong_token():
     both = (("X-A2A-Notification-Token", TOKEN), ("X-OPVS-Notification-Token", "other"))
     assert checked("token", *both).said == (
-        "X-OPVS-Notification-Token does not match the token of registration 3, but X-A2A-Notification-Token does"
+        "X-OPVS-Notification-Token does not match the token of registration 3, but X-A2A-Notification-Token matches"
     )
     wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
     assert refusal(RequestHead("POST", REGISTRATION.path, (*GOOD[:2], *wrong))) == (
