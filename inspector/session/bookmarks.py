@@ -10,7 +10,7 @@ from inspector.capture.records import Kind, Record
 from inspector.session.journal import LABEL_LENGTH, Journal
 
 EVENTS = frozenset({"bookmark", "unbookmark", "remark", "unremark"})
-"""The events of these notes; `about` in their `meta` is the number of the marked record."""
+"""The events of notes that mark a record; `about` in their `meta` is the number of that record."""
 LONGEST = LABEL_LENGTH
 """The largest length of a remark in characters."""
 

@@ -50,8 +50,8 @@ _INVALID = "InvalidAgentResponseError"
 class Call:
     """A request to send: iterate over it to send it, then read `exchange` and `fault`.
 
-    `wire` is the request without credentials, `webhook` the registration in it; the headers of a `raw` request have
-    precedence over credentials; `upload` counts the bytes of the body that were sent.
+    `wire` is the request without credentials, `webhook` the webhook that it registers. If `raw`, credentials do not
+    replace headers of `wire`. `upload` counts the bytes of the body that were sent.
     """
 
     exchange: Exchange
@@ -78,7 +78,7 @@ class Call:
         return self.credentials.sign(self.wire, keep_headers=self.raw)
 
     def preview(self) -> Sent | Fault:
-        """Return the request as it will be recorded, secrets masked, or the reason why it cannot be sent."""
+        """Return the request as it will be recorded, with masked secrets, or the reason why it cannot be sent."""
         wire = self.signed()
         try:
             seen = self.grpc.preview(wire) if isinstance(wire, GrpcRequest) else self.http.preview(wire)
@@ -108,7 +108,7 @@ class Call:
                         webhook.task_id = exchange.task_id
                     for said in tuple(exchange.said):
                         yield said
-                    exchange.journal.notify()  # last: findings are printed behind their events
+                    exchange.journal.notify()  # called last, so that findings are printed after their events
         finally:
             exchange.stop(time.time())
             self.push.registrations.update(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
@@ -127,7 +127,7 @@ class Call:
 
 
 def fault_of(exchange: Exchange) -> Fault | None:
-    """Return the reason why a call failed, secrets masked; None if the agent answered or we stopped the call."""
+    """Return the reason why a call failed, with masked secrets; None if it succeeded or was stopped by us."""
     fault = _fault_of(exchange)
     return replace(fault, seen=exchange.journal.redactor.text(fault.seen)) if fault else None
 
@@ -154,7 +154,7 @@ def _fault_of(exchange: Exchange) -> Fault | None:
 
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:
-    """Attribute a fault to the card if it contains a URL that is not valid for a request."""
+    """Attribute a fault to the card if the URL of the interface on the card is not valid for a request."""
     summary = exchange.journal.exchanges.get(exchange.number)
     sendable = summary is not None and summary.url.startswith(_SENDABLE)
     if exchange.call.request is None or fault.code != FaultCode.USAGE or sendable:  # a raw request has its own URL
@@ -181,7 +181,7 @@ def _of_status(head: Head, answer: Answer | None) -> Fault:
         return Fault(Whose.YOURS, code, seen, _CREDENTIALS_HINT)
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
-        hint = "Redirects of POST are not followed: correct the URL on the card, often its trailing slash."
+        hint = "Redirects of POST are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     reason = f": {answer.why}" if isinstance(answer, Unreadable) else ""
     code = FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL

@@ -110,7 +110,7 @@ class CardFetch(DocumentFetch):
         return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", reason)
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body, read as a card if the status allows it."""
+        """Append the body; if the status is 200, read it as a card."""
         status = self.head.status if self.head else 0
         self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
@@ -127,7 +127,7 @@ class CardFetch(DocumentFetch):
         return Served(self.url, {name.lower(): value for name, value in headers})
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
-        """Lint a card, or JSON from the URL of a card, but not an error page."""
+        """Lint a card, or JSON at a URL that is only for a card, but not an error page."""
         is_ok = self.head is not None and self.head.status == HTTPStatus.OK
         is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
         is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
@@ -162,7 +162,7 @@ async def fetch_card(
 async def search_card(
     journal: Journal, client: Client, credentials: Credentials, reference: str, accept: Callable[[str, CardFetch], bool]
 ) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
-    """Fetch the URLs where the card may be until one is accepted; raises `FaultError`."""
+    """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does."""
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
     redactor = journal.redactor
@@ -212,9 +212,9 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
 
 
 def read_card_file(journal: Journal, reference: str, before: Connection | None = None) -> Connection | None:
-    """Read and record a card file, None if the reference is not a file; raises `FaultError`.
+    """Read and record a card file; return None if the reference is not a file; raises `FaultError`.
 
-    The interface in use is not chosen; `before` is the connection if the file was read earlier.
+    No interface is chosen. If the file was read before, `before` is the connection from that time.
     """
     path = discovery.local_path(reference)
     if path is None:
@@ -274,5 +274,5 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
 
 
 def not_offered(operation: Operation, choice: Choice) -> str:
-    """Return the sentence that the protocol version of an interface does not have an operation over its binding."""
+    """Return a sentence: the protocol version of an interface, over its binding, does not have an operation."""
     return f"A2A {choice.dialect.version} over {choice.binding.name} does not have {operation.value}"

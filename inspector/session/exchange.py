@@ -1,4 +1,4 @@
-"""One call: reads and judges the response, records it, and folds its events into tasks."""
+"""Record one call: read its response, check it against the rules, and fold its events into tasks."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Exchange(Recorder):
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
-        """Mask the secrets in a body; push configurations have more of them."""
+        """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
 
@@ -104,7 +104,7 @@ class Exchange(Recorder):
         return super(Exchange, self).take(seen)
 
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
-        """Append the end of the exchange, and fold it, so that its task may be updated by other streams."""
+        """Append the end of the exchange; from now on, other exchanges may update the task of its stream."""
         findings = self._judge_end(ended)
         streamed, open_state = self.head is not None and self.head.streamed, self._judge.open_state
         if ended.how is Ending.COMPLETE and streamed and open_state and open_state not in INTERRUPTED:
@@ -143,7 +143,7 @@ class Exchange(Recorder):
     def _append(
         self, kind: Kind, at: float, said: Answer | TextAppended, frames: Sequence[Frame], findings: tuple[Finding, ...]
     ) -> list[Record]:
-        """Append an event or a response, then fold it."""
+        """Append an event or a response, then fold it into its task."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._members(update)
@@ -222,7 +222,7 @@ class Exchange(Recorder):
 
 
 def read_with_httpx_sse(raw: bytes) -> list[tuple[str, str]]:
-    """Return the name and the data of each event as httpx-sse reads these bytes; many Python clients use it."""
+    """Return the name and the data of each event as read by httpx-sse, which many Python clients use."""
     response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw)
     try:
         return [(event.event, event.data) for event in EventSource(response).iter_sse()]

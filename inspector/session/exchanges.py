@@ -20,7 +20,8 @@ _NARROWEST = 0.001
 class ArrivalHistogram:
     """When the events of one stream arrived: first, last, longest gap, and the number in each slice of time.
 
-    Its size is fixed: the slices are merged in pairs when the stream lasts longer. `began` is the time of the request.
+    The number of slices is fixed: when a stream outlasts them, they are merged in pairs, and become twice as long.
+    `began` is the time of the request.
     """
 
     began: float
@@ -62,10 +63,11 @@ class ArrivalHistogram:
 
 @dataclass(slots=True)
 class ExchangeSummary:
-    """One exchange so far; `seconds` and `how` are None and `""` until its end.
+    """The summary of one exchange so far; until the end, `seconds` is None and `how` is `""`.
 
-    `status` is that of HTTP, or of a failed gRPC call; `headed` is the time of the response head, 0 before; `pulse` is
-    None unless there is a stream; `last_seq` is its newest record; `stream_task` is the task of the first event.
+    `status` is the HTTP status, or the status of a failed gRPC call. `headed` is the time of the response head, 0 until
+    then. `pulse` is None unless there is a stream. `last_seq` is the number of the newest record of the exchange,
+    `stream_task` the task of the first streamed event.
     """
 
     number: int
@@ -97,7 +99,7 @@ class Exchanges:
         self._by_number: dict[int, ExchangeSummary] = {}
         self._open = 0
         self.over = False
-        """Whether no exchange is running, not even those without a recorded end, as in an opened capture."""
+        """Whether this is an opened capture, in which exchanges without a recorded end are not running, either."""
 
     def __len__(self) -> int:
         return len(self._by_number)

@@ -12,13 +12,13 @@ from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
 _LONGEST = 64 * 1024
-"""Larger payloads are always read in full."""
+"""Payloads with more bytes than this are always read in full."""
 
 SaidT = TypeVar("SaidT")
 
 
 class FrameEvent(NamedTuple, Generic[SaidT]):
-    """One event and its JSON, several updates that append text, or None for a keep-alive.
+    """An event and its JSON, several updates that append text (`TextAppended`), or a keep-alive (`said` is None).
 
     Only a `TextAppended` has several `frames`; it has no `value`.
     """
@@ -44,8 +44,8 @@ class FrameReader(Generic[SaidT]):
     def read(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> Iterator[FrameEvent[SaidT]]:
         """Yield the events in the next frames.
 
-        Frames are combined to `TextAppended` only if `repeats` returns True: the findings about the previous event also
-        apply to an event that differs only in its text.
+        Frames are combined to `TextAppended` only if `repeats` returns True, that is, if the findings about the
+        previous event also apply to a next event that differs only in its text.
         """
         position = 0
         while position < len(frames):
@@ -73,7 +73,7 @@ class FrameReader(Generic[SaidT]):
         repeated = bool(text) and text != self._text and text == self._text_in(frame)
         self._like = update if repeated else None
         if not repeated:
-            # The chunks of artifacts that alternate never differ in their texts only.
+            # If the chunks of two artifacts alternate, consecutive chunks differ in more than their texts.
             same = bool(text) and self._artifact in ("", artifact)
             self._before, self._behind = _around(text, frame.data) if same else (b"", b"")
             self._event = frame.event
@@ -99,7 +99,7 @@ class FrameReader(Generic[SaidT]):
 
 
 def _only_text(artifact: Artifact) -> str:
-    """Return the text of an artifact that has one part, of text alone, `""` for any other."""
+    """Return the text of an artifact if its only part is a text without metadata or other members, else `""`."""
     if len(artifact.parts) != 1:
         return ""
     [part] = artifact.parts

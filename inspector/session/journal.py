@@ -18,7 +18,7 @@ from inspector.session.exchanges import Exchanges
 _PAGE = 1000
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 _SENDS_BACK = 100
-"""The number of earlier send requests among which the request for the task of a record is searched."""
+"""How many earlier send requests are searched for the last request about the task of a record."""
 
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
@@ -35,7 +35,7 @@ If something else has changed, it is called without records. It has to be fast.
 
 
 class Journal:
-    """A capture with its subscribers; words and findings are masked here, payloads before.
+    """A capture with its subscribers; masks the texts and findings of records, but not the payloads: callers mask them.
 
     `found` has the numbers of the records with findings, by rule; `running` the functions that end running exchanges;
     `sends` the number and the time of each request that sends or subscribes; `last_seq` is the number of the last
@@ -107,7 +107,7 @@ class Journal:
         return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)
 
     def send_of(self, record: Record) -> float | None:
-        """Return the time of the request that a record is about, None if there was none.
+        """Return the time of the send request to which a record belongs, None if there was none.
 
         This is the request of the record's exchange if that is a send, or else the last send about the same task, or
         else the last send.
@@ -127,7 +127,7 @@ class Journal:
         return self.capture.get(record.exchange) if record.exchange else record
 
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
-        """Call a subscriber with new records, with `replay` also with earlier records; return how to unsubscribe."""
+        """Pass new records, or with `replay` all records, to a subscriber; return a function that unsubscribes it."""
         if replay:
             for first in range(1, self.last_seq + 1, _PAGE):  # limits the use of memory
                 page = self.capture.slice(first, min(first + _PAGE - 1, self.last_seq))

@@ -70,7 +70,7 @@ def _status(record: Record) -> bytes:
     details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
     try:
         error = decode_error(code, message, b64decode(details))
-    except binascii.Error:  # a secret was masked in them
+    except binascii.Error:  # masking a secret has changed the details
         error = decode_error(code, message, b"")
     status = {"code": code, "status": record.meta["name"], "message": message}
     return dump(status if error.data is None else status | {"details": error.data})

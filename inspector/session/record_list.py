@@ -23,8 +23,9 @@ class Row(NamedTuple):
 class RecordList:
     """The records that a view shows, as rows; if `folded`, consecutive chunks of an artifact share a row.
 
-    Several streams can have such a run of chunks at the same time. Any other record ends all runs, and so does a chunk
-    with other findings. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the view shows a record.
+    Several streams can have such a run of chunks at the same time. All runs end at a record that is not a chunk, and at
+    a chunk with other findings than its run. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the
+    view shows a record.
     """
 
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:

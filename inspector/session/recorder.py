@@ -77,7 +77,7 @@ class Recorder:
         return self.journal.redactor.body(raw)
 
     def stop(self, at: float) -> None:
-        """Record that a2a-inspect stopped the exchange at a time, unless it has ended."""
+        """Record that a2a-inspect stopped the exchange at the time `at`, unless the exchange has ended."""
         so_far = self.journal.exchanges.get(self.number)
         if so_far is not None and self.ending is None:
             seconds = max(0.0, at - so_far.at)

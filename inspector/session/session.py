@@ -140,7 +140,7 @@ class Session:
         return after
 
     def use(self, choice: Choice) -> None:
-        """Use another interface of the same agent; running calls stay on theirs."""
+        """Use another interface of the same agent for new calls; running calls keep their interface."""
         self.connection = replace(self._connected(), choice=choice)
         self._note_connection(self.connection)
 
@@ -171,7 +171,7 @@ class Session:
 
     def _connected(self) -> Connection:
         if self.connection is None:
-            raise usage_error("No agent is connected.", "Connect to one first.")
+            raise usage_error("No agent is connected.", "Connect to an agent first.")
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
@@ -221,7 +221,8 @@ class Session:
     def send_raw(self, text: str, like: Call) -> Call:
         """Prepare a raw request; its response is read like the response to the call `like`.
 
-        Credentials are added except for headers in the text. Raises `FaultError` if the text is not a request.
+        Credentials are added, but they do not replace headers in the text. Raises `FaultError` if the text is not a
+        request.
         """
         wire = read_request(text, like.wire, like.exchange.call)
         return self._call(raw_context(wire, like.exchange.call), like.request, wire, webhook=like.webhook, raw=True)
@@ -299,7 +300,7 @@ class Session:
         label: str = "",
         webhook: WebhookRegistration | None = None,
     ) -> Call:
-        """Prepare an operation on the interface in use or on `choice`; raises `FaultError` if the interface lacks it.
+        """Prepare an operation on the interface in use or on `choice`; raises `FaultError` if it is not offered.
 
         The tenant is that of the interface unless the request has one.
         """

@@ -66,7 +66,7 @@ class Settings:
 
 
 def settings_from(options: Options) -> Settings:
-    """Join repeated headers (RFC 9110 5.3) and load the certificate; raises `FaultError` if it is invalid."""
+    """Return the settings; join repeated headers (RFC 9110 5.3). Raises `FaultError` for an invalid certificate."""
     headers = _joined((*options.svc_params, *options.headers))
     if options.bearer and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = f"Bearer {options.bearer}"

@@ -43,8 +43,8 @@ class StreamHealth:
 
     `first_byte` and `first_event` are the times from the request to the response head and to the first event, None if
     there is none. `gap` is the longest time without an event, which ended `gap_ended` seconds after the request. `idle`
-    is the time since the last event, 0 after the end. `arrivals` counts the events in slices of equal length,
-    `slice_seconds`. `buffered` is the reason to suspect buffering, `""` for none.
+    is the time since the last event, 0 after the end. `arrivals` counts the events in slices of `slice_seconds`
+    seconds each. `buffered` is the reason to suspect buffering, `""` for none.
     """
 
     number: int
@@ -116,7 +116,7 @@ def health(
 
 
 def looks_buffered(summary: ExchangeSummary) -> bool:
-    """Return whether all events arrived in a burst after a long silence; without timestamps this proves nothing."""
+    """Return whether all events arrived in a burst after a long silence; only their timestamps can prove buffering."""
     pulse, seconds = summary.pulse, summary.seconds
     if pulse is None or seconds is None or summary.events < _FEW:
         return False

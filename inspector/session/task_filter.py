@@ -38,7 +38,7 @@ class TaskFilter:
         return "   ".join(f"{name} {value}" for name, value in conditions if value)
 
     def matches(self, task: TrackedTask) -> bool:
-        """Return whether a task meets the conditions; its time is the agent's timestamp, or that of its last event."""
+        """Return whether a task meets the conditions; its time is that of its status, or else of its last event."""
         account = task.now
         if self.context and not account.context_id.startswith(self.context):
             return False
@@ -47,7 +47,7 @@ class TaskFilter:
         return not self.since or (timestamp_seconds(account.status.timestamp) or account.updated) >= self.since
 
     def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
-        """Return the request for such tasks; the context id is completed if exactly one known task has this prefix."""
+        """Return the ListTasks request; complete the context id if exactly one known context id begins with it."""
         contexts = {task.now.context_id for task in known if task.now.context_id.startswith(self.context)}
         context = contexts.pop() if self.context and len(contexts) == 1 else self.context
         since = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -62,9 +62,9 @@ class TaskFilter:
 
 
 def read_filter(context: str, state: str, since: str, now: float) -> TaskFilter:
-    """Parse a filter: `state` may be short, `since` a time or an age such as `10min`.
+    """Parse a filter: `state` may be a short name, `since` a time or an age such as `10min`.
 
-    Raises `ValueError` with a sentence.
+    Raises `ValueError` with a sentence for the user.
     """
     return TaskFilter(context.strip(), _state(state.strip()), _since(since.strip(), now))
 

@@ -17,7 +17,7 @@ EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Me
 
 @dataclass(slots=True)
 class TrackedTask:
-    """One task, from responses (`answered`) and from push notifications (`pushed`), which may repeat each other.
+    """One task as responses (`answered`) and push notifications (`pushed`) report it; both may contain the same events.
 
     `stream` is the exchange whose stream reports on the task now, 0 for none.
     """
@@ -67,7 +67,7 @@ class TaskFold:
         self._by_id[task.id] = task
 
     def take(self, records: Sequence[Record], said: object) -> None:
-        """Fold the event in a record, or in one record for each text of a `TextAppended`.
+        """Fold the event in a record; a `TextAppended` is in several records, one for each text.
 
         `said` is the event or the list of tasks; anything else is ignored, as are rejected deliveries.
         """
@@ -83,7 +83,7 @@ class TaskFold:
                 self._apply(records, task)
 
     def _apply(self, records: Sequence[Record], event: Event | TextAppended) -> None:
-        """Apply an event; while a stream reports on its task, other responses may only end it, to avoid duplicates."""
+        """Apply an event; to avoid duplicates, other responses may only end a task while a stream reports on it."""
         first, at, task_id = records[0], records[-1].at, task_of(event)
         tracked = self._by_id.get(task_id)
         if tracked is None:

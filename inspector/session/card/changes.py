@@ -35,7 +35,7 @@ class CardHistory:
         self._versions += earlier
 
     def see(self, raw: bytes, at: float) -> None:
-        """Add the current card, which was seen at a time (`at`)."""
+        """Add the current card, which was seen at the time `at`."""
         known = next((card for card in self._versions if card.raw == raw), None)
         now = replace(known, last=at) if known else SeenCard(raw, at, at)
         self._versions = [now, *(card for card in self._versions if card is not known)]

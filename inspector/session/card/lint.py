@@ -47,6 +47,6 @@ def lint_text(text: str) -> CardText:
 
 
 def save_text(path: Path, text: str, *, replace: bool = False) -> None:
-    """Write a text to a file; raise `OSError`, or `FileExistsError` if it exists and `replace` is false."""
+    """Write a text to a file; raise `OSError`, or `FileExistsError` if the file exists and `replace` is false."""
     with path.open("w" if replace else "x", encoding="utf-8", errors="surrogatepass", newline="") as file:
         file.write(text)

@@ -30,7 +30,7 @@ class CallCounts:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityResult:
-    """A capability: its value on the card (None if missing), the observation, and whether they contradict."""
+    """A capability: its value on the card (None if missing), the observation, and whether the two contradict."""
 
     name: str
     declared: bool | None

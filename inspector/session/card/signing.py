@@ -85,7 +85,7 @@ class _KeyFetch(DocumentFetch):
         return self._append(Kind.FRAME, seen.at, [frame.raw for frame in seen.frames])
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body, read as keys if the status allows it."""
+        """Append the body; if the status is 200, read it as keys."""
         self.keys = read_answer(self.url, self.head.status if self.head else 0, body.raw)
         return self._append(Kind.BODY, body.at, [body.raw])
 

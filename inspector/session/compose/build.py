@@ -25,15 +25,15 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.units import size
 
 IN_MEMORY = 8_000_000
-"""The largest file that is read when the request is built, in bytes; larger files are read while it is sent."""
+"""The largest file in bytes that is read when the request is built; larger files are read while the request is sent."""
 LARGEST_MESSAGE = 64_000_000
-"""The largest file in a request that is built in memory, as a gRPC message is, in bytes."""
+"""The largest file in a gRPC message, in bytes: these messages are built in memory."""
 _HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{309}")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A reason why a draft has no request; `where` is `parts/0`, `parts/0/metadata`, `metadata` or similar."""
+    """A reason why no request can be built from a draft; `where` is `parts/0/metadata`, `metadata` or similar."""
 
     where: str
     words: str

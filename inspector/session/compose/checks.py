@@ -1,4 +1,4 @@
-"""Check a message against the card and the protocol; it can be sent despite the warnings."""
+"""Check a message against the card and the protocol; a message with warnings can still be sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MessageWarning:
 def check_message(
     request: SendRequest, *, stream: bool, choice: Choice, card: AgentCard, tasks: TaskFold
 ) -> tuple[MessageWarning, ...]:
-    """Return what the card does not accept, the protocol forbids, or the protocol version cannot represent."""
+    """Return warnings about what the card does not accept, the protocol forbids, or the version cannot represent."""
     checks = (
         _check_parts(request, card),
         _check_task(request, tasks),

@@ -38,10 +38,11 @@ class DraftPart:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The parts of a message, its task and context, and the response that is asked for.
+    """The parts of a message, its task and context, and the options for the response.
 
-    `blocking` waits until the task ends or needs input. `metadata` and `request_metadata` are the JSON text of an
-    object, or empty; an empty `tenant` is that of the interface; `svc_params` are HTTP headers or gRPC metadata.
+    If `blocking`, the agent responds when the task ends or needs input. `metadata` and `request_metadata` are the JSON
+    text of an object, or empty; an empty `tenant` is that of the interface; `svc_params` are HTTP headers or gRPC
+    metadata.
     """
 
     parts: tuple[DraftPart, ...]

@@ -108,7 +108,7 @@ class SavedDraft:
             return None
 
     def keep(self, draft: Draft) -> None:
-        """Write the draft, or remove the file if it is blank; raises `OSError`, `CaptureError`."""
+        """Write the draft to its file; if the draft is blank, remove the file; raises `OSError`, `CaptureError`."""
         if draft.is_blank:
             self._path.unlink(missing_ok=True)
             return

@@ -52,7 +52,7 @@ def write_text(wire: WireRequest, call: CallContext) -> str:
 def read_request(text: str, before: WireRequest, call: CallContext) -> WireRequest:
     """Read a request from text; raises `FaultError` for an invalid first line or header.
 
-    `before` is the request that the text was made from; marks of its files are replaced.
+    `before` is the request that the text was made from; marks in the text are replaced by its files.
     """
     head, *rest = _EMPTY_LINE.split(text, maxsplit=1)
     body = rest[0] if rest else ""

@@ -112,7 +112,7 @@ def write(title: str, draft: Draft, *, whole: bool = False) -> dict[str, Any]:
 
 
 def save(path: Path, title: str, draft: Draft, *, replacing: bool = False) -> None:
-    """Write a snippet to a file, with relative paths; raises `FileExistsError` unless `replacing`."""
+    """Write a snippet to a file, with relative paths; raises `FileExistsError` if it exists, unless `replacing`."""
     draft = replace(draft, parts=tuple(_placed(part, path.parent) for part in draft.parts))
     with path.open("w" if replacing else "x", encoding="utf-8", errors="replace", newline="") as file:
         file.write(as_toml(write(title, draft)))
@@ -149,7 +149,7 @@ def variables(draft: Draft) -> tuple[str, ...]:
 
 
 def fill_variables(draft: Draft, values: Mapping[str, str]) -> Draft:
-    """Replace variables by their values; in JSON, they are escaped as part of a string."""
+    """Replace variables by their values; in JSON, the values are escaped as parts of a string."""
 
     def fill(text: str) -> str:
         return _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)

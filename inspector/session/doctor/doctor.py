@@ -79,7 +79,7 @@ class Doctor:
         self._confirmed: list[Choice] = []
 
     async def examine(self) -> AsyncGenerator[Step, None]:
-        """Run the checks in order and yield each result, up to the first that cannot be run."""
+        """Run the checks in order and yield each result; stop if a failed check makes the next checks impossible."""
         text = self._session.journal.redactor.text
         async with aclosing(self._steps()) as steps:
             async for unmasked in steps:
@@ -116,7 +116,7 @@ class Doctor:
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
-        """Reach the host layer by layer; the first failure becomes the fault."""
+        """Connect to the host layer by layer (name, TCP, TLS); the first failure becomes the fault of the report."""
         place = reach.endpoint_of(self._url)
         if place is None:
             fault = Fault(
@@ -165,7 +165,7 @@ class Doctor:
         yield Step("card content", not errors, seen, 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
-        """Fetch from every URL where the card may be, up to the first that does not answer."""
+        """Fetch from every URL where the card may be; stop at the first timeout."""
         session = self._session
         credentials = session.settings.credentials_for(self._reference)
         for url in candidates(self._url):
@@ -191,7 +191,7 @@ class Doctor:
         return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
-        """Connect the session, or keep its connection and its interface if it is connected to this agent."""
+        """Connect the session; if it is already connected to this agent, keep its connection and its interface."""
         current = self._session.connection
         if current is None or current.reference not in (self._reference, self._url):
             return await self._session.connect(self._reference)
@@ -200,7 +200,7 @@ class Doctor:
         return replace(current, url=fetched.url, found=fetched.found, findings=fetched.findings)
 
     async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Check the address of an interface, and which protocol versions it supports there."""
+        """Check the address of an interface, and which protocol versions the interface supports."""
         option = interface.option
         place = reach.endpoint_of(option.interface.url)
         if place is None:
@@ -220,7 +220,7 @@ class Doctor:
                 yield answer
 
     async def _address(self, interface: InterfaceResult, place: reach.Endpoint) -> tuple[Step, bool]:
-        """Connect to an interface; the second value is True if its address cannot lead from here to the agent."""
+        """Connect to an interface; the second value is True if its address is wrong and another can be tried."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.endpoint_of(self._url) if self._url else None
         near = reach.address_scope(place.host)
@@ -248,7 +248,7 @@ class Doctor:
         for netloc in dict.fromkeys((origin, f"{host}:{place.port}")):
             url = _at(netloc, self._url, option.interface.url)
             moved = option.interface.model_copy(update={"url": url})
-            choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent as typed")
+            choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent URL that you entered")
             reason = f"the card has {place.host}, but the interface responded at {typed.host}"
             yield f" at {netloc}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason)
 
@@ -292,7 +292,7 @@ class Doctor:
             yield step
 
     async def _ask(self, name: str, choice: Choice) -> tuple[Step, bool | None]:
-        """Get a task that does not exist; the second value is whether the interface supports this version, if known."""
+        """Get a task that does not exist; return also whether the interface supports this version, None if unknown."""
         request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
         began = time.perf_counter()
         call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
@@ -326,7 +326,7 @@ class Doctor:
 
 
 def _at(netloc: str, typed: str, url: str) -> str:
-    """Return the URL of an interface at another host, with the scheme that was typed; `host:port` has no scheme."""
+    """Return the URL of an interface at `netloc`, with the scheme of `typed`; only `netloc` if `url` has no scheme."""
     if "://" not in url:
         return netloc
     parts = urlsplit(url)

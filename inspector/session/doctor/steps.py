@@ -28,7 +28,7 @@ NO_RESPONSE_HINT = "Check the log of the agent."
 """The remedy for a timeout."""
 
 _BURST = 0.005
-"""Events that arrive closer together than this, in seconds, arrived in one batch."""
+"""If all events of a stream arrive within this number of seconds, they count as one batch."""
 _BUFFERED = (
     "All events arrived at once after a long wait: check for a proxy that buffers the response, or an agent that sends "
     "nothing until it has finished."
@@ -136,9 +136,9 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Timeouts in seconds: `call` for a response, `work` for a message, `push` for a delivery after it.
+    """Timeouts in seconds: `call` for a response, `work` for a message, `push` for a delivery after the message.
 
-    A stream may be buffered if its first event arrives after more than `first_event`.
+    A batch of events counts as buffered if the first arrives after more than `first_event`.
     """
 
     call: float = 10.0
@@ -150,7 +150,7 @@ class Timeouts:
 async def try_message(
     session: Session, card: AgentCard, choice: Choice, message: str, timeouts: Timeouts
 ) -> AsyncGenerator[Step, None]:
-    """Send the message, streamed if the card declares it, and check the stream and the push notifications."""
+    """Send the message, with streaming if the card declares streaming; check the stream and the push notifications."""
     webhook: WebhookRegistration | None = None
     if card.capabilities.push_notifications:
         try:

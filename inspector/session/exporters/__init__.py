@@ -1,4 +1,4 @@
-"""The registry of export formats; their modules are imported when they are used, because they load the session."""
+"""The registry of export formats; each module is imported when its format is used, because it loads the session."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RecordFormat(Format):
     """A format of the records of a capture."""
 
     def write(self, records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
-        """Write records, each with its payload as JSON text if it can be read, piece by piece."""
+        """Yield the text of the records in pieces; each record comes with its payload, as JSON text if possible."""
         pieces: Iterator[str] = self._write(records)
         return pieces
 

@@ -80,7 +80,7 @@ def cannot_express(seen: str, hint: str) -> FaultError:
 
 
 def recorded(request: Record, binding: Binding) -> WireRequest:
-    """Return a recorded request without transport headers and masked headers."""
+    """Return a recorded request without its transport headers and without headers with masked values."""
     headers = {
         str(name): str(value)
         for name, value in request.meta["headers"]

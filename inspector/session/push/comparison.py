@@ -25,7 +25,7 @@ class Verdict(StrEnum):
     SAME = "same"
     DIFFERS = "differs"
     MISSING = "missing"
-    """A source that should report it does not."""
+    """A source does not report the aspect, although it should."""
     LATE = "not yet"
     """The response came before the last update by another source."""
 
@@ -78,7 +78,8 @@ async def ask_and_compare(
 ) -> tuple[Comparison, str]:
     """Ask the agent for a task, then compare the recorded reports about it.
 
-    With a `reason`, the agent is not asked. The second value is why there is no response, `""` if there is one.
+    `reason` is why the agent should not be asked, `""` if it should. The second value is why there is no response, `""`
+    if there is one.
     """
     failure = reason
     if not failure:

@@ -135,7 +135,7 @@ def causes(known: Evidence) -> list[Cause]:
     """Return the possible causes, the most likely first, and then those that are ruled out."""
     found = [_no_push(known), _task_ended(known), _only_at_the_end(known)]
     if known.agent_down:
-        remedy = "Start the agent again, and look in its log why it ended."
+        remedy = "Start the agent again, and look in its log for the reason why it ended."
         found.append(Cause(_AGENT_DOWN, Likely.CERTAIN, known.agent_down, remedy))
     if not known.registrations and not known.configs:
         remedy = (
@@ -193,7 +193,7 @@ def _not_stored(known: Evidence) -> Cause:
     deleted = sum(webhook.deleted for webhook in registered)
     if registered and deleted == len(registered):
         evidence = f"{deleted} deleted after being registered"
-        return Cause(_DELETED, Likely.CERTAIN, evidence, "Register another webhook: s in Webhooks.")
+        return Cause(_DELETED, Likely.CERTAIN, evidence, "Register another webhook: press s in Webhooks.")
     if known.stored is None:
         evidence = f"the agent does not list its webhooks: {known.asked}"
         return Cause(_NOT_STORED, Likely.POSSIBLE, evidence, "Look in the agent's store or log.")
@@ -218,7 +218,10 @@ def _task_ended(known: Evidence) -> Cause:
 
 def _unreachable(known: Evidence) -> Cause:
     if known.no_listener:
-        remedy = "Start the program that should listen there, or register the URL of a running receiver (listen, p)."
+        remedy = (
+            "Start the program that should listen there, or register the URL of a running receiver (a2a-inspect listen,"
+            " or p in the TUI)."
+        )
         return Cause(_UNREACHABLE, Likely.CERTAIN, f"{known.advertised}: {known.no_listener}", remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
@@ -229,8 +232,8 @@ def _unreachable(known: Evidence) -> Cause:
         return Cause(_UNREACHABLE, likely, evidence)
     if likely is Likely.RULED_OUT:
         remedy = (
-            "If the agent runs in a container: --receiver-host 0.0.0.0, and --public-url with the address at which the"
-            " container reaches this machine."
+            "If the agent runs in a container, use --receiver-host 0.0.0.0, and --public-url with the address at which"
+            " the container reaches this machine."
         )
         return Cause(_UNREACHABLE, Likely.POSSIBLE, f"{evidence}, unless it runs in a container", remedy)
     remedy = "Run curl -i with the URL on the agent's host. If that fails, use --public-url with a tunnel."
@@ -258,14 +261,14 @@ def _gave_up(known: Evidence) -> Cause:
     why = last.meta["refused"] or f"response override: {last.meta['dialled']}"
     evidence = f"{len(failed)} not accepted, the last with {last.meta['status'] or 'no response'}: {why}"
     refused = "Have the agent send what the registration requires."
-    remedy = refused if last.meta["refused"] else "Accept deliveries again: f in Webhooks."
+    remedy = refused if last.meta["refused"] else "Accept deliveries again: press f in Webhooks."
     return Cause(_GAVE_UP, Likely.CERTAIN if known.deliveries[-1] is last else Likely.POSSIBLE, evidence, remedy)
 
 
 def _other_path(known: Evidence) -> Cause:
     if not known.unknown_paths:
         return Cause(_OTHER_PATH, Likely.RULED_OUT, "no delivery came to an unregistered path")
-    remedy = "Compare the paths in Webhooks: does a proxy rewrite them, or is it a webhook of an earlier run?"
+    remedy = "Compare the paths in Webhooks: does a proxy rewrite them, or are they from webhooks of an earlier run?"
     evidence = f"{known.unknown_paths} deliveries came to unregistered paths"
     return Cause(_OTHER_PATH, Likely.LIKELY, evidence, remedy)
 
@@ -274,7 +277,7 @@ def _only_at_the_end(known: Evidence) -> Cause:
     if known.ended is not None or not known.state:
         return Cause(_AT_THE_END, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
     evidence = f"the task is {short(known.state)}; SDKs before 1.0 push once, when it has ended"
-    remedy = "Wait for the task to end, or cancel it, and see whether that is pushed."
+    remedy = "Wait for the task to end, or cancel it, and see whether the agent pushes the final state."
     return Cause(_AT_THE_END, Likely.POSSIBLE, evidence, remedy)
 
 

@@ -55,10 +55,10 @@ class Counterpart(NamedTuple):
 
 @dataclass(slots=True)
 class _Reported:
-    """The reports of one source: the records by content, in order, and by task the last status.
+    """The reports of one source: the records of each content in order, and the last status of each task.
 
-    `reached` has, by task, the last record of this source that the other source reported, too; 0 for none. `full` is
-    whether contents were forgotten.
+    `reached` has, for each task, the last record of this source whose update the other source reported, too; 0 for
+    none. `full` is whether contents were forgotten.
     """
 
     records: dict[_Content, array[int]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Reported:
     full: bool = False
 
     def of(self, content: _Content) -> array[int]:
-        """Return the records with a content, for appending; a new content may displace the oldest content."""
+        """Return the records with a content, to add more to them; a new content may displace the oldest content."""
         known = self.records.get(content)
         if known is None:
             if len(self.records) >= _MOST:
@@ -252,7 +252,7 @@ class Reconciliation:
 
     @property
     def overtaken(self) -> int:
-        """Return how many pushes came after the push of a later update, by the order of the stream."""
+        """Return how many pushes came after the push of an update that the stream reported later."""
         overtaken, earliest = 0, math.inf
         for update in reversed([update for update in self.both if update.what == "status"]):
             at = update.reports[Source.PUSH].at
@@ -290,8 +290,9 @@ class Reconciliation:
 class TaskMatcher:
     """Folds the events of one task by source, and matches its updates.
 
-    `accounts` has the task as each source reported it. `response` has the task as the last response with the whole
-    task, and later responses, reported it. `orders` has the status updates of each source, as state and text.
+    `accounts` has the task as each source reported it. `response` has the task as reported by the last response that
+    contains the whole task and by the responses after it. `orders` has the status updates of each source, as state and
+    text.
     """
 
     def __init__(self, task_id: str) -> None:
@@ -339,7 +340,7 @@ class TaskMatcher:
         return Reconciliation(updates, events, ended)
 
     def _add_status(self, sourced: SourcedEvent, status: TaskStatus, *, snapshot: bool) -> None:
-        """Number the reports of a status; timestamps cannot match them: some agents send these by one source only."""
+        """Add a numbered report of a status; timestamps are not compared: some agents send them by one source only."""
         text = text_of(status.message)
         key = (status.state, text)
         if snapshot and self._last.get(sourced.source) == key:
@@ -388,7 +389,7 @@ def _sourced_event(capture: Capture, record: Record) -> SourcedEvent | None:
 
 
 def content_of(artifact: AssembledArtifact) -> str:
-    """Return the content of an artifact as text, so that two can be compared."""
+    """Return the content of an artifact as text, so that two artifacts can be compared."""
     others = [dump(part.to_json()).decode("utf-8", "replace") for part in artifact.other_parts]
     return "\n".join([str(artifact.text), *others])
 

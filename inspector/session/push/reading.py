@@ -81,7 +81,7 @@ def read(value: Json | Unreadable, registered: str = "") -> Reading:
 
 
 class Template(NamedTuple):
-    """A status update from which bodies with the same fingerprint are read: only members of its status differ.
+    """A status update; bodies with the same fingerprint differ from it only in members of the status.
 
     `path` has the names of the members that lead to the status in the JSON of a body.
     """

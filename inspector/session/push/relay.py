@@ -14,7 +14,7 @@ from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, Forward
 
 _MOST_STORED = 200
 _MOST_STORED_BYTES = 32 * 1024 * 1024
-"""How many deliveries are kept in memory, unmasked, to be sent again; and how many bytes of them."""
+"""The largest number of deliveries, and of their bytes, that are kept in memory, unmasked, to be sent again."""
 _MOST_WAITING = 1000
 """How many deliveries may wait to be forwarded; more are dropped."""
 
@@ -38,7 +38,7 @@ class Relay:
         self.dropped = 0
 
     def offer(self, seq: int, delivery: Delivery) -> None:
-        """Store a delivery for `resend`, and queue it for forwarding if `url` is set and it was accepted."""
+        """Store a delivery for `resend`, and queue it for forwarding if `url` is set and the delivery was accepted."""
         self._stored[seq] = parcel = ForwardedRequest(delivery.method, delivery.headers, delivery.body)
         self._size += len(delivery.body)
         while len(self._stored) > _MOST_STORED or self._size > _MOST_STORED_BYTES:

@@ -57,7 +57,7 @@ class PushService:
         self._judge = PushJudge(tasks)
         self._last_head: tuple[tuple[object, ...], tuple[str, tuple[tuple[str, str], ...]]] = (), ("", ())
         self._last_checks: tuple[tuple[object, ...], Sequence[_Row]] = (), ()
-        """Cached results of masking, because most deliveries have the same head and checks as the previous."""
+        """Cached results of masking, because most deliveries have the same head and checks as the previous delivery."""
         self._receiver_options: dict[str, Any] = {"host": host, "port": port, "public_url": public_url, "tls": tls}
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)
@@ -139,7 +139,7 @@ class PushService:
         return WebhookRegistration(registration, task_id, version)
 
     def plan(self, message_id: str, task_id: str, version: str = "") -> WebhookRegistration | None:
-        """Make the registration that a message will carry; None if its task has one already.
+        """Make the registration that a message will contain; None if its task already has a registration.
 
         The same registration is returned until a parameter changes, so that it can be shown before the message is sent.
         `confirm` adds it to the registrations.
@@ -235,7 +235,7 @@ class PushService:
     def _latency_of(self, event: Event | Unreadable, delivery: Delivery) -> float | None:
         """Return how many seconds after the change of state a delivery came, None if that is unknown.
 
-        Without a timestamp of the agent, the change has the time of the streamed event, if there is one.
+        Without a timestamp from the agent, the change has the time at which its event was streamed, if it was.
         """
         if not isinstance(event, Task | TaskStatusUpdateEvent) or not event.status.state:
             return None

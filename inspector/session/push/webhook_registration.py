@@ -19,11 +19,11 @@ from inspector.wire.receiver.registration import Proof, Registration
 
 @dataclass(slots=True)
 class WebhookRegistration:
-    """A registration with its task, `""` until the agent has named it, and the counts of its deliveries.
+    """A registration with its task (`""` until the agent has named the task) and the counts of its deliveries.
 
     `version` is the protocol version of the registration, `config_id` its id at the agent. `stored` is whether the
-    agent has it, None if unknown; `failed` is why the registration failed, `""` if it did not. `failing` counts the
-    deliveries that were answered with an override.
+    agent has stored it, None if unknown; `failed` is why the registration failed, `""` if it did not. `failing` counts
+    the deliveries that were answered with an override.
     """
 
     registration: Registration
@@ -75,7 +75,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
         return [webhook for webhook in self if webhook.task_id == task_id] if task_id else []
 
     def of(self, registration: Registration | None) -> WebhookRegistration | None:
-        """Return the registration with this registration of the receiver, None for none."""
+        """Return the `WebhookRegistration` of a registration of the receiver, None if there is none."""
         for webhook in reversed(self):  # the newest get most deliveries
             if webhook.registration is registration:
                 return webhook
@@ -89,7 +89,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
         webhook: WebhookRegistration | None,
         task_id: str,
     ) -> None:
-        """Update the state of registrations after a call; `webhook` was sent with a message, which created the task."""
+        """Update registrations after a call; `webhook` was sent with the message of the call, `task_id` is its task."""
         match request:
             case PushConfig():
                 self._update_set(request, answer, fault)

@@ -76,7 +76,7 @@ class FileFacts:
 
 
 def decode(encoded: str) -> DecodedFile | None:
-    """Decode base64, None if it is invalid; line breaks, the URL-safe alphabet and missing padding are problems."""
+    """Decode base64, None if it is invalid; line breaks, the URL-safe alphabet and missing padding become problems."""
     try:
         return DecodedFile(base64.b64decode(encoded, validate=True))
     except (binascii.Error, ValueError):
@@ -101,7 +101,7 @@ def decode(encoded: str) -> DecodedFile | None:
 
 
 def file_facts(content: bytes, declared: str = "", problem: str = "") -> FileFacts:
-    """Return the facts about a content; `declared` is its media type, `problem` that of its base64."""
+    """Return the facts about a content; `declared` is its declared media type, `problem` the problem of its base64."""
     looks_like = detect_type(content)
     problems = [problem] if problem else []
     stated = declared.partition(";")[0].strip().lower()

@@ -1,4 +1,4 @@
-"""Describe the position of a record in its exchange: its number among the events, and the time since the previous."""
+"""Describe the position of a record in its exchange: the number of the event, and the time since the record before."""
 
 from __future__ import annotations
 

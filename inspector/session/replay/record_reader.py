@@ -26,7 +26,7 @@ class RecordReader:
             reader = self._streams.get(record.exchange)
             if reader is None:
                 reader = self._streams[record.exchange] = FrameReader(self._decoder(record))
-            # The reader only searches the text in the bytes, so the whole block can be its data.
+            # The reader only searches the bytes for the text, so the whole SSE block can be used as the data.
             [event] = reader.read((Frame(record.raw, record.raw),), lambda: True)
             return event.said
         if record.kind is Kind.END:

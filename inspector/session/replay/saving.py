@@ -22,7 +22,7 @@ LONGEST = 100
 
 _LONGEST_SUFFIX = 16
 _MOST_READ = 4 * LONGEST
-"""If a name is longer than twice this number of characters, only its beginning and its end, this long, are read."""
+"""Of a name with more than twice this number of characters, only this number is read at its beginning and its end."""
 
 _FORBIDDEN = frozenset('<>:"/\\|?*')
 _RESERVED = frozenset(

@@ -38,7 +38,7 @@ class Sign(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a difference, cut to a length that can be shown; `lead` is the unchanged text before it."""
+    """One line of a difference, cut to a length that can be shown; `lead` is the unchanged text before `text`."""
 
     sign: Sign
     text: str

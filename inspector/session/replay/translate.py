@@ -24,7 +24,7 @@ class Translation(NamedTuple):
 
 
 def dialect_name(dialect: Dialect) -> str:
-    """Return the protocol version of a dialect, with its JSON format if the version has two."""
+    """Return the protocol version of a dialect, with its JSON format if the version has two formats."""
     alone = sum(other.version == dialect.version for other in ALL) <= 1
     return dialect.version if alone else f"{dialect.version} {'JSON-RPC' if dialect.methods else 'ProtoJSON'}"
 
