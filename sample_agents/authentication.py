@@ -24,7 +24,7 @@ _REALM = "a2a-mock"
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The parts of a request that can hold credentials; header names are in lower case."""
+    """The parts of a request that can contain credentials; header names are in lower case."""
 
     headers: Mapping[str, str]
     query: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class Authenticator:
 
     @property
     def challenge(self) -> Mapping[str, str]:
-        """Return the headers of a 401. No scheme is registered for API keys: `ApiKey` is used."""
+        """Return the headers of a 401. API keys have the scheme `ApiKey`, because no scheme is registered for them."""
         word = {"basic": "Basic", "api-key": "ApiKey"}.get(self._kind, "Bearer")
         return {"WWW-Authenticate": f'{word} realm="{_REALM}"'}
 

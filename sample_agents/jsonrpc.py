@@ -1,4 +1,4 @@
-"""Serve JSON-RPC: each version at its path, and there also the methods of other versions if their names differ."""
+"""Serve JSON-RPC: each version at its own path, which also accepts the methods of the other versions."""
 
 from __future__ import annotations
 
@@ -131,6 +131,6 @@ class JsonRpc:
 
 
 def _request_id_of(value: Json) -> str | int | float | None:
-    """Return the id of a request, None if it has no valid one; the response to an invalid request needs it, too."""
+    """Return the id of a request, None without a valid id; the error for an invalid request contains the id, too."""
     request_id = value.get("id") if isinstance(value, dict) else None
     return request_id if isinstance(request_id, str | int | float) and not isinstance(request_id, bool) else None

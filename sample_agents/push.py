@@ -102,7 +102,7 @@ class PushSender:
             add_revision = target.version.add_revision(event, record.changes)
             return _Delivery(target, lambda: add_revision, FaultPlan(record.faults), replaceable=False)
         snapshot = record.snapshot()
-        # Each body is the whole task: sending one for every chunk would be quadratic in the number of chunks.
+        # Each body is the whole task: with a delivery for every chunk, the sent data would be quadratic in the chunks.
         return _Delivery(
             target, snapshot.task, FaultPlan(record.faults), replaceable=isinstance(event, TaskArtifactUpdateEvent)
         )

@@ -1,4 +1,4 @@
-"""Hold tasks in memory, with history, artifacts, subscriptions and webhooks; the number of tasks is bounded.
+"""Keep tasks in memory, with history, artifacts, subscriptions and webhooks; the number of tasks is bounded.
 
 A storage can also save each task when its behaviour pauses or ends.
 """
@@ -41,7 +41,7 @@ MAX_BEHIND = 256
 """The maximum number of queued events of a subscription before its task waits."""
 _BATCH = 64
 _YIELD_EVERY = 32
-"""How many events a task publishes before it yields; if it yielded after each, each would be sent in its own packet."""
+"""How many events a task publishes before it yields; a yield after each would send every event in its own packet."""
 
 _sequence_numbers = itertools.count(1)
 

@@ -128,7 +128,7 @@ _WORKING, _REPLYING = TaskBehaviour(_SKILL, _run), MessageBehaviour(_SKILL, _rep
 
 
 class WithTckBehaviours:
-    """Behaviours with those for the compatibility kits added; only the extended card shows them."""
+    """Adds the behaviours for the compatibility kits to other behaviours; only the extended card lists them."""
 
     def __init__(self, behaviours: BehaviourProvider) -> None:
         self._behaviours = behaviours

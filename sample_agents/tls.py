@@ -18,7 +18,7 @@ _SCHEME = "client_certificate"
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """A certificate chain and its key as PEM files; with `client_ca`, clients need a certificate signed by it."""
+    """A certificate chain and its key as PEM files; with `client_ca`, clients need a certificate signed by that CA."""
 
     certificate: Path
     key: Path

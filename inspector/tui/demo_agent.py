@@ -11,10 +11,10 @@ _STOP_SECONDS = 5.0
 
 
 class DemoAgent:
-    """Starts the agent, which ends when its standard input is closed, at the latest with this process."""
+    """Starts the process of the agent, which ends when its standard input is closed or when this process ends."""
 
     def __init__(self) -> None:
-        # -P: a folder with the name of a package in the working directory must not be imported.
+        # -P: do not import a folder in the working directory that has the name of a package.
         command = [sys.executable, "-P", "-m", "inspector.sample_agents.demo"]
         pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, text=True)  # noqa: S603

@@ -12,7 +12,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.tui.demo_agent import DemoAgent
 
 SWITCH_SECONDS = 0.001
-"""The thread switch interval: the thread that reads keys needs the interpreter several times for each key."""
+"""The thread switch interval in seconds; short, as each key needs several switches to the thread that reads keys."""
 
 
 def run(options: Options) -> int:
@@ -22,7 +22,7 @@ def run(options: Options) -> int:
         hint = "Set TERM to the type of the terminal, or use a subcommand such as send, card get or task get."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
     demo_agent = DemoAgent() if options.demo else None
-    gc.disable()  # until the modules are loaded: garbage collection would last a tenth of the start
+    gc.disable()  # until the modules are loaded: garbage collection would take a tenth of the start-up time
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 
     sys.setswitchinterval(SWITCH_SECONDS)

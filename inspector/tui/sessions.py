@@ -32,14 +32,14 @@ from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 _GC_THRESHOLDS = (20_000, 20, 50)
-"""The thresholds of the garbage collector: drawing creates thousands of objects, hardly any of them in a cycle."""
+"""The thresholds of the garbage collector, high because drawing creates thousands of objects, hardly any in a cycle."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
 
 def freeze_loaded_modules() -> None:
-    """Leave the loaded modules out of garbage collection, which would delay keys by 100 ms.
+    """Exclude the loaded modules from garbage collection, because collecting them would delay keys by 100 ms.
 
-    Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first one.
+    Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first app.
     """
     if not gc.get_freeze_count():
         gc.freeze()
@@ -65,7 +65,7 @@ class Sessions:
 
     async def connect(self, reference: str) -> None:
         """Connect to an agent, given by URL, card file or `DEMO`, in a new session."""
-        async with self._opening:  # an attempt that is cancelled closes its session first
+        async with self._opening:  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
                 try:
                     reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
@@ -143,7 +143,7 @@ class Sessions:
         boot = self._frame()
         view = boot.view if isinstance(boot, BootScreen) else ""
         workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
-        workbench.set_classes(boot.classes)  # the width classes; changing them would style all widgets again
+        workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()

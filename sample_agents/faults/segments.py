@@ -13,8 +13,8 @@ from ..task_store import Subscription
 class Segment:
     """Consecutive events of a subscription to which the same faults apply.
 
-    `remaining` are its first events and, after `events`, the first of the next segment; they are empty if the
-    subscription has ended. `sent_count` counts the events that were yielded.
+    `remaining` contains the first events of the segment. When `events` is exhausted, it contains the first events of
+    the next segment, or nothing if the subscription has ended. `sent_count` counts the events that were yielded.
     """
 
     def __init__(self, subscription: Subscription, remaining: list[Event]) -> None:

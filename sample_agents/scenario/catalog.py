@@ -45,7 +45,7 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Triggers:
-    """The behaviours by what selects them; if two scenarios share a trigger, the later scenario has it."""
+    """The behaviours by trigger: skill id, first word or messageId prefix. The last scenario with a trigger is used."""
 
     by_id: Mapping[str, Behaviour]
     by_word: Mapping[str, Behaviour]

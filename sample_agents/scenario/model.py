@@ -40,7 +40,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """A new task state with a message; `answers` if the agent then waits for a reply.
+    """A new task state with a message; if the agent then waits for a reply, `answers` has the steps for each reply.
 
     If no answer matches the reply, the question is repeated.
     """

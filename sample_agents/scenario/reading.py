@@ -95,7 +95,7 @@ def _response(table: Table) -> Reply | tuple[Step, ...]:
     if reply is None:
         return _steps(tables)
     if len(tables) > 1:
-        reply.fail("message and echo respond without a task; they must be the only step.")
+        reply.fail("message and echo respond without a task; each of them must be the only step.")
     if "echo" in reply:
         reply.get("echo", bool, True)
         parts: tuple[Content, ...] = ()

@@ -1,4 +1,4 @@
-"""Run the steps of a scenario: for each message to a task, those up to the next question."""
+"""Run the steps of a scenario: each message to a task runs the steps up to the next question."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ ScheduledStep = tuple[Step, StepContext]
 def current_turn_steps(
     scenario: Scenario, steps: Sequence[Step], messages: Sequence[Message]
 ) -> Iterator[ScheduledStep]:
-    """Yield the steps for the last of the messages of a task.
+    """Yield the steps for the last message of a task.
 
     The position in the scenario follows from the messages alone, so it is not stored.
     """

@@ -20,7 +20,7 @@ def lines_of(text: str) -> Mapping[Path, int]:
 
 
 class _Scan:
-    """One pass over a document that `tomllib` accepts, so that no syntax is checked."""
+    """One pass over a document that `tomllib` accepts, so the syntax is not checked."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -111,13 +111,13 @@ class SettingForms:
 
     def _ask_context(self) -> None:
         known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
-        choices = [Choice(_NEW, "a new context, or that of the task")]
+        choices = [Choice(_NEW, "a new context, or the context of the task")]
         choices += [Choice(context, context) for context in [*known][:_MOST_TASKS]]
         chosen = self._draft().context_id
         self._ask_id("CONTEXT", "the id of a context", choices, chosen, lambda value: self._take(context_id=value))
 
     def _ask_message_id(self) -> None:
-        """Ask for the message id: the present id, a new id, or that of a sent message, for a retry."""
+        """Ask for the message id: the present id, a new id, or (for a retry) the id of a sent message."""
         requests = self._session.journal.capture.select(kinds=(Kind.REQUEST,))[-_MOST_REQUESTS:]
         found = ((sent_message(record), record) for record in reversed(requests))
         messages = [(sent.message.message_id, record.label) for sent, record in found if sent]

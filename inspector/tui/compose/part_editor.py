@@ -42,7 +42,7 @@ _MOST_READ = 10_000
 
 
 class Candidate(NamedTuple):
-    """A file or folder: the path to type, its size or kind in words, and whether it is a folder."""
+    """A file or folder: the path to type, the text after its name (a size or `folder`), and whether it is a folder."""
 
     path: str
     words: str
@@ -55,7 +55,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(typed: str) -> tuple[list[Candidate], str]:
-    """Return the files and folders that begin with a path, folders first, and the reason if there are none.
+    """Return the files and folders whose path begins with `typed`, folders first; if there are none, return the reason.
 
     Hidden files are included once their dot is typed.
     """
@@ -75,9 +75,9 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
 
 
 def completed(typed: str, found: Sequence[Candidate]) -> str:
-    """Return the path with the beginning that all candidates share, as a shell completes it.
+    """Extend the typed path to the beginning that all candidates share, like the completion of a shell.
 
-    Candidates that were found for another path do not change it.
+    Candidates that were found for another path do not change the typed path.
     """
     common = os.path.commonprefix([candidate.path for candidate in found])  # noqa: RUF071 - letters are completed, not folders
     return common if len(common) > len(typed) and common.lower().startswith(typed.lower()) else typed
@@ -160,7 +160,7 @@ class PartEditor(Vertical):
 
     @property
     def part(self) -> DraftPart | None:
-        """The part with the present values of the fields, reported or not."""
+        """The part with the present values of the fields, even if a change has not been reported yet."""
         if self._part is None:
             return None
         value = self._part.value
@@ -175,7 +175,7 @@ class PartEditor(Vertical):
         return self._part is not None and len(self._part.value) > MOST
 
     def show_part(self, index: int, part: DraftPart) -> None:
-        """Show a part; the placeholders are what is sent for empty fields."""
+        """Show a part; the placeholder of media type and file name is the value that is sent if the field is empty."""
         self._part, self.index = part, index
         one_line = part.kind in _ONE_LINE
         shown = {

@@ -26,7 +26,7 @@ from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
-"""Headers that every request has; they are shown in one line after the others."""
+"""Headers that every request has; they are shown in one line after the other headers."""
 
 
 class RawArea(VerbatimArea):

@@ -15,7 +15,7 @@ from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
 
 class Form(NamedTuple):
-    """A schema and its origin in words."""
+    """A schema and a text that describes its origin."""
 
     title: str
     schema: Mapping[str, Any]
@@ -35,7 +35,7 @@ def forms_of(session: Session, task_id: str) -> list[Form]:
 
 
 def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None]) -> None:
-    """Open the form of the only schema, or ask for a schema; `done` is called with the JSON of the values."""
+    """Open the form of a schema, and ask which if there are several; `done` is called with the values as JSON."""
     if len(found) == 1:
         _open(app, found[0], done)
         return

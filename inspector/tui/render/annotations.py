@@ -13,9 +13,9 @@ from inspector.session.session import Session
 class Annotation(NamedTuple):
     """The annotations of a record.
 
-    `paired` is true if the task is reported by stream and by push. `matched` is whether the other of the two reported
-    the same event, None while that is unknown; `seq` is the record of the other, 0 for none, and `delay` the seconds
-    from the streamed event to the push.
+    `paired` is true if both stream and push report the task. `matched` is whether the other channel reported the same
+    event, None while that is unknown. `seq` is the matching record of the other channel, 0 for none, and `delay` is the
+    time from the streamed event to the push in seconds.
     """
 
     bookmarked: bool = False
@@ -39,7 +39,7 @@ class Annotations:
         self._matcher = session.push.matcher
 
     def of(self, record: Record, row: Row | None = None) -> Annotation:
-        """Return the annotations of a record, or of one of the records that its row folds."""
+        """Return the annotations of a record; a folded row has the bookmarks and remarks of all its records."""
         seqs = [record.seq]
         if row is not None and row.records > 1:
             seqs = [seq for seq in self._marks.within(row.first, row.last) if self._is_folded_with(seq, record)]

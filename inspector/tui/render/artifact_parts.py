@@ -64,7 +64,7 @@ class Section:
 
 
 class Sections:
-    """The sections of one artifact, updated from the place where the artifact grew."""
+    """The sections of one artifact; an update reads only the content that was added since the last update."""
 
     def __init__(self, artifact: AssembledArtifact) -> None:
         self.artifact = artifact
@@ -74,7 +74,7 @@ class Sections:
         self._text = 0
 
     def fits(self, artifact: AssembledArtifact | None) -> bool:
-        """Return whether these are the sections of an artifact or of its beginning."""
+        """Return whether these sections belong to this artifact, and it has only grown since the last update."""
         return artifact is self.artifact and artifact.revision == self.revision
 
     def update(self) -> None:
@@ -196,7 +196,7 @@ def artifact_of(message: Message) -> AssembledArtifact:
 
 
 def read_file(section: Section, view: Representation) -> tuple[bytes, FileFacts | None, Picture | None, str]:
-    """Return the bytes of a file, the facts about them, the image if it is to be drawn, and why there is none."""
+    """Return the bytes of a file, facts about them, the image for the image view, and why it cannot be drawn."""
     raw = section.part.raw if section.part is not None else None
     decoded = decode(raw) if raw is not None else None
     if decoded is None:

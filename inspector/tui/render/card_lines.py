@@ -59,7 +59,7 @@ class CardLine(NamedTuple):
 
 
 class FindingsByMember:
-    """The findings of a card by member, to be shown below its row; `take` removes those that it returns."""
+    """The findings of a card by member, shown below the row of the member; `take` removes what it returns."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
         self._by_member: dict[str, list[Finding]] = defaultdict(list)
@@ -81,7 +81,7 @@ class FindingsByMember:
 
 
 def _member(pointer: str) -> str:
-    """Return the member of the card that a pointer leads into, for a list with the number of the item."""
+    """Return the member of the card that a pointer leads into; for an item of a list, with its number (`skills/3`)."""
     steps = pointer.split("/")[1:3]
     return "/".join(steps) if len(steps) == 2 and steps[1].isdigit() else "".join(steps[:1])
 

@@ -30,11 +30,11 @@ class Glyphs:
     bookmark: str
     remark: str
     light: str
-    """The status of a connection."""
+    """The sign for the status of the connection."""
     horizontal: str
     vertical: str
     levels: str
-    """The signs of small charts: for nothing, and for eight heights from low to high."""
+    """The bars of small charts: an empty bar, then eight heights from low to high."""
 
     def state_glyph(self, state: str) -> str:
         """Return the sign of a task state; for an unknown state, that of the unspecified state."""

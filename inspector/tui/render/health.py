@@ -16,7 +16,7 @@ SPARKS = 12
 
 _WIDE_SPARKS = 32
 _IDLE = 2.0
-"""Seconds without an event from which on the idle time is highlighted."""
+"""After this many seconds without an event, the idle time is highlighted."""
 _LABEL = 14
 
 
@@ -36,7 +36,7 @@ def rate(events_a_second: float) -> str:
 
 
 def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
-    """Return the state of a stream and its measures, the most important first, in styles of content.
+    """Return the state of a stream and its measures, the most important first, in styles of Textual's `Content`.
 
     `well` is false for a stream that ended without a fault while its task was running.
     """

@@ -1,6 +1,7 @@
 """Images as half cells: decoded within limits and scaled down, drawn with `textual-image` if it is installed.
 
-Half cells are coloured letters. Other ways to draw send commands to the terminal, which data from agents never may.
+Half cells are coloured letters. Other ways to draw an image send commands to the terminal, and data from agents must
+never become commands.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ _MOST_PIXELS = 16_000_000
 """An image of more pixels is not decoded: each needs four bytes of memory."""
 
 _SIDE = 400
-"""The most pixels of a side that are drawn; no screen shows more half cells."""
+"""The maximum width and height of a drawn image in pixels; no screen shows more half cells."""
 
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
 _BROKEN = (OSError, ValueError, SyntaxError, EOFError, struct.error, IndexError, KeyError, TypeError, MemoryError)
-"""The errors of decoders for bytes that are not an image."""
+"""The exceptions that image decoders raise for invalid bytes."""
 
 
 class ImageError(Exception):
@@ -49,7 +50,8 @@ def can_draw() -> bool:
 def _halfcells() -> type:
     """Return the class that draws half cells.
 
-    The import would query the terminal, and its answer would be read as keys; without `__stdout__` there is no query.
+    On import, `textual_image` queries the terminal, and the response would be read as keys. Without `__stdout__`, it
+    sends no query.
     """
     names = vars(sys)
     stdout = names["__stdout__"]

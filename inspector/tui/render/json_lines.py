@@ -15,12 +15,12 @@ from inspector.tui.render.highlight import MOST_HITS, MOST_LINES, highlighted, n
 from inspector.tui.render.text_lines import Line, Piece
 
 Value: TypeAlias = Any
-"""A JSON value, of Python's types or as `read` returns it."""
+"""A JSON value: the types of `json.loads`, or `Numeral` and `Members`, which `read` returns."""
 
 LONGEST = 200
 """The most characters that are shown of one string, name or number."""
 _BLOB = 48
-"""The most characters that are shown of a longer string without spaces (base64, a token)."""
+"""The most characters that are shown of a long number, or of a long string without spaces (base64, a token)."""
 _DEEPEST = 40
 """The deepest level that is indented further than its parent."""
 
@@ -159,7 +159,7 @@ class JsonLines:
         return str(value) if isinstance(value, str) else _dump(value)
 
     def json(self, index: int) -> str:
-        """Return the value that a line begins or ends as JSON text, `""` for the line after a cut."""
+        """Return the value that a line begins or ends as JSON text, `""` for the line that reports a cut."""
         at = self._beginning(index)
         return _dump(self._nodes[at].value) if at >= 0 else ""
 
@@ -256,7 +256,7 @@ class JsonLines:
         return 0 <= index < len(self._visible) and self._nodes[self._visible[index]].kind is _Kind.OPEN
 
     def _beginning(self, index: int) -> int:
-        """Return the node where the value of a line begins, -1 for the line after a cut."""
+        """Return the node where the value of a line begins, -1 for the line that reports a cut."""
         if not 0 <= index < len(self._visible):
             return -1
         at = self._visible[index]

@@ -32,7 +32,7 @@ def markdown_lines(text: str, width: int) -> list[Line]:
 
 
 def in_one_line(text: str, width: int) -> str:
-    """Return the beginning of Markdown as plain text, a little more than fits a width."""
+    """Return the beginning of Markdown as plain text, cut a little beyond the width."""
     lines = markdown_lines(text[: 4 * width], 2 * width)
     return " ".join("".join(piece for piece, _ in line).strip() for line in lines)
 
@@ -40,7 +40,7 @@ def in_one_line(text: str, width: int) -> str:
 class GrowingMarkdown:
     """Growing Markdown as lines: a complete block is laid out once, the last block whenever text is appended.
 
-    A block ends at an empty line, or is a fence; a block of more than `LONGEST` characters is cut between lines.
+    A block ends at an empty line or is fenced code; a block of more than `LONGEST` characters is cut between lines.
     Characters beyond `limit` are only counted, and a last line shows the count.
     """
 

@@ -12,16 +12,16 @@ from textual.color import Color
 from textual.filter import LineFilter
 
 REPLACEMENT = "\ufffd"
-"""The replacement, one cell wide, for a character without a picture."""
+"""The replacement, one cell wide, for a dangerous character that has no control picture in Unicode."""
 
 _OTHERS = (
     *range(0x80, 0xA0),  # C1: a terminal reads U+009B like ESC [
     *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # change the direction of text
     *(0x2028, 0x2029),  # some terminals break the line
-    *range(0xD800, 0xE000),  # no encoding has them
+    *range(0xD800, 0xE000),  # surrogates, which cannot be encoded
 )
 _CLEAN: Mapping[int, str] = {
-    **{code: chr(0x2400 + code) for code in range(0x20)},  # U+2400 and on are pictures of C0
+    **{code: chr(0x2400 + code) for code in range(0x20)},  # U+2400 to U+241F are the pictures of C0
     0x7F: "\u2421",
     **dict.fromkeys(_OTHERS, REPLACEMENT),
 }
@@ -35,7 +35,7 @@ class OutputFilter(LineFilter):
     """Replaces control characters and removes dangerous links in a line, keeping its width.
 
     It runs before other filters, because they remove the flag of control segments. It applies the `others` itself,
-    because Textual builds a strip of every line for each filter.
+    because Textual would build a new strip of every line for each filter.
     """
 
     def __init__(self, others: Sequence[LineFilter] = ()) -> None:
@@ -53,7 +53,7 @@ class OutputFilter(LineFilter):
 
 
 class CleanOutput(RenderHook):
-    """Sanitises what a Rich console prints: the tracebacks of a crashed app, for which there is no filter any more."""
+    """Sanitises what a Rich console prints: tracebacks of a crashed app are printed without the `OutputFilter`."""
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         """Wrap each renderable."""

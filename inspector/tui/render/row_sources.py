@@ -16,9 +16,9 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
 
 POLL_COLUMN = 5
-"""The column of the polling interval among the cells of a task."""
+"""The index of the polling interval among the cells of a task."""
 _NEAR = 8
-"""The number of rows before a row that are searched for a row with a task."""
+"""How many rows before a row are searched for the nearest row with a task."""
 
 
 class TimelineRows:

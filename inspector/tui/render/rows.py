@@ -54,7 +54,7 @@ _MARKS = (
     _ORDER_MARK,
     ("schema", "content-type", "json", "size", "encoding", "method"),
 )
-"""The checks behind each of the five marks of a delivery."""
+"""The checks that each of the five marks of a delivery combines."""
 
 
 def state_style(state: str) -> str:
@@ -243,7 +243,7 @@ def delivery_row(record: Record, glyphs: Glyphs, annotation: Annotation = NO_ANN
 
 
 def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
-    """Return the verdict in five marks (token, authorization, signature, order, shape), each for its worst check.
+    """Return the verdict as five marks (token, authorization, signature, order, schema), each with its worst result.
 
     Deliveries that are late or repeated have the mark of a warning, because the order is not guaranteed.
     """

@@ -46,8 +46,8 @@ _STEP = 65_536
 class WrappedText:
     """A sanitised text in rows, broken between words or, without `words`, anywhere.
 
-    A row keeps the space or the line break that ends it, so the joined rows are the text. `head` is our own line above
-    the text. Characters beyond `limit` are only counted, and a last line shows the count.
+    A row keeps the space or the line break that ends it, so the joined rows are the text. `head` is a line above
+    the text that is not part of it. Characters beyond `limit` are only counted, and a last line shows the count.
     """
 
     def __init__(self, text: str = "", *, words: bool = True, style: str, head: str = "", limit: int = LIMIT) -> None:
@@ -81,7 +81,7 @@ class WrappedText:
         self._missing += len(text) - at
 
     def take_back(self, text: str) -> bool:
-        """Remove the text that was appended last; without effect and False if it was not shown unchanged."""
+        """Remove the text that was appended last; do nothing and return False if it was not shown unchanged."""
         if self._missing or not text.isascii() or not text.replace("\n", "").isprintable():
             return False
         left, first = len(text), len(self._rows)
@@ -164,7 +164,7 @@ class WrappedText:
 
 
 def _between_words(text: str, start: int, cut: int) -> int:
-    """Return the last position at or before `cut` where a row may end; a space after the edge belongs to the row."""
+    """Return the last position at or before `cut` where a row may end; a space at `cut` stays in the row."""
     if text[cut] == " ":
         return cut + 1
     if not text.isascii() and 2 in {get_character_cell_size(text[cut]), get_character_cell_size(text[cut - 1])}:
@@ -173,7 +173,7 @@ def _between_words(text: str, start: int, cut: int) -> int:
 
 
 def _reach(text: str, start: int, end: int, width: int) -> int:
-    """Return the end of the part of `text[start:end]` that fits the width, at least one letter with its marks."""
+    """Return the position up to which `text[start:end]` fits the width: at least a letter with its combining marks."""
     at = min(end, start + width)
     if text.isascii():
         return at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 MINUTES = 100
-"""The number of seconds from which on a time is shown in minutes and seconds."""
+"""From this number of seconds on, a time is shown in minutes and seconds."""
 
 
 def relative(seconds: float) -> str:

@@ -19,12 +19,12 @@ from inspector.wire.reach import Reachable
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
-"""The members of `Likely` in their order; a cause after these is ruled out."""
+"""The label and style of each member of `Likely`, in their order, except the last: ruled out."""
 _WHAT = 26
 _CELL = 11
 _MEANWHILE = {None: "", True: "; the task did not change meanwhile", False: "; the task continued meanwhile"}
 _SOURCES = {"stream": "stream", "push": "push", "response": "response"}
-"""The values of `Source`, which is loaded after the first frame, and their titles."""
+"""The title of each member of `Source` by its value, because `Source` is imported only after the first frame."""
 
 
 def receiver_lines(address: str, public_url: str, reach: Reachable) -> list[Content]:

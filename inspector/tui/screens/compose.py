@@ -45,7 +45,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The message, and its call if the user sent it; `is_raw` if the call sends an edited request instead."""
+    """The message, and its call if the user sent it; `is_raw` is true if the call sends an edited request."""
 
     draft: Draft
     stream: bool
@@ -436,7 +436,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.dismiss(Outcome(self.draft, self.stream))
 
     def _keeps_edits(self, warning: str) -> bool:
-        """Show a warning the first time that an edited request would be discarded; return whether to keep it."""
+        """Show a warning the first time that an edited request would be discarded; return whether it is kept."""
         if not self._preview.is_edited or self._discard_confirmed:
             return False
         self._discard_confirmed = True

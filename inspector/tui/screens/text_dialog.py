@@ -19,7 +19,7 @@ Write = Callable[[], Awaitable[list[Paragraph]]]
 
 
 class TextDialog(Dialog[None]):
-    """Shows what `write` returns; updates it on request and, if it is `live`, every second."""
+    """Shows what `write` returns; updates the text on request and, if the dialog is `live`, every second."""
 
     CSS_PATH = "text_dialog.tcss"
     FRAME = "text-dialog"

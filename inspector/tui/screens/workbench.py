@@ -47,7 +47,7 @@ from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
 _LOOP_ITERATIONS = 4
-"""How many event-loop iterations follow each part of a capture: a key needs several until its effect is drawn."""
+"""How many event-loop iterations follow the reading of each part of a capture: the effect of a key needs several."""
 _NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces"})
 """The actions that need an agent, and are disabled in a capture."""
 

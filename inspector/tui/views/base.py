@@ -32,7 +32,7 @@ class View(Container):
     """
 
     CALLS: ClassVar[Mapping[str, Operation]] = {}
-    """The operations of actions that do more than the call: operation by action name."""
+    """The operation of each action that does more than call it, by the name of the action."""
     NEEDS_AGENT: ClassVar[frozenset[str]] = frozenset()
     """The names of other actions that need an agent; they are disabled in a capture."""
 

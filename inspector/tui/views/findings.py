@@ -42,7 +42,7 @@ class Occurrence(NamedTuple):
 
 
 class FindingRows:
-    """One row for each violated rule that contains all of `words`, the most severe rule first."""
+    """One row for each violated rule whose text contains all of `words`, the most severe rule first."""
 
     def __init__(self, found: dict[str, list[int]], glyphs: Glyphs) -> None:
         self._found = found

@@ -376,7 +376,7 @@ class ArtifactPane(Vertical):
             self.show_part(int(event.action.removeprefix("part ")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable a key that selects another artifact, part or view if there is no other, and save without artifact."""
+        """Disable the keys for another artifact, part or view if there is no other, and saving without an artifact."""
         choices = {
             "next_artifact": len(self._artifacts()) > 1,
             "next_part": self._sections is not None and len(self._sections.all) > 1,

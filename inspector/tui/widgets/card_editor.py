@@ -57,7 +57,7 @@ def _first_error(text: str) -> int:
     """Return the offset of the first syntax error, 0 if there is none."""
     try:
         json.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers that are too long and too many levels have no position
+    except (ValueError, RecursionError) as error:  # errors about long numbers and deep nesting have no position
         return getattr(error, "pos", 0)
     return 0
 
@@ -167,7 +167,7 @@ class CardEditor(Vertical):
         self._area = CardArea(id="edit-text", show_line_numbers=True, tab_behavior="indent", compact=True)
         self._findings = FindingList(id="edit-findings", empty="No findings.")
         self._path = Input(id="edit-path", placeholder="save as", compact=True)
-        self._path.display = False  # until it is asked for
+        self._path.display = False  # until the user saves
 
     def compose(self) -> ComposeResult:
         """Make the status, the text, its findings and the line for the path."""

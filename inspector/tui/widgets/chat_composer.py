@@ -68,7 +68,7 @@ class ChatComposer(Composer):
     # Saved drafts
 
     def take_over(self, draft: Draft | None) -> None:
-        """Continue with a draft of the session before, unless it is blank."""
+        """Continue with a draft of an earlier session, unless it is blank."""
         if draft is not None and not draft.is_blank:
             self.take(replace(draft, task_id="", context_id=""))
 

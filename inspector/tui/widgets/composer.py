@@ -27,7 +27,7 @@ MOST = 200_000
 """The most characters of a text; with many more, the text area needs seconds for every key."""
 LONGEST_PATH = 4096
 LARGE = 1_000_000
-"""The size from which on the progress of an upload is shown, in bytes."""
+"""From this size in bytes on, the progress of an upload is shown."""
 _EMPTY = "the message is empty"
 UPLOAD_PHASE = 0.1
 """The interval at which the progress is drawn, in seconds."""
@@ -85,7 +85,7 @@ class MessageArea(VerbatimArea):
 def dragged_file(text: str) -> str:
     """Return the path that a terminal pastes if a file is dragged onto it, `""` for any other text.
 
-    Terminals quote it for a shell or write it as a URL.
+    Terminals quote the path for a shell or write it as a URL.
     """
     line = text.strip()
     if not line.startswith(("file://", "/", "'/", '"/', "~/")) or "\n" in line or len(line) > LONGEST_PATH:
@@ -320,7 +320,7 @@ class Composer(Vertical):
         self.post_message(self.Sent(draft, stream=self.stream if stream is None else stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Enable the form if the agent sent a schema; of the two ways to send, enable only the other one."""
+        """Disable the form without a schema, and the key to send with the streaming setting that is already in use."""
         if action == "send":
             return parameters != (self.stream,)
         return self.has_form if action == "form" else super().check_action(action, parameters)

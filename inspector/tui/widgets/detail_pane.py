@@ -33,7 +33,7 @@ from inspector.tui.widgets.view_tabs import clickable, clicked
 
 Representation = Literal["decoded", "raw", "hex", "head", "diff"]
 REPRESENTATIONS: tuple[Representation, ...] = ("decoded", "raw", "hex", "head", "diff")
-"""The representations of a record, in the order of the key."""
+"""The representations of a record, in the order in which the key shows them."""
 
 _GAP = 2
 """Cells before each name in the title."""
@@ -229,7 +229,7 @@ class DetailPane(Vertical):
             notify_fault(self, error.fault)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the curl command of records without a request, and disable what this record does not have."""
+        """Hide the curl key of records without a request, and disable the keys for what this record does not have."""
         if action == "copy_curl":
             record = self.record
             return record is not None and (bool(record.exchange) or record.kind is Kind.REQUEST)
@@ -262,7 +262,7 @@ class DetailPane(Vertical):
 
     @work(exclusive=True, group="compare")
     async def _compare(self, record: Record) -> None:
-        """Show what the event changed: compare the tasks before and after it, folded again from the records."""
+        """Show what the event changed: compare the task before and after it, both rebuilt from the records."""
         moments = self._moments
         if moments is None or moments.task_id != record.task:
             moments = self._moments = Moments(self._session.journal, record.task)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Document(LineView):
-    """Shows sanitised text in rows that are wrapped between words. Appending costs only what is appended."""
+    """Shows sanitised text in rows that are wrapped between words; the time to append depends only on the new text."""
 
     DEFAULT_CSS = "Document { overflow-x: hidden; }"
 
@@ -49,7 +49,7 @@ class Document(LineView):
         self.show(self._wrapped)
 
     def become(self, text: str, known: str) -> None:
-        """Replace the text `known` by another; if one begins with the other, only the rest is laid out."""
+        """Replace the text `known` by another text; if one begins with the other, only the rest is laid out."""
         if text.startswith(known):
             self.append(text[len(known) :])
         elif known.startswith(text) and self._wrapped.take_back(known[len(text) :]):

@@ -43,9 +43,9 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
 class FilterLine(Vertical):
     """Two lines, hidden without a filter: the typed filter, and its error or its completions.
 
-    The hits are found page by page in the background. `accepts` selects the records that can be hits, and their runs of
-    chunks are folded; None accepts all records, without folding. `hits` is None without a filter, and a new list for
-    each filter.
+    The hits are found page by page in the background. With `accepts`, only the records that it accepts can be
+    hits, and runs of chunks are folded; with None, all records can be hits, and nothing is folded. `hits` is None
+    without a filter, and a new list for each filter.
     """
 
     DEFAULT_CSS = """

@@ -17,7 +17,7 @@ _GAP = 3
 _PINNED = ("unzoom", "help")
 
 Key: TypeAlias = tuple[str, str, ActiveBinding | None]
-"""A key, its action in words, and its binding; None for enter, which the focused widget describes."""
+"""A key, its action in words, and its binding; enter has None, because the focused widget describes enter."""
 
 
 class KeyFooter(Static):

@@ -102,7 +102,7 @@ class JsonView(CursorView):
                 self.cursor += 1
 
     def nearest(self, pointer: str) -> str:
-        """Return the pointer of an existing value: that of the pointer, or its nearest ancestor."""
+        """Return the pointer if its value exists, else the pointer of its nearest ancestor that exists."""
         return self.source.nearest(pointer) if isinstance(self.source, JsonLines) else ""
 
     def go_to(self, pointer: str) -> None:

@@ -20,7 +20,7 @@ from inspector.text.sanitise import clean
 from inspector.tui.render.text_lines import LineSource, WrappedText
 
 _CACHED = 1024
-"""The number of drawn lines that are cached: some screens of lines."""
+"""The number of drawn lines that are cached, enough for several screens."""
 
 _LONGEST = 4096
 """The most characters of a piece of a line that are drawn."""
@@ -78,7 +78,7 @@ class LineView(ScrollView, can_focus=True):
     ]
 
     virtual_size = Reactive(Size(0, 0))
-    """The size of the content. Unlike that of other widgets, it grows without a layout of the whole screen."""
+    """The size of the content. Unlike in other widgets, a change of it does not cause a layout of the whole screen."""
 
     following: var[bool] = var(False, init=False)
     """Whether the view stays at the end while the source grows."""
@@ -146,7 +146,7 @@ class LineView(ScrollView, can_focus=True):
 
     @property
     def top(self) -> int:
-        """The line at the top of the view; a view that follows is at the end, even before it could scroll there."""
+        """The line at the top of the view; while following, that of the last page, even if not scrolled there yet."""
         return self.max_scroll_y if self.following else self.scroll_offset.y
 
     @property
@@ -212,7 +212,7 @@ class LineView(ScrollView, can_focus=True):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Fit the lines to the new width; the line at the top, or at the end, stays there."""
+        """Fit the lines to the new width, and keep the line at the top or, while following, stay at the end."""
         following = self.following
         unseen = self.unseen
         self._fit()
@@ -326,7 +326,7 @@ class LineView(ScrollView, can_focus=True):
             self.virtual_size = Size(width, self.virtual_size.height)
 
     def style_of(self, component: str) -> Style:
-        """Return the style of a component class, with a background only if the class has one itself."""
+        """Return the style of a component class, with a background only if the class itself defines a background."""
         return self.get_component_rich_style(component, partial=True)
 
     def _select(self, strip: Strip, start: int, end: int) -> Strip:
@@ -344,7 +344,7 @@ class LineView(ScrollView, can_focus=True):
         return Strip.join([strip.crop(0, left), selected, strip.crop(right)])
 
     def _draw_empty(self, y: int) -> Strip:
-        """Draw one line of the sentence in the middle of an empty view."""
+        """Draw one screen line of an empty view, which shows the sentence in its middle."""
         width, height = self.size
         text = self._sentence
         if text is None:
@@ -359,12 +359,12 @@ class LineView(ScrollView, can_focus=True):
 
     # Selecting with the mouse
 
-    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - it is read when drawn
+    def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002 - read when lines are drawn
         """Draw the selection."""
         self.refresh()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text and the separator before that of the next widget."""
+        """Return the selected text, and the separator between it and the text of the next widget."""
         start = 0 if selection.start is None else selection.start.y
         stop = self.line_count if selection.end is None else min(selection.end.y + 1, self.line_count)
         parts: list[str] = []

@@ -44,11 +44,13 @@ PHASE = 0.25
 _NOTHING_YET = "No events yet. Write a message below and press enter."
 _NO_HIT = "No match. Press escape to show all rows."
 _SIDE_BY_SIDE = 64
-"""The number of rows before the nearest row that are searched for the run of a chunk."""
+"""How many rows, from the nearest row backwards, are searched for the run that contains a chunk."""
 
 
 def belongs(record: Record) -> bool:
-    """Return whether a record is part of the conversation: not a card fetch, a doctor's check or a successful head.
+    """Return whether a record is part of the conversation.
+
+    Card fetches, checks of the doctor, and the head, trailers and end of a successful response are not.
 
     Bookmarks and remarks are shown on the rows of their records.
     """
@@ -126,7 +128,7 @@ class TimelinePane(Vertical):
         return self._list[index].first <= seq <= self._list[index].last
 
     def show_seq(self, seq: int) -> None:
-        """Move the cursor to the row of a record, or the nearest before it."""
+        """Move the cursor to the row of a record, or to the nearest row before it."""
         nearest = self._list.index_of(seq)
         if nearest is not None:
             # If several runs grow at the same time, the row of the record is before the nearest row.

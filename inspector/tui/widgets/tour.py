@@ -17,7 +17,7 @@ _TITLES, _STEPS = list(STOPS), list(STOPS.values())
 
 
 class Tour(Static, can_focus=True):
-    """Leads through the stops: it requests that steps are shown and messages sent, and waits for their results."""
+    """Leads through the stops: it requests to show steps and to send messages, and waits for the results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,right", "move('on')", "continue", id="tour.on", tooltip="Continue the tour", show=False),

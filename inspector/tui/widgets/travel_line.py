@@ -1,4 +1,4 @@
-"""The line of time travel: the moment of a task that is shown, its position, and the keys to go to others."""
+"""The line of time travel: the moment of a task that is shown, its position, and the keys to go to other moments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NARROWEST = 8
 
 
 class TravelLine(Widget, can_focus=True):
-    """Shows a moment of a task and goes to others; hidden while the present task is shown.
+    """Shows a moment of a task and goes to other moments; hidden while the present task is shown.
 
     The moments are read in the background: the first step into a long stream needs a second, the others a few
     milliseconds.
@@ -81,7 +81,7 @@ class TravelLine(Widget, can_focus=True):
         seq: int
 
     class Left(Message):
-        """The present task is to be shown."""
+        """The user wants to see the present task."""
 
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class TravelLine(Widget, can_focus=True):
         self.go_to(seq)
 
     def go_to(self, seq: int) -> None:
-        """Show the task at a record, or at its last event before the record; wait until this has been read."""
+        """Show the task at a record, or at its last event before the record, as soon as these records are read."""
         self._wanted = seq
         self._go_to_wanted()
         self.read_on()

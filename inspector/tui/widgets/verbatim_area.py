@@ -49,7 +49,7 @@ class VerbatimArea(TextArea):
 
     @dataclass
     class Overflowed(Message):
-        """A paste was too long; `text` is the whole text with it."""
+        """A paste was too long; `text` is the whole text including the paste."""
 
         text: str
 
