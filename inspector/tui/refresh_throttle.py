@@ -19,6 +19,9 @@ PAUSE_FACTOR = 10
 BUSY = 0.5
 """Above this load, from 0 to 1, the event loop is busy."""
 
+SHORTEST_TIMER = 0.001
+"""Textual never calls back a timer whose time is over before the task of the timer begins, so none is shorter."""
+
 REFRESH_TIMEOUT = 0.5
 """The seconds after which a refresh counts as finished: a closed screen does not report the end."""
 
@@ -59,15 +62,17 @@ class RefreshThrottle:
             self._input_pause.begin(time.monotonic())
 
     def _schedule(self) -> None:
-        wait = self._next - time.monotonic()
-        if wait > 0:
-            self._changed.set_timer(wait, self._run)
+        self._run_after(self._next - time.monotonic())
+
+    def _run_after(self, seconds: float) -> None:
+        if seconds > SHORTEST_TIMER:
+            self._changed.set_timer(seconds, self._run)
         else:
             self._changed.call_later(self._run)
 
     def _run(self) -> None:
         if (pause := self._input_pause.left(time.monotonic())) > 0:
-            self._changed.set_timer(pause, self._run)
+            self._run_after(pause)
             return
         self._started = started = time.monotonic()
         elapsed = started - self._drawn_at

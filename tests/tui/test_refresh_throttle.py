@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from textual.app import App
+from textual.widgets import Static
 
 from inspector.tui import refresh_throttle
 from inspector.tui.refresh_throttle import FRAME, PAUSE_FACTOR, RefreshThrottle
@@ -117,3 +120,21 @@ def test_a_refresh_requested_during_a_refresh_follows_it(loop: Loop):
     [(_, again)] = loop.asked
     again()
     assert len(refreshed) == 2
+
+
+async def test_a_refresh_that_is_nearly_due_is_not_lost():
+    """Textual never calls back a timer of a microsecond, so the screen would never be refreshed again."""
+    refreshed: list[float] = []
+    app = App[None]()
+    async with app.run_test() as pilot:
+        widget = Static("text")
+        await app.mount(widget)
+        throttle = RefreshThrottle(widget, lambda: refreshed.append(time.monotonic()))
+        for number in range(60):
+            throttle._next = time.monotonic() + number * 1e-7
+            throttle.request()
+            await pilot.pause(0.002)
+            widget.update(f"{number}")
+            await pilot.pause(0.002)
+            assert throttle.idle
+    assert len(refreshed) == 60
