@@ -21,7 +21,7 @@ from .task_store import TaskRecord, new_id, now, timestamp
 
 
 class TaskPublisher(Protocol):
-    """The receiver of the events of a task."""
+    """Takes the events of a task and publishes them to subscribers and webhooks."""
 
     def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
         """Apply an event to its task and send it to subscribers and webhooks."""

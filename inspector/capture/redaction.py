@@ -119,7 +119,7 @@ class Redactor:
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in numeric]
-        # Ids, urls, headers and texts of checks are often repeated. Adding a secret replaces these caches.
+        # Ids, urls, headers and the texts of webhook checks are often repeated. Adding a secret replaces these caches.
         self._short_text = functools.lru_cache(_CACHE_SIZE)(self._masked_text)
         self._short_header = functools.lru_cache(_CACHE_SIZE)(self._masked_header)
         self._short_url = functools.lru_cache(_CACHE_SIZE)(self._masked_url)
@@ -214,7 +214,7 @@ def _mask_found(found: re.Match[bytes]) -> bytes:
     if escape is None or escape.end() <= start or not _begins_escape(raw, backslash):
         return _MASK
     if escape.end() >= found.end():
-        return bytes(found[0])  # an escape of one character that only looks like the secret
+        return bytes(found[0])  # the match is only the letter of an escape such as `\n`, not the secret
     return raw[start : escape.end()] + _MASK
 
 

@@ -22,7 +22,7 @@ SEARCH_SECONDS = 0.008
 SEARCH_FIRST = 1_000
 """How many records the first page of a search covers."""
 _SLICE_SECONDS = 0.015
-"""The target duration of searching a slice in seconds; if slices were shorter, starting them would need more time."""
+"""The target duration of searching a slice in seconds; with shorter slices, starting would last longest."""
 _MOST_THREADS = 4
 _WITH_NUL = f"SELECT 1 FROM record INDEXED BY record_with_nul WHERE seq > ? AND seq <= ? AND {WITH_NUL} LIMIT 1"  # noqa: S608
 

@@ -83,7 +83,7 @@ class Follower:
         return INTERRUPTED_GRACE if self._is_interrupted else None
 
     def _take(self, answer: Answer) -> None:
-        """Show an event. If the answer is not an event, warn of it when another answer follows.
+        """Show an event. If a response in the stream is not an event, warn of it when another response follows.
 
         Without another answer, the call ends with a fault, which `follow` reports.
         """

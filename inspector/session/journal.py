@@ -18,7 +18,7 @@ from inspector.session.exchanges import Exchanges
 _PAGE = 1000
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
 _SENDS_BACK = 100
-"""How many earlier send requests are searched for the last request about the task of a record."""
+"""How many earlier send requests are examined to find the last one about the task of a record."""
 
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
@@ -67,7 +67,9 @@ class Journal:
     ) -> list[Record]:
         """Append a record for each of the `payloads`; `members` are those of `Capture.append`."""
         words = task, context, state, label
-        if (words, self.redactor.known) != self._masked_last[:2]:  # a stream repeats its words in every event
+        if (words, self.redactor.known) != self._masked_last[
+            :2
+        ]:  # the events of a stream repeat the same words: mask them once
             self._masked_last = words, self.redactor.known, self._mask_words(words)
         task, context, state, label = self._masked_last[2]
         records = self.capture.append(

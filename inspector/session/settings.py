@@ -51,7 +51,7 @@ class Settings:
         return {name: value for name, value in self.headers.items() if name.lower() not in _PLAIN_HEADERS}
 
     def credentials(self, home: str = "", userinfo: str = "") -> Credentials:
-        """Return the credentials for an origin and the trusted origins; an Authorization header replaces `userinfo`."""
+        """Return credentials for an origin and the trusted origins; an Authorization header replaces `userinfo`."""
         headers = self.secret_headers
         plain = {name: value for name, value in self.headers.items() if name not in headers}
         if userinfo and not any(name.lower() == "authorization" for name in headers):

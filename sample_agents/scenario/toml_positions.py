@@ -124,5 +124,7 @@ class _Scan:
         while not self._peek(quote):
             self._at += 2 if quote[0] == '"' and self._peek("\\") else 1
         self._at += len(quote)
-        while len(quote) == 3 and self._peek(quote[0]):  # a string of three quotes may end with more of them
+        while len(quote) == 3 and self._peek(
+            quote[0]
+        ):  # a multi-line string may end with up to two quotes of its own before the closing three
             self._at += 1

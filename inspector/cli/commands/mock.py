@@ -28,7 +28,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--host ADDRESS", "listen at this address (default: 127.0.0.1)", default="127.0.0.1")
     parser.value("--port PORT", "listen at this port (default: 0, any free port)", values.port, default=0)
     parser.value("--grpc-port PORT", "listen for gRPC at this port (default: 0, any free port)", values.port, default=0)
-    parser.value("--pace FACTOR", "multiply the pauses by this (default: 1; 0: none)", values.pace, default=1.0)
+    parser.value("--pace FACTOR", "multiply all pauses by this (default: 1; 0: no pauses)", values.pace, default=1.0)
     parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file)
     parser.switch("--verbose", "print the log on stderr if stdout is not a terminal")
     _add_protocol(parser)

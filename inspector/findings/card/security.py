@@ -99,7 +99,7 @@ def shapes_contradict(card: Facts) -> Iterator[Violation]:
     ERROR,
     "A security scheme has the shape of another protocol version",
     section="1.0 §4.5.1 and Appendix A.2, 0.3 §5.5.3",
-    requirement="1.0 wraps a scheme in a member that names its type; up to 0.3, the member type contains it.",
+    requirement="In 1.0, the name of a wrapping member is the type of a scheme; up to 0.3, the member type has it.",
     remedy="Write the scheme in the shape of the card's protocol version: its readers ignore other shapes.",
     failing=_scheme("old", type="http", scheme="bearer"),
 )

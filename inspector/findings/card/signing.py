@@ -76,7 +76,7 @@ RULE_SET.rule(
     "The algorithm of a signature is insecure or unknown",
     section=_SECTION,
     requirement="alg names an asymmetric signature algorithm, such as ES256 or RS256 (RFC 7518; RFC 8725 §3.2).",
-    remedy="Sign with a private key: everyone who reads the card can forge a signature with none or a shared secret.",
+    remedy="Sign with a private key: anyone can forge a signature with alg none or a known shared secret.",
     failing=_signed(_encoded(alg="none", kid="key-1"), ""),
 )(_reporter(SignatureFlaw.ALG_REFUSED))
 RULE_SET.rule(

@@ -115,7 +115,7 @@ def read_keys(value: Json) -> KeySet:
     if isinstance(value, dict) and "keys" not in value and "kty" in value:
         listed = [value]
     if not isinstance(listed, list):
-        return KeySet(notes=("This is not a JWK Set: expected an object with an array keys (RFC 7517 section 5).",))
+        return KeySet(notes=("This is not a JWK Set: expected an object with the array `keys` (RFC 7517 section 5).",))
     keys: list[Key] = []
     notes: list[str] = []
     for number, jwk in enumerate(listed[:_MAX_KEYS], 1):

@@ -220,7 +220,7 @@ def _counted(revisions: str) -> Json:
     "The revision of the task did not increase by one",
     section="1.1 (draft) §3.2.7",
     requirement="Each mutation adds exactly 1 to generation and maps to exactly one event.",
-    remedy="Count every event once. If an event was lost, get the task to see its current state.",
+    remedy="Count every event once. If an event was lost, request the task again for its current state.",
     versions=("1.1",),
     passing=_counted("1234"),
     failing=_counted("124"),

@@ -1,4 +1,4 @@
-"""Read the JSON of a card of any protocol version without converting it to canonical objects.
+"""Read the JSON of a card of any protocol version without converting it to the objects of 1.0.
 
 A `CardView` returns interfaces, security schemes, requirements and so on, each with its position in the card. The
 differences between versions are in `CardLayout`. Members of the wrong type are left out.

@@ -71,7 +71,7 @@ class Traits:
 
     - `looks_like`: the result of `detect.looks_like` for its events; "" if they cannot be detected.
     - `omits_empty`: empty lists are omitted.
-    - `pointers`: the JSON pointers of members that have another position in 1.0, by their pointer in 1.0.
+    - `pointers`: maps the JSON pointer that a member has in 1.0 to its pointer in this version, if they differ.
     - `details_errors`: errors have the structure of AIP-193, with an `ErrorInfo`.
     - `last_error`: the last error code that A2A defines.
     """
@@ -145,7 +145,7 @@ def in_proto_json(traits: Traits) -> Traits:
 
 
 VERSIONS: Mapping[str, Traits] = {traits.version: traits for traits in (V0_1, V0_2, V0_3, V1_0, OPVS, V1_1)}
-"""Every protocol version by its name: released versions (oldest first), OPVS, drafts."""
+"""Every protocol version by its name: released versions (oldest first), OPVS (1.0 under another name), drafts."""
 
 STABLE = tuple(name for name, traits in VERSIONS.items() if not traits.experimental)
 """The names of the released protocol versions, oldest first."""

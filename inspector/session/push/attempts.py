@@ -15,7 +15,7 @@ _Key: TypeAlias = tuple[int, str, int]
 """The key of a delivery: registration, method, and the hash of the body (64 bits, salted)."""
 _RETRY_AFTER = re.compile(r"retry after ([0-9]+) s")
 _TOLERANCE = 0.1
-"""A retry that comes this number of seconds before Retry-After allows it is not early, because times are rounded."""
+"""By how many seconds a retry may precede Retry-After without being early, because times are rounded."""
 _MOST_REMEMBERED = 20_000
 """How many deliveries are remembered."""
 

@@ -57,8 +57,8 @@ class Counterpart(NamedTuple):
 class _Reported:
     """The reports of one source: the records of each content in order, and the last status of each task.
 
-    `reached` has, for each task, the last record of this source whose update the other source reported, too; 0 for
-    none. `full` is whether contents were forgotten.
+    `reached` has the last matched record of each task, 0 for none: the other source reported its
+    update, too. `full` is whether contents were forgotten.
     """
 
     records: dict[_Content, array[int]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Reported:
     full: bool = False
 
     def of(self, content: _Content) -> array[int]:
-        """Return the records with a content, to add more to them; a new content may displace the oldest content."""
+        """Return the list of the records with a content, to which callers append; the oldest content may be dropped."""
         known = self.records.get(content)
         if known is None:
             if len(self.records) >= _MOST:
@@ -212,7 +212,7 @@ class Update:
 
     @property
     def differs(self) -> bool:
-        """Return whether two sources disagree; a response from before the update was complete is not counted."""
+        """Return whether two sources disagree; responses that came before the update was complete are ignored."""
         compared = [report for source, report in self.reports.items() if source is not Source.RESPONSE]
         latest = max((report.last for report in compared), default=0.0)
         response = self.reports.get(Source.RESPONSE)
@@ -252,7 +252,7 @@ class Reconciliation:
 
     @property
     def overtaken(self) -> int:
-        """Return how many pushes came after the push of an update that the stream reported later."""
+        """Return how many pushes were late: the push of a later update, in the order of the stream, came first."""
         overtaken, earliest = 0, math.inf
         for update in reversed([update for update in self.both if update.what == "status"]):
             at = update.reports[Source.PUSH].at

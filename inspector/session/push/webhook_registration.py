@@ -75,7 +75,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
         return [webhook for webhook in self if webhook.task_id == task_id] if task_id else []
 
     def of(self, registration: Registration | None) -> WebhookRegistration | None:
-        """Return the `WebhookRegistration` of a registration of the receiver, None if there is none."""
+        """Return the `WebhookRegistration` that contains this registration of the receiver, None if there is none."""
         for webhook in reversed(self):  # the newest get most deliveries
             if webhook.registration is registration:
                 return webhook

@@ -47,7 +47,7 @@ from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
 _LOOP_ITERATIONS = 4
-"""How many event-loop iterations follow the reading of each part of a capture: the effect of a key needs several."""
+"""How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
 _NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces"})
 """The actions that need an agent, and are disabled in a capture."""
 

@@ -1,4 +1,4 @@
-"""The timeline: the events in rows, below a title, the states of the task and its stream, and the filter."""
+"""The timeline: a title, the states of the task and its stream, the filter, and under them the events in rows."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SIDE_BY_SIDE = 64
 def belongs(record: Record) -> bool:
     """Return whether a record is part of the conversation.
 
-    Card fetches, checks of the doctor, and the head, trailers and end of a successful response are not.
+    Not part of it are card fetches, checks of the doctor, and head, trailers and end of a successful response.
 
     Bookmarks and remarks are shown on the rows of their records.
     """
@@ -131,7 +131,7 @@ class TimelinePane(Vertical):
         """Move the cursor to the row of a record, or to the nearest row before it."""
         nearest = self._list.index_of(seq)
         if nearest is not None:
-            # If several runs grow at the same time, the row of the record is before the nearest row.
+            # If several runs grow at the same time, the record may be in a row before the nearest row.
             earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
             self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
 

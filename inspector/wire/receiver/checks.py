@@ -191,7 +191,7 @@ def _report(lines: list[Check], findings: tuple[Finding, ...], refusals: list[tu
 
 
 class VerifiedCache(Generic[Key, Value]):
-    """A cache of the last `most` verified heads, body shapes or JWTs, with their reusable results."""
+    """A cache of the last verified heads, body shapes or JWTs with their reusable results, at most `most` of them."""
 
     def __init__(self, most: int) -> None:
         self._most = most
