@@ -43,7 +43,7 @@ async def result_of(session: Session, key: table.Key) -> str:
     operation, trial = TRIALS[key[-1]]
     choice = session.choice
     if not choice.binding.offers(choice.dialect, operation):
-        assert session.unavailable_reason(operation).endswith(f"has no {operation.value}")
+        assert session.unavailable_reason(operation).endswith(f"does not have {operation.value}")
         with pytest.raises(FaultError):
             session.call(operation, REQUESTS[operation].model_construct(), choice=choice)
         return table.missing(key[0])
