@@ -213,7 +213,6 @@ class Deferred:
         module, _, name = self.path.partition(":")
         gc.disable()
         function: Callable[[Invocation, Output], int] = getattr(import_module(module), name)
-        gc.freeze()
         gc.enable()
         return function
 

@@ -27,8 +27,19 @@ _RULE_SETS = (
     *(objects.RULE_SET, content.RULE_SET, REPEATED, UNREADABLE),
     *(jsonrpc.ENVELOPE, jsonrpc.MEDIA_TYPE, jsonrpc.RESULT, http.STATUS, http.MEDIA_TYPE, http.ENVELOPE),
 )
-_COVERED_RULES = frozenset(checked.rule.id for rules in _RULE_SETS for checked in rules.rules)
-"""The rules that no accepted event violates, except rules about the head of the response."""
+_COVERED_RULES = frozenset(
+    {
+        *("DATA-001", "DATA-002", "DATA-003", "DATA-004", "DATA-005", "DATA-006", "DATA-007", "DATA-008"),
+        *("DATA-009", "DATA-010", "DATA-011", "DATA-012", "DATA-013", "DATA-014", "DATA-015", "DATA-016"),
+        *("DATA-017", "DATA-018", "DATA-019", "DATA-020", "DATA-021", "DATA-022", "DATA-023", "DATA-024"),
+        *("HTTP-001", "HTTP-007", "HTTP-011", "RPC-001", "RPC-002", "RPC-003", "RPC-005", "RPC-006"),
+        *("STREAM-007", "STREAM-009", "STREAM-012"),
+    }
+)
+"""The rules that no accepted event violates, except rules about the head of the response.
+
+The ids are written out: while a new rule is missing here, the rules are checked for every event.
+"""
 
 _CHECKED_BY_RULES = frozenset({"raw", "url", "file", "artifacts", "history", "tasks"})
 """Members whose content only rules can check; objects with such a member are not accepted."""

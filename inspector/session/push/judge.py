@@ -68,7 +68,7 @@ EVENT: Stage[PushedEvent] = Stage()
 
 
 @EVENT.check("schema", Scope.BODY_SHAPE)
-def _shape(push: PushedEvent) -> Result:
+def _schema(push: PushedEvent) -> Result:
     """Check that the body can be read, and has the format of the version in which the webhook was registered."""
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
