@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.segment import Segments
 from textual import events, work
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
 from inspector.tui.demo_agent import DemoAgent
+from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -44,8 +45,8 @@ class InspectorApp(App[int]):
     CSS_PATH = "app.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "quit", id="app.quit", tooltip="Quit a2a-inspect", show=False, priority=True),
-        Binding("f1", "help", "help", id="app.help", tooltip="Show the keys and symbols"),
+        bind("quit-always", "quit", show=False, priority=True),
+        bind("help", "help"),
     ]
 
     def __init__(self, options: Options, demo_agent: DemoAgent | None = None) -> None:
@@ -193,20 +194,21 @@ class InspectorApp(App[int]):
             for view in VIEWS:
                 go = partial(setattr, screen, "view", view.id)
                 yield SystemCommand(f"Go to {view.title}", f"Show the {view.title} view", go)
-            yield from self._commands_of_keys(screen)
-        yield SystemCommand("Connect", "Connect to another agent", self.action_connect)
+        yield from self._commands_of_keys(screen)
 
     def _commands_of_keys(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Yield a command for each enabled key, except for keys that only move the cursor."""
         offered: set[str] = set()
         for active in screen.active_bindings.values():
             binding, node = active.binding, active.node
-            if not active.enabled or binding.system or not binding.description or binding.action in offered:
+            group = group_of(binding)
+            if not active.enabled or group is None or group is Group.MOVE or binding.action in offered:
                 continue
-            if not binding.tooltip or (binding.id or "").startswith(("lines.", "view.")):
+            if not binding.tooltip or (binding.id or "").startswith(VIEW):
                 continue
             offered.add(binding.action)
-            key = f"{binding.description.capitalize()} (key {self.get_key_display(binding)})"
+            shown = "" if binding.key.startswith(UNBOUND) else f" (key {self.get_key_display(binding)})"
+            key = f"{binding.description.capitalize()}{shown}"
             action = binding.action
             yield SystemCommand(
                 binding.tooltip, key, lambda action=action, node=node: self.call_later(self.run_action, action, node)

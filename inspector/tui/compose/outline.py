@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
+from inspector.tui.keys import bind
 from inspector.tui.render.drafts import part_in_words
 from inspector.tui.render.text_lines import Line
 from inspector.tui.widgets.cursor import CursorView
@@ -140,15 +141,11 @@ class OutlineView(CursorView):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "u", "screen.put_back", "restore", id="compose.put-back", tooltip="Restore the part that was removed last"
-        ),
-        Binding("D", "screen.duplicate", "duplicate", id="compose.duplicate", tooltip="Duplicate the part"),
-        Binding("x,delete", "screen.remove", "remove", id="compose.remove", tooltip="Remove the part"),
-        Binding("K,shift+up", "screen.shift(-1)", "move up", id="compose.up", tooltip="Move the part up", show=False),
-        Binding(
-            "J,shift+down", "screen.shift(1)", "move down", id="compose.down", tooltip="Move the part down", show=False
-        ),
+        bind("undo", "screen.put_back", "restore", "Restore the part that was removed last"),
+        bind("duplicate", "screen.duplicate"),
+        bind("remove", "screen.remove", "", "Remove the part"),
+        bind("part-up", "screen.shift(-1)", show=False),
+        bind("part-down", "screen.shift(1)", show=False),
     ]
     enter_hint = "edit"
 

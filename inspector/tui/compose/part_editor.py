@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -22,6 +22,7 @@ from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.text.units import size
 from inspector.tui.editor import edit
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_lines import NotJsonError, laid_out
@@ -102,17 +103,10 @@ class PartEditor(Vertical):
     """Shows one part and reports every change to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("alt+j", "lay_out", "format JSON", id="part.format", tooltip="Indent the JSON, one member per line"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="part.editor", tooltip="Edit the value in $EDITOR"),
-        Binding("down", "go_to_candidates", "files", id="part.files", tooltip="Go to the matching files", show=False),
-        Binding(
-            "tab",
-            "complete",
-            "complete",
-            id="part.complete",
-            tooltip="Complete the path, or go to the next field",
-            show=False,
-        ),
+        bind("format-json", "lay_out"),
+        bind("editor", "editor", "", "Edit the value in $EDITOR"),
+        bind("down", "go_to_candidates", "files", "Go to the matching files", show=False),
+        bind("complete", "complete", "", "Complete the path, or go to the next field", show=False),
     ]
 
     DEFAULT_CSS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -17,6 +17,7 @@ from inspector.session.compose.raw_request import write_text
 from inspector.session.exporters import REQUEST_FORMATS
 from inspector.text.units import size
 from inspector.tui.editor import edit
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify
 from inspector.tui.render.content import plain
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
@@ -33,7 +34,7 @@ class RawArea(VerbatimArea):
     """The request as text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+g", "editor", "$EDITOR", id="raw.editor", tooltip="Edit the request in $EDITOR"),
+        bind("editor", "editor", "", "Edit the request in $EDITOR"),
     ]
 
     def action_editor(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import Screen
@@ -25,6 +25,7 @@ from inspector.tui.compose.outline import ADD, PART, Outline, OutlineView, Row, 
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane, ask_form
 from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
@@ -58,30 +59,20 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="compose.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+o,a", "add", "add part", id="compose.add", tooltip="Add a part to the message"),
-        Binding("ctrl+n", "next_part", "next part", id="compose.next", tooltip="Go to the next part"),
-        Binding(
-            "ctrl+b", "send(False)", "send without streaming", id="compose.blocking", tooltip="Send without streaming"
-        ),
-        Binding("ctrl+b", "send(True)", "send with streaming", id="compose.streaming", tooltip="Send with streaming"),
-        Binding("f8", "preview", "preview", id="compose.preview", tooltip="Switch between part and request preview"),
-        Binding("f3", "edit_raw", "edit raw", id="compose.raw", tooltip="Edit the raw request, or discard the edits"),
-        Binding(
-            "f4",
-            "interface",
-            "interface",
-            id="compose.interface",
-            tooltip="Choose the interface and protocol version",
-        ),
-        Binding("alt+i", "form", "form", id="compose.form", tooltip="Fill in the form of the agent"),
-        Binding("f5", "copy", "copy as", id="compose.copy", tooltip="Copy the request, for example as curl"),
-        Binding("f9", "save", "save", id="compose.save", tooltip="Save the message as a snippet (*.a2a.toml)"),
-        Binding(
-            "ctrl+t", "toggle_stream", "streaming", id="compose.stream", tooltip="Turn streaming on or off", show=False
-        ),
-        Binding("escape", "leave", "back", id="compose.back", tooltip="Go to the outline, then to Chat"),
-        Binding("f1", "app.help", "help", id="compose.help", tooltip="Show the keys and symbols"),
+        bind("send", "send", priority=True),
+        bind("add-part", "add"),
+        bind("next-part-to-edit", "next_part", "", "Go to the next part"),
+        bind("send-once", "send(False)", "send without streaming", "Send without streaming"),
+        bind("send-once", "send(True)", "send with streaming", "Send with streaming"),
+        bind("preview", "preview", "", "Switch between part and request preview"),
+        bind("raw-request", "edit_raw"),
+        bind("interface", "interface"),
+        bind("form", "form"),
+        bind("copy-request", "copy"),
+        bind("save-snippet", "save"),
+        bind("streaming", "toggle_stream", show=False),
+        bind("back", "leave", "", "Go to the outline, then to Chat"),
+        bind("help", "app.help"),
     ]
 
     def __init__(self, session: Session, draft: Draft, *, stream: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 
 from inspector.capture import paths, recent_agents
 from inspector.text.units import size
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput
@@ -34,8 +35,8 @@ class ConnectScreen(Screen[None]):
 
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "to_list", "list", id="connect.list", tooltip="Go to the list of agents"),
-        Binding("escape", "back", "back", id="connect.back", tooltip="Go back to the connected agent"),
+        bind("down", "to_list", "list", "Go to the list of agents"),
+        bind("back", "back", "", "Go back to the connected agent"),
     ]
 
     @dataclass

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from inspector.tui.render.content import plain
 from inspector.tui.widgets.footer import KeyFooter
@@ -18,21 +17,27 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result | None]):
-    """A modal frame with a title, the widgets of `body`, and the footer."""
+    """A modal frame with a title in its border, the widgets of `body`, and the footer."""
 
+    CSS_PATH = "dialogs.tcss"
     FRAME: ClassVar[str] = "dialog"
     """The id of the frame, for the style sheet."""
 
     def __init__(self, title: str = "") -> None:
         super().__init__()
-        self.heading = Static(plain(title).stylize("bold $bar"), classes="pane-title")
+        self.frame = Vertical(id=self.FRAME, classes="dialog")
+        self.set_title(title)
 
     def compose(self) -> ComposeResult:
         """Make the frame."""
-        with Vertical(id=self.FRAME):
-            yield self.heading
+        with self.frame:
             yield from self.body()
             yield KeyFooter()
+
+    def set_title(self, title: str, note: str = "") -> None:
+        """Set the title and a note in the border of the frame."""
+        self.frame.border_title = plain(title, limit=200)
+        self.frame.border_subtitle = plain(note, limit=200)
 
     def body(self) -> ComposeResult:
         """Make the widgets below the title."""

@@ -6,13 +6,15 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import Report, Step
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy
+from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.render.times import relative
@@ -26,12 +28,12 @@ _GAP = Paragraph(("", "line--text"), "", "line--text")
 class DoctorScreen(Dialog[Choice]):
     """Shows the checks while they run; returns the proposed interface if the user accepts it."""
 
-    CSS_PATH = "doctor.tcss"
     FRAME = "doctor"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "reconnect", "use proposed", id="doctor.reconnect", tooltip="Use the proposed interface"),
-        Binding("y", "copy", "copy", id="doctor.copy", tooltip="Copy the report"),
-        Binding("escape,q", "leave", "close", id="doctor.close", tooltip="Close the doctor"),
+        bind("refresh", "reconnect", "use proposed", "Use the proposed interface"),
+        bind("copy", "copy", "", "Copy the report"),
+        bind("back", "leave", "close", "Close the doctor"),
+        bind("quit", "leave", "close", "Close the doctor", show=False),
     ]
 
     def __init__(self, doctor: Doctor, glyphs: Glyphs) -> None:
@@ -62,8 +64,9 @@ class DoctorScreen(Dialog[Choice]):
         report = self._doctor.report
         state = "checking" if not self._done else "passed" if report.passed else "failed"
         style = "$text-soft" if not self._done else "$state-good" if report.passed else "$state-bad"
-        title = Content.assemble(("DOCTOR", "bold"), ("   ", ""), Content(report.reference), (f"   {state}", style))
-        self.heading.update(title)
+        self.frame.border_title = Content.assemble(
+            "Doctor ", (f" {state} ", f"reverse {style}"), " ", plain(report.reference)
+        )
         self.query_one(FactView).show(Paragraphs(paragraphs(report, self._glyphs)))
 
     def action_reconnect(self) -> None:

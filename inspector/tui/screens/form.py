@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
@@ -43,10 +44,9 @@ class Field:
 class FormScreen(Dialog[dict[str, str]]):
     """Returns the values by field name; `check` returns an error message for invalid values, else `""`."""
 
-    CSS_PATH = "form.tcss"
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "close", id="form.close", tooltip="Close the form without changes"),
+        bind("back", "leave", "close", "Close the form without changes"),
     ]
 
     def __init__(
@@ -137,12 +137,11 @@ class FormScreen(Dialog[dict[str, str]]):
 class PickScreen(Dialog[tuple[str, ...]]):
     """Offers a list of values and a field for other values; returns the selected values, then the typed values."""
 
-    CSS_PATH = "form.tcss"
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "done", "confirm", id="pick.done", tooltip="Confirm the selection", priority=True),
-        Binding("space", "select", "select", id="pick.select", tooltip="Select or deselect the value", show=False),
-        Binding("escape", "leave", "close", id="pick.close", tooltip="Close the list without changes"),
+        bind("send", "done", "confirm", "Confirm the selection", priority=True),
+        bind("select", "select", show=False),
+        bind("back", "leave", "close", "Close the list without changes"),
     ]
 
     def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from inspector.tui.keys import bind
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.views.registry import view_bindings
 from inspector.tui.widgets.footer import KeyFooter
@@ -18,8 +19,8 @@ from inspector.tui.widgets.status_bar import Status, StatusBar
 from inspector.tui.widgets.view_tabs import ViewTabs
 
 LAST_KEYS = (
-    Binding("question_mark", "app.help", "help", id="help.short", tooltip="Show the keys and symbols"),
-    Binding("q", "app.quit", "quit", id="quit.short", tooltip="Quit a2a-inspect", show=False),
+    bind("help", "app.help"),
+    bind("quit", "app.quit", "", "Quit a2a-inspect", show=False),
 )
 """The keys that the help lists last."""
 

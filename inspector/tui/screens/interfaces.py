@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from inspector.protocol.selection import Choice, alternatives, options
 from inspector.session.connection import Connection
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList
@@ -20,10 +21,10 @@ from inspector.tui.widgets.fields import ChoiceList
 class InterfacesScreen(Dialog[Choice]):
     """Returns the interface that was chosen."""
 
-    CSS_PATH = "interfaces.tcss"
     FRAME = "interfaces"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "leave", "close", id="interfaces.close", tooltip="Close the menu"),
+        bind("back", "leave", "close", "Close the menu"),
+        bind("quit", "leave", "close", "Close the menu", show=False),
     ]
 
     def __init__(self, connection: Connection, title: str) -> None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
@@ -20,6 +20,7 @@ from inspector.capture.paths import state_folder
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.history import MessageHistory
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.dialog import Dialog, ask
@@ -48,16 +49,16 @@ class Entry:
 class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
     """Returns the message that was chosen, and whether to send it at once."""
 
-    CSS_PATH = "message_history.tcss"
     FRAME = "message-history"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send again", id="history.send", tooltip="Send the message again", priority=True),
-        Binding("down,up", "to_list", "list", id="history.list", tooltip="Go to the list", show=False),
-        Binding("escape", "leave", "close", id="history.close", tooltip="Close the list"),
+        bind("send", "send", "send again", "Send the message again", priority=True),
+        bind("down", "to_list", "list", "Go to the list"),
+        bind("up", "to_list", "list", "Go to the list", show=False),
+        bind("back", "leave", "close", "Close the list"),
     ]
 
     def __init__(self, history: MessageHistory) -> None:
-        super().__init__("SENT MESSAGES AND SNIPPETS")
+        super().__init__("Sent messages and snippets")
         self._history = history
         self._entries: list[Entry] = []
         self._shown: list[Entry] = []
@@ -134,7 +135,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
             self.dismiss((draft, at_once))
             return
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
-        form = FormScreen("VARIABLES OF THE SNIPPET", fields)
+        form = FormScreen("Variables of the snippet", fields)
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
 
 

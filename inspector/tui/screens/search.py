@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from inspector.tui.keys import bind
 from inspector.tui.widgets.fields import LineInput
 
 
@@ -21,7 +22,7 @@ class SearchScreen(ModalScreen[None]):
 
     CSS_PATH = "search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "clear", "clear", id="search.close", tooltip="Clear the search"),
+        bind("back", "clear", "clear", "Clear the search"),
     ]
 
     def __init__(self, find: Callable[[str], str], words: str = "") -> None:

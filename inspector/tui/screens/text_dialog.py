@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
@@ -21,12 +22,12 @@ Write = Callable[[], Awaitable[list[Paragraph]]]
 class TextDialog(Dialog[None]):
     """Shows what `write` returns; updates the text on request and, if the dialog is `live`, every second."""
 
-    CSS_PATH = "text_dialog.tcss"
     FRAME = "text-dialog"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "refresh_text", "refresh", id="text.refresh", tooltip="Refresh the text"),
-        Binding("y", "copy", "copy", id="text.copy", tooltip="Copy the text"),
-        Binding("escape,q", "leave", "close", id="text.close", tooltip="Close the dialog"),
+        bind("refresh", "refresh_text", "", "Refresh the text"),
+        bind("copy", "copy", "", "Copy the text"),
+        bind("back", "leave", "close", "Close the dialog"),
+        bind("quit", "leave", "close", "Close the dialog", show=False),
     ]
 
     def __init__(self, title: str, write: Write, *, live: bool = False) -> None:

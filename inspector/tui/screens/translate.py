@@ -5,61 +5,48 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.binding import BindingType
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.session.replay.translate import Translation
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
-from inspector.tui.widgets.footer import KeyFooter
 from inspector.tui.widgets.json_view import JsonView
 
 
 class TranslateScreen(Dialog[None]):
     """Shows an object in two protocol versions; a key shows the next version."""
 
-    CSS_PATH = "translate.tcss"
+    FRAME = "translate"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("x", "translate(1)", "next version", id="translate.next", tooltip="Show the next protocol version"),
-        Binding(
-            "X",
-            "translate(-1)",
-            "previous version",
-            id="translate.previous",
-            tooltip="Show the previous protocol version",
-        ),
-        Binding("y", "copy", "copy", id="translate.copy", tooltip="Copy the value under the cursor"),
-        Binding("escape,q", "leave", "close", id="translate.close", tooltip="Close the translation"),
+        bind("representation", "translate(1)", "next version", "Show the next protocol version"),
+        bind("copy", "copy", "", "Copy the value under the cursor"),
+        bind("back", "leave", "close", "Close the translation"),
+        bind("quit", "leave", "close", "Close the translation", show=False),
     ]
 
     def __init__(self, translations: list[Translation]) -> None:
-        super().__init__()
+        super().__init__("Translation")
         self._translations = translations
         self._shown = 1
 
-    def compose(self) -> ComposeResult:
-        """Make the two sides and the footer."""
-        with Vertical(id="translate"):
-            with Horizontal():
-                with Vertical():
-                    yield Static(id="left-title", classes="pane-title")
-                    yield JsonView(id="left")
-                with Vertical(id="right-side"):
-                    yield Static(id="right-title", classes="pane-title")
-                    yield JsonView(id="right")
-            yield Static(id="losses")
-            yield KeyFooter()
+    def body(self) -> ComposeResult:
+        """Make the two sides and the lost members."""
+        with Horizontal():
+            yield JsonView(id="left", classes="pane")
+            yield JsonView(id="right", classes="pane")
+        yield Static(id="losses")
 
     def on_mount(self) -> None:
         """Show the object as it was received, and beside it the first translation."""
         received = self._translations[0]
-        self.query_one("#left-title", Static).update(
-            Content.assemble((f"RECEIVED  {received.name}", "bold"), ("   known members only", "$text-soft"))
-        )
-        self.query_one("#left", JsonView).show_value(received.value)
+        left = self.query_one("#left", JsonView)
+        left.border_title = plain(f"Received: {received.name} (known members only)")
+        left.show_value(received.value)
         self._show()
         self.query_one("#right").focus()
 
@@ -71,8 +58,9 @@ class TranslateScreen(Dialog[None]):
 
     def _show(self) -> None:
         translation = self._translations[self._shown]
-        self.query_one("#right-title", Static).update(Content.styled(f"TRANSLATED  {translation.name}", "bold"))
-        self.query_one("#right", JsonView).show_value(translation.value)
+        right = self.query_one("#right", JsonView)
+        right.border_title = plain(f"Translated: {translation.name}")
+        right.show_value(translation.value)
         losses = self.query_one("#losses", Static)
         if not translation.losses:
             losses.update(Content.styled("No members are lost.", "$state-good"))

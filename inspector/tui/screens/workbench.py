@@ -6,7 +6,7 @@ import asyncio
 from typing import ClassVar, TypeVar
 
 from textual import work
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.private_files import CaptureError
@@ -23,6 +23,7 @@ from inspector.session.replay.recording import Recording
 from inspector.session.replay.translate import translations
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import Glyphs
@@ -30,6 +31,7 @@ from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
+from inspector.tui.screens.menu import show_actions
 from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.tour import Send
@@ -60,29 +62,17 @@ class WorkbenchScreen(FrameScreen):
     CSS_PATH = "workbench.tcss"
     ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyFooter"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("p", "push", "push", id="push.toggle", tooltip="Turn push notifications on or off"),
-        Binding("y", "copy", "copy", id="copy", tooltip="Copy the selection"),
-        Binding("backslash", "unzoom", "restore", id="unzoom", tooltip="Restore the pane"),
-        Binding("backslash", "zoom", "zoom", id="zoom", tooltip="Maximise the focused pane", show=False),
-        Binding(
-            "m",
-            "interfaces",
-            "interface",
-            id="interfaces",
-            tooltip="Choose the interface and protocol version",
-            show=False,
-        ),
-        Binding(
-            "x",
-            "translate",
-            "translate",
-            id="translate",
-            tooltip="Translate the record to another protocol version",
-            show=False,
-        ),
-        Binding("e", "send_again", "send again", id="again", tooltip="Send the selected message again", show=False),
-        Binding("d", "doctor", "doctor", id="doctor", tooltip="Check the card, interfaces and versions"),
-        Binding("f2", "tour", "tour", id="tour", tooltip="Start the guided tour, or focus it", show=False),
+        bind("actions", "actions"),
+        bind("webhook", "push"),
+        bind("copy", "copy"),
+        bind("zoom", "unzoom", "restore", "Restore the pane"),
+        bind("zoom", "zoom", show=False),
+        bind("interface", "interfaces", show=False),
+        bind("translate", "translate", show=False),
+        bind("send-again", "send_again", "", "Send the selected message again", show=False),
+        bind("doctor", "doctor", show=False),
+        bind("connect", "app.connect", show=False),
+        bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
 
@@ -201,7 +191,7 @@ class WorkbenchScreen(FrameScreen):
     def _show_status(self) -> None:
         light, doing = self._doing
         reference = self._reference if self.session.recorded else ""
-        self.status_bar.show(Status.of(self.session, light, doing, reference, self._glyphs))
+        self.status_bar.show(Status.of(self.session, light, doing, reference))
 
     def watch_view(self, view: str) -> None:
         """Show another view and focus it."""
@@ -234,10 +224,18 @@ class WorkbenchScreen(FrameScreen):
         """Copy the selected text, or the selected item of the view."""
         copy(self, self.get_selected_text() or self._current.selected_text())
 
+    def action_actions(self) -> None:
+        """Show everything that can be done with the selected item."""
+        show_actions(self, self._current.selection_title)
+
+    def on_cursor_view_menu_wanted(self) -> None:
+        """Show the actions for the line that was clicked with the right button."""
+        self.action_actions()
+
     def action_interfaces(self) -> None:
         """Choose the interface and the protocol version to use."""
         if self.session.connection is not None:
-            ask(self, InterfacesScreen(self.session.connection, "INTERFACES"), self.use)
+            ask(self, InterfacesScreen(self.session.connection, "Interfaces"), self.use)
 
     def on_status_bar_interface_clicked(self) -> None:
         """Choose the interface."""
@@ -263,7 +261,7 @@ class WorkbenchScreen(FrameScreen):
             notify(self, "Select a sent message or its response.")
             return
         exchange = record.exchange
-        menu = InterfacesScreen(self.session.connection, "SEND AGAIN   choose the interface")
+        menu = InterfacesScreen(self.session.connection, "Send again: choose the interface")
         ask(self, menu, lambda choice: self._send_again(exchange, choice))
 
     def _send_again(self, exchange: int, choice: Choice) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
@@ -25,6 +25,7 @@ from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card import CardLines, Signed
 from inspector.tui.render.card_lines import Try
@@ -56,22 +57,15 @@ class AgentView(View):
     """Shows the card of the agent; until it is fetched, the attempts to connect, or why they failed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "find", "find", id="agent.find", tooltip="Search the skills"),
-        Binding("r", "raw", "raw", id="agent.raw", tooltip="Show the raw or the rendered card"),
-        Binding(
-            "e",
-            "call('EXTENDED_CARD')",
-            "extended",
-            id="agent.extended",
-            tooltip="Get the extended card and compare it",
-        ),
-        Binding("R", "refresh_card", "refresh", id="agent.refresh", tooltip="Fetch the card again"),
-        Binding("o", "app.connect", "connect", id="agent.connect", tooltip="Connect to another agent"),
-        Binding("D", "section('changes')", "changes", id="agent.changes", tooltip="Show changes since earlier cards"),
-        Binding("S", "verify", "verify", id="agent.verify", tooltip="Fetch the keys and verify the signatures"),
-        Binding("v", "older", "older", id="agent.older", tooltip="Compare with an older card", show=False),
-        Binding("E", "edit", "edit", id="agent.edit", tooltip="Edit and validate a copy of the card"),
-        Binding("escape", "home", "card", id="agent.card", tooltip="Go back to the card", show=False),
+        bind("filter", "find", "find", "Search the skills"),
+        bind("representation", "raw", "raw", "Show the raw or the rendered card"),
+        bind("extended-card", "call('EXTENDED_CARD')", "extended", "Get the extended card and compare it"),
+        bind("refresh", "refresh_card", "", "Fetch the card again"),
+        bind("changes", "section('changes')", "", "Show changes since earlier cards"),
+        bind("verify", "verify", "", "Fetch the keys and verify the signatures"),
+        bind("older-card", "older", "older"),
+        bind("edit-card", "edit", "edit"),
+        bind("back", "home", "card", "Go back to the card", show=False),
     ]
 
     NEEDS_AGENT = frozenset({"refresh_card"})

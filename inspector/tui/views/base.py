@@ -13,6 +13,7 @@ from textual.message import Message
 from inspector.capture.records import Record
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session
+from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 
 
@@ -80,6 +81,12 @@ class View(Container):
     def selected_record(self) -> Record | None:
         """Return the selected record, if any."""
         return None
+
+    @property
+    def selection_title(self) -> str:
+        """The name of what is selected, for the title of the actions menu."""
+        record = self.selected_record()
+        return title(record) if record is not None else "Actions"
 
     def selected_text(self) -> str:
         """Return the text to copy, `""` if nothing is selected."""

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
@@ -20,6 +18,7 @@ from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.tui import lazy_loading
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskRows
@@ -32,6 +31,7 @@ from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.timeline_pane import TimelinePane, belongs
 from inspector.tui.widgets.travel_line import TravelLine
 
@@ -51,32 +51,18 @@ class ChatView(BookmarkView):
     """Shows the conversation with the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("i", "compose", "write", id="chat.compose", tooltip="Write a message"),
-        Binding("ctrl+k", "call('CANCEL')", "cancel task", id="chat.cancel", tooltip="Cancel the task", priority=True),
-        Binding("s", "reconnect", "reconnect", id="chat.reconnect", tooltip="Reconnect the stream"),
-        Binding("v", "next_view", "view", id="chat.view", tooltip="Show decoded, raw, hex, head or diff"),
-        Binding("f", "fold", "fold", id="chat.fold", tooltip="Fold or unfold runs of chunks", show=False),
-        Binding("escape", "back", "back", id="chat.back", tooltip="Go back to the timeline"),
-        Binding(
-            "s",
-            "call('SUBSCRIBE')",
-            "subscribe",
-            id="chat.subscribe",
-            tooltip="Subscribe to the task (SubscribeToTask)",
-            show=False,
-        ),
-        Binding("t", "travel", "time travel", id="chat.travel", tooltip="Show the task at an earlier event"),
-        Binding("slash", "filter", "filter", id="chat.filter", tooltip="Filter the timeline"),
-        Binding("c", "compare", "compare", id="chat.compare", tooltip="Compare stream, push and GetTask"),
-        Binding("h", "statistics", "statistics", id="chat.statistics", tooltip="Show stream statistics", show=False),
-        Binding(
-            "R",
-            "auto_reconnect",
-            "auto-reconnect",
-            id="chat.automatic",
-            tooltip="Turn automatic reconnecting on or off",
-            show=False,
-        ),
+        bind("write", "compose"),
+        bind("cancel", "call('CANCEL')", show=False),
+        bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("fold", "fold", show=False),
+        bind("back", "back", "", "Go back to the timeline"),
+        bind("subscribe", "call('SUBSCRIBE')", show=False),
+        bind("travel", "travel"),
+        bind("filter", "filter", "", "Filter the timeline"),
+        bind("compare", "compare", "", "Compare stream, push and GetTask"),
+        bind("statistics", "statistics", "", "Show stream statistics"),
+        bind("reconnect", "auto_reconnect", "auto-reconnect", "Turn automatic reconnecting on or off"),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {"reconnect": Operation.SUBSCRIBE, "compare": Operation.GET}
@@ -108,8 +94,7 @@ class ChatView(BookmarkView):
             with Vertical(id="right-pane"):
                 yield self._artifact
                 yield self.detail
-            with Vertical(id="tasks-pane"):
-                yield Static(Content.styled("TASKS", "bold"), classes="pane-title")
+            with Pane("Tasks", id="tasks-pane"):
                 yield self._task_feed
         yield self.composer
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from inspector.findings.finding import Finding, Severity
 from inspector.session.session import Session
+from inspector.tui.keys import bind
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
@@ -79,16 +80,9 @@ class FindingsView(View):
     """Shows the violated rules, and the explanation and the occurrences of the selected rule."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", id="findings.filter", tooltip="Filter the rules by words"),
-        Binding("n", "occurrence(1)", "next occurrence", id="findings.next", tooltip="Go to the next occurrence"),
-        Binding(
-            "N",
-            "occurrence(-1)",
-            "previous occurrence",
-            id="findings.previous",
-            tooltip="Go to the previous occurrence",
-            show=False,
-        ),
+        bind("filter", "filter", "", "Filter the rules by words"),
+        bind("next-match", "occurrence(1)", "next occurrence", "Go to the next occurrence"),
+        bind("previous-match", "occurrence(-1)", "previous occurrence", "Go to the previous occurrence", show=False),
     ]
 
     @dataclass

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.dialog import ask
@@ -26,19 +27,9 @@ class BookmarkView(View):
     """A view with a detail pane for the selected record, and keys for bookmarks and notes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("B", "bookmark", "bookmark", id="mark.bookmark", tooltip="Add or remove a bookmark", show=False),
-        Binding("A", "note", "note", id="mark.note", tooltip="Write a note on the record", show=False),
-        Binding(
-            "full_stop", "mark(1)", "next mark", id="mark.next", tooltip="Go to the next bookmark or note", show=False
-        ),
-        Binding(
-            "comma",
-            "mark(-1)",
-            "previous mark",
-            id="mark.previous",
-            tooltip="Go to the previous bookmark or note",
-            show=False,
-        ),
+        bind("bookmark", "bookmark", show=False),
+        bind("note", "note", show=False),
+        bind("next-bookmark", "mark(1)", "next mark", show=False),
     ]
 
     lists: Callable[[Record], bool] | None = None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.binding import Binding
 
+from inspector.tui.keys import VIEW
+
 if TYPE_CHECKING:
     from inspector.tui.views.base import View
 
@@ -43,7 +45,7 @@ def view_bindings() -> list[Binding]:
             f"{number},alt+{number}",
             f"go('{view.id}')",
             view.title,
-            id=f"view.{view.id}",
+            id=VIEW + view.id,
             tooltip=f"Go to {view.title}",
             show=False,
         )

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -21,6 +21,7 @@ from inspector.session.polling import Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.tasks import TrackedTask
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
@@ -55,14 +56,14 @@ class TasksView(View):
     """Shows a row for each task, and below the table the states of the selected task."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "call('GET')", "get", id="tasks.get", tooltip="Get the task (GetTask)"),
-        Binding("c", "call('CANCEL')", "cancel", id="tasks.cancel", tooltip="Cancel the task (CancelTask)"),
-        Binding("s", "call('SUBSCRIBE')", "subscribe", id="tasks.subscribe", tooltip="Subscribe (SubscribeToTask)"),
-        Binding("w", "poll", "poll", id="tasks.poll", tooltip="Start or stop polling the task"),
-        Binding("l", "list_tasks", "list", id="tasks.list", tooltip="List the tasks of the agent (ListTasks)"),
-        Binding("n", "next_page", "next page", id="tasks.next", tooltip="List the next page of tasks"),
-        Binding("slash", "filter", "filter", id="tasks.filter", tooltip="Filter by context, state and time"),
-        Binding("W", "poll_interval", "interval", show=False, id="tasks.interval", tooltip="Set the poll interval"),
+        bind("refresh", "call('GET')", "get", "Get the task (GetTask)"),
+        bind("cancel", "call('CANCEL')", "cancel"),
+        bind("subscribe", "call('SUBSCRIBE')", "", "Subscribe (SubscribeToTask)"),
+        bind("poll", "poll", "", "Start or stop polling the task"),
+        bind("list", "list_tasks", "", "List the tasks of the agent (ListTasks)"),
+        bind("list", "next_page", "next page", "List the next page of tasks"),
+        bind("filter", "filter", "", "Filter by context, state and time"),
+        bind("poll-interval", "poll_interval", "interval", "Set the poll interval"),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {

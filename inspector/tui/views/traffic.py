@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -13,6 +13,7 @@ from textual.widgets import Static
 from inspector.capture.records import Kind, Record
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
+from inspector.tui.keys import bind
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import ExchangeRecordRows, ExchangeRows, TimelineRows
@@ -46,9 +47,9 @@ class TrafficView(RecordsView):
     """Shows the exchanges, or the records that match a filter, and the records of the selected exchange."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "view", id="traffic.view", tooltip="Show decoded, raw, hex, head or diff"),
-        Binding("slash", "filter", "filter", id="traffic.filter", tooltip="Filter the records"),
-        Binding("escape", "back", "back", id="traffic.back", tooltip="Go back to the list", show=False),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("filter", "filter", "", "Filter the records"),
+        bind("back", "back", "", "Go back to the list", show=False),
     ]
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -21,6 +21,7 @@ from inspector.session.push.matching import reconcile
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
@@ -56,37 +57,21 @@ class WebhooksView(RecordsView):
     """Shows the state of the receiver, the registrations and the deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("s", "register", "register", id="webhooks.register", tooltip="Register a webhook for the task"),
-        Binding("f", "respond", "respond", id="webhooks.respond", tooltip="Override the response to deliveries"),
-        Binding("w", "diagnose", "diagnose", id="webhooks.diagnose", tooltip="Diagnose missing deliveries"),
-        Binding("c", "compare", "compare", id="webhooks.compare", tooltip="Compare stream, push and responses"),
-        Binding("t", "resend", "resend", id="webhooks.resend", tooltip="Send the delivery to another URL"),
-        Binding("v", "next_view", "view", id="webhooks.view", tooltip="Show decoded, raw, hex, head or diff"),
-        Binding("F", "forward", "forward", id="webhooks.forward", tooltip="Start or stop forwarding", show=False),
-        Binding(
-            "l", "call('LIST_PUSH')", "list", id="webhooks.list", tooltip="List the webhooks of the task", show=False
-        ),
-        Binding("a", "call('GET_PUSH')", "get", id="webhooks.get", tooltip="Get the webhook of the task", show=False),
-        Binding(
-            "D",
-            "call('DELETE_PUSH')",
-            "delete",
-            id="webhooks.delete",
-            tooltip="Delete the webhooks of the task",
-            show=False,
-        ),
-        Binding("o", "first", "first attempt", id="webhooks.first", tooltip="Go to the first attempt", show=False),
-        Binding("U", "copy_webhook('url')", "copy URL", id="webhooks.url", tooltip="Copy the webhook URL", show=False),
-        Binding(
-            "K",
-            "copy_webhook('token')",
-            "copy token",
-            id="webhooks.token",
-            tooltip="Copy the webhook token",
-            show=False,
-        ),
-        Binding("u", "tunnel", "tunnel", id="webhooks.tunnel", tooltip="Show how to set up a tunnel", show=False),
-        Binding("escape", "back", "back", id="webhooks.back", tooltip="Go back to the list", show=False),
+        bind("register", "register"),
+        bind("override", "respond", "respond", "Override the response to deliveries"),
+        bind("diagnose", "diagnose", "", "Diagnose missing deliveries"),
+        bind("compare", "compare", "", "Compare stream, push and responses"),
+        bind("send-again", "resend", "resend", "Send the delivery to another URL"),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("forward", "forward", "", "Start or stop forwarding"),
+        bind("list", "call('LIST_PUSH')", "", "List the webhooks of the task", show=False),
+        bind("get-webhook", "call('GET_PUSH')", "get"),
+        bind("delete-webhooks", "call('DELETE_PUSH')", "delete"),
+        bind("first-attempt", "first", "", "Go to the first attempt"),
+        bind("copy-webhook-url", "copy_webhook('url')", "", "Copy the webhook URL"),
+        bind("copy-webhook-token", "copy_webhook('token')", "", "Copy the webhook token"),
+        bind("tunnel", "tunnel", "", "Show how to set up a tunnel"),
+        bind("back", "back", "", "Go back to the list", show=False),
     ]
     CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH}
     NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_webhook"})

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.binding import BindingType
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
@@ -18,6 +17,7 @@ from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
 from inspector.session.tasks import TrackedTask
 from inspector.text.units import size
+from inspector.tui.keys import bind
 from inspector.tui.render import images
 from inspector.tui.render.artifact_parts import (
     REPRESENTATIONS,
@@ -37,7 +37,8 @@ from inspector.tui.save_actions import save_artifacts
 from inspector.tui.widgets.detail_pane import FactView
 from inspector.tui.widgets.document import Document, ImageView, MarkdownView
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.view_tabs import Chip, Chips
+from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.view_tabs import Chips
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -52,20 +53,19 @@ _TABS = 12
 """The most parts whose names are shown in one line."""
 
 
-class ArtifactPane(Vertical):
+class ArtifactPane(Pane):
     """Shows one part of one artifact, in the representation that was chosen last, or all parts of it.
 
     With all parts together, texts are shown in full and the other parts are described.
     """
 
-    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
-
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "next_artifact", "next artifact", id="artifact.next", tooltip="Show the task's next artifact"),
-        Binding("o", "next_part(1)", "part", id="artifact.part", tooltip="Show the next part of the artifact"),
-        Binding("O", "next_part(-1)", "", show=False, id="artifact.part-back", tooltip="Show the previous part"),
-        Binding("v", "next_view", "view", id="artifact.view", tooltip="Show as text, Markdown, chunks, facts or hex"),
-        Binding("S", "save", "save", id="artifact.save", tooltip="Save this artifact, or all, as files"),
+        bind("next-artifact", "next_artifact(1)"),
+        bind("previous-artifact", "next_artifact(-1)", show=False),
+        bind("next-part", "next_part(1)", "part"),
+        bind("previous-part", "next_part(-1)", "", "Show the previous part", show=False),
+        bind("representation", "next_view", "view", "Show as text, Markdown, chunks, facts or hex"),
+        bind("save", "save", "", "Save this artifact, or all, as files"),
     ]
 
     DEFAULT_CSS = """
@@ -76,7 +76,7 @@ class ArtifactPane(Vertical):
     """
 
     def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
-        super().__init__(id=id)
+        super().__init__("Artifact", id=id)
         self._glyphs = glyphs
         self._tracked: TrackedTask | None = None
         self._reply: Message | None = None
@@ -89,7 +89,6 @@ class ArtifactPane(Vertical):
         self._taken = 0
         self._inside = 0
         self._undrawn = False
-        self._title = Chips(id="artifact-title", classes="pane-title")
         self._parts = Chips(id="artifact-parts")
         self._text = Document(id="artifact-text", empty="No artifact yet.")
         self._lines = FactView(id="artifact-lines", follow=True)
@@ -109,7 +108,6 @@ class ArtifactPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the title, the parts and one widget for each representation."""
-        yield self._title
         yield self._parts
         yield self._switcher
 
@@ -186,7 +184,7 @@ class ArtifactPane(Vertical):
 
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
-        chips = [Chip("ARTIFACT" if artifacts or artifact is None else "MESSAGE", "bold")]
+        chips = []
         if artifact is not None and artifacts:
             chips.append(Chip(artifact.name or artifact.artifact_id, "$foreground", "artifact"))
         if len(artifacts) > 1:
@@ -196,7 +194,7 @@ class ArtifactPane(Vertical):
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
             chips += [Chip(size(artifact.size)), Chip(chunks)]
-        self._title.show(chips)
+        self.set_title(*chips, name="Artifact" if artifacts or artifact is None else "Message")
         self._show_parts()
 
     def _show_parts(self) -> None:
@@ -332,11 +330,11 @@ class ArtifactPane(Vertical):
 
     # Keys and clicks
 
-    def action_next_artifact(self) -> None:
-        """Show the next artifact."""
+    def action_next_artifact(self, step: int) -> None:
+        """Show the next artifact in a direction."""
         count = len(self._artifacts())
         if count:
-            self._chosen, self._part = (self._index(count) + 1) % count, None
+            self._chosen, self._part = (self._index(count) + step) % count, None
             self.show(self._tracked, self._reply)
 
     def action_next_part(self, step: int) -> None:
@@ -365,15 +363,14 @@ class ArtifactPane(Vertical):
             folder = default_folder(self._tracked.id if self._tracked else "message")
             await save_artifacts(self.app, artifacts, artifact, folder)
 
-    def on_chips_chosen(self, event: Chips.Chosen) -> None:
-        """Run the action of the chip."""
-        event.stop()
-        if event.action == "artifact":
-            self.action_next_artifact()
-        elif event.action == "view":
+    def chosen(self, target: str) -> None:
+        """Show the next artifact or representation, or a part."""
+        if target == "artifact":
+            self.action_next_artifact(1)
+        elif target == "view":
             self.action_next_view()
         else:
-            self.show_part(int(event.action.removeprefix("part ")))
+            self.show_part(int(target.removeprefix("part ")))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys for another artifact, part or view if there is no other, and saving without an artifact."""

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -22,6 +22,7 @@ from textual.widgets import Input, Static
 from inspector.capture.private_files import reason
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import CardText, lint_text, save_text
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.render.finding_lines import FindingLines
 from inspector.tui.render.glyphs import Glyphs
@@ -139,9 +140,9 @@ class CardEditor(Vertical):
     """The text, its findings, and the line for the path when it is saved."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "save", id="edit.save", tooltip="Save the copy as a file", priority=True),
-        Binding("ctrl+n", "next_finding", "next finding", id="edit.next", tooltip="Go to the text of the next finding"),
-        Binding("escape", "leave", "leave", id="edit.leave", tooltip="Go to the findings, then back to the card"),
+        bind("send", "save", "save", "Save the copy as a file", priority=True),
+        bind("next-finding", "next_finding"),
+        bind("back", "leave", "leave", "Go to the findings, then back to the card"),
     ]
 
     DEFAULT_CSS = """

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
 from inspector.findings.finding import Finding
 from inspector.protocol.difference import Change
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.card import CardLines
 from inspector.tui.render.card_lines import Act, More, See, Try, Unfold
@@ -56,15 +57,9 @@ class CardView(CursorView):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "tab", "next_example(1)", "next example", id="agent.next", tooltip="Go to the next example", show=False
-        ),
-        Binding(
-            "shift+tab", "next_example(-1)", "", id="agent.previous", tooltip="Go to the previous example", show=False
-        ),
-        Binding("right", "next_skill(1)", "", id="agent.skill", tooltip="Go to the next skill", show=False),
-        Binding("left", "next_skill(-1)", "", id="agent.skill-before", tooltip="Go to the previous skill", show=False),
-        Binding("t", "try_skill", "try", id="agent.try", tooltip="Write the skill's example into the composer"),
+        bind("right", "next_skill(1)", "", "Go to the next skill", show=False),
+        bind("left", "next_skill(-1)", "", "Go to the previous skill", show=False),
+        bind("write", "try_skill", "try", "Write the skill's example into the composer"),
     ]
 
     @dataclass

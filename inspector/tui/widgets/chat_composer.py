@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
 
@@ -20,6 +20,7 @@ from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
 from inspector.tui.widgets.composer import Aim, Composer
@@ -35,18 +36,16 @@ class ChatComposer(Composer):
     """A composer whose messages go to the agent of a session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "send", "send", id="chat.send", tooltip="Send the message", priority=True),
-        Binding("ctrl+o", "open", "parts, options", id="chat.open", tooltip="All parts and options of the message"),
-        Binding(
-            "ctrl+b", "send(False)", "send without streaming", id="chat.blocking", tooltip="Send without streaming"
-        ),
-        Binding("ctrl+b", "send(True)", "send with streaming", id="chat.streaming", tooltip="Send with streaming"),
-        Binding("alt+i", "form", "form", id="chat.form", tooltip="Fill in the form of the agent"),
-        Binding("ctrl+t", "toggle_stream", "streaming", id="chat.stream", tooltip="Turn streaming on or off"),
-        Binding("ctrl+r", "new_task", "new task", id="chat.new", tooltip="Start a new task in a new context"),
-        Binding("ctrl+g", "editor", "$EDITOR", id="chat.editor", tooltip="Edit the text in $EDITOR", show=False),
-        Binding("ctrl+up", "recall", "history", id="chat.recall", tooltip="Sent messages and snippets"),
-        Binding("escape", "leave", "timeline", id="chat.leave", tooltip="Go to the timeline"),
+        bind("send", "send", priority=True),
+        bind("compose", "open", "parts, options", "All parts and options of the message"),
+        bind("send-once", "send(False)", "send without streaming", "Send without streaming"),
+        bind("send-once", "send(True)", "send with streaming", "Send with streaming"),
+        bind("form", "form"),
+        bind("streaming", "toggle_stream"),
+        bind("new-task", "new_task"),
+        bind("editor", "editor", show=False),
+        bind("history", "recall"),
+        bind("back", "leave", "timeline", "Go to the timeline"),
     ]
 
     class Prepared(Message):

@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -21,6 +20,7 @@ from inspector.tui.editor import edit
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 MOST = 200_000
@@ -61,10 +61,6 @@ class MessageArea(VerbatimArea):
 
         path: str
 
-    def on_mount(self) -> None:
-        """Unbind ctrl+k (delete to the end of the line), which cancels tasks here."""
-        self._bindings.key_to_bindings.pop("ctrl+k", None)
-
     async def _on_key(self, event: events.Key) -> None:
         if event.key in ("enter", "ctrl+j"):
             event.stop()
@@ -102,7 +98,7 @@ def dragged_file(text: str) -> str:
         return ""
 
 
-class Composer(Vertical):
+class Composer(Pane):
     """Shows the agent's question, the destination of the message, its other parts, and the text area.
 
     The text is one part of the draft; `draft` returns the whole draft, and `take` replaces it.
@@ -138,7 +134,7 @@ class Composer(Vertical):
     """The call that is uploading a large message."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
-        super().__init__(id=id)
+        super().__init__("Message", id=id)
         self._question_text = Static(id="question")
         self._aim_text = Static(id="aim")
         self._others_text = Static(id="others")
@@ -240,7 +236,10 @@ class Composer(Vertical):
             keys = (f"{form}   ctrl+r new task", "$text-soft")
             label = ("the agent asks  ", "$state-warning")
             self._question_text.update(Content.assemble(label, plain(self.aim.question), keys))
-        self._aim_text.update(self._aim_line())
+        self._show_border()
+        problem = self._problem_line()
+        self._aim_text.display = bool(problem.plain)
+        self._aim_text.update(problem)
         line = self._others_line()
         self._others_text.display = line is not None
         if line is not None:
@@ -261,19 +260,8 @@ class Composer(Vertical):
             return None
         return Content.assemble(("with  ", "$text-soft"), Content("   ").join(pieces))
 
-    def _aim_line(self) -> Content:
-        aim = self.aim
-        if aim.task_id:
-            where = Content.assemble(("to task ", "$text-soft"), (aim.task_id[:SHORT_ID], "bold $state-warning"))
-        elif aim.context_id:
-            where = Content.assemble(("new task in context ", "$text-soft"), plain(aim.context_id[:SHORT_ID]))
-        else:
-            where = Content.styled("new task", "$text-soft")
-        pieces = [
-            where,
-            Content.styled(f"streaming {'on' if self.stream else 'off'}", "$text-soft"),
-            Content.styled("push on", "$wire-pushed") if self.push_on else Content.styled("push off", "$wire-quiet"),
-        ]
+    def _problem_line(self) -> Content:
+        pieces: list[Content] = []
         if self._uploading is not None and self._uploading.upload.total:
             pieces.append(upload_in_words(self._uploading.upload))
         if self.problem:
@@ -281,6 +269,20 @@ class Composer(Vertical):
         elif self.note:
             pieces.append(plain(self.note).stylize("$state-warning"))
         return Content("   ").join(pieces)
+
+    def _show_border(self) -> None:
+        """Show in the border what the message starts or continues, and how it is sent."""
+        aim = self.aim
+        if aim.task_id:
+            name, style = f"Reply to task {aim.task_id[:SHORT_ID]}", "$state-warning"
+        elif aim.context_id:
+            name, style = f"New task in context {aim.context_id[:SHORT_ID]}", ""
+        else:
+            name, style = "New task", ""
+        webhook = Chip("webhook on", "$wire-pushed") if self.push_on else Chip("webhook off", "$wire-quiet")
+        stream = Chip(f"streaming {'on' if self.stream else 'off'}", "$text-soft")
+        self.set_title(name=name, note=(stream, webhook))
+        self.set_class(bool(style), "-reply")
 
     def on_message_area_submitted(self) -> None:
         """Send on enter."""

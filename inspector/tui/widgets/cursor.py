@@ -6,15 +6,18 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
+from textual.message import Message
 from textual.reactive import var
 from textual.strip import Strip
 
+from inspector.tui.keys import bind
 from inspector.tui.render.text_lines import LineSource
 from inspector.tui.widgets.lines import LineView
 
 NOWHERE = -1
 """The cursor while there are no lines."""
+_RIGHT_BUTTON = 3
 
 
 class CursorView(LineView):
@@ -32,7 +35,7 @@ class CursorView(LineView):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Open", show=False, id="lines.open", tooltip="Open the line under the cursor"),
+        bind("open", "open", "Open", "Open the line under the cursor", show=False),
     ]
 
     enter_hint = ""
@@ -46,6 +49,9 @@ class CursorView(LineView):
 
     _opened_by_clicks = False
     """Whether this chain of clicks has opened the line already: a double click opens once."""
+
+    class MenuWanted(Message):
+        """The user clicked the line under the cursor with the right button."""
 
     def _highlighted(self) -> None:
         """Report that another line is under the cursor."""
@@ -143,13 +149,17 @@ class CursorView(LineView):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index = self.top + offset.y
+        index, before = self.top + offset.y, self.cursor
         if event.chain == 1:
             self._opened_by_clicks = False
         if index >= self.line_count:
             return
         if index != self.cursor:
             self.cursor = index
+        if event.button == _RIGHT_BUTTON:
+            self.post_message(self.MenuWanted())
+        elif index != before:
+            return
         elif not self._opened_by_clicks:
             self._opened_by_clicks = True
             self._opened()

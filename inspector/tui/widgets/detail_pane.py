@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from operator import attrgetter
 from typing import ClassVar, Literal
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import ContentSwitcher, Static
+from textual.binding import BindingType
+from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
@@ -19,17 +18,20 @@ from inspector.session.replay.moments import Moments
 from inspector.session.replay.position import position_of
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
-from inspector.tui.notify import copy, notify, notify_fault
+from inspector.tui.keys import bind
+from inspector.tui.notify import copy, notify
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.highlight import HighlightedLines
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
+from inspector.tui.screens.dialog import ask
+from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.lines import LineView
-from inspector.tui.widgets.view_tabs import clickable, clicked
+from inspector.tui.widgets.pane import Chip, Pane
 
 Representation = Literal["decoded", "raw", "hex", "head", "diff"]
 REPRESENTATIONS: tuple[Representation, ...] = ("decoded", "raw", "hex", "head", "diff")
@@ -84,18 +86,15 @@ class FactView(LineView):
         return number
 
 
-class DetailPane(Vertical):
+class DetailPane(Pane):
     """Shows one record, in the representation that was chosen last."""
 
-    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
-
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("v", "next_view", "view", id="detail.view", tooltip="Show decoded, raw, hex, head or diff"),
-        Binding("slash", "find", "find", id="detail.find", tooltip="Search the text that is shown"),
-        Binding("n", "next_hit(1)", "next", show=False, id="detail.next", tooltip="Go to the next match"),
-        Binding("N", "next_hit(-1)", "", show=False, id="detail.previous", tooltip="Go to the previous match"),
-        Binding("J", "copy_json", "copy JSON", show=False, id="detail.json", tooltip="Copy the value as JSON"),
-        Binding("C", "copy_curl", "copy curl", show=False, id="detail.curl", tooltip="Copy the request as curl"),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("filter", "find", "find", "Search the text that is shown"),
+        bind("next-match", "next_hit(1)", show=False),
+        bind("previous-match", "next_hit(-1)", show=False),
+        bind("copy-as", "copy_as", show=False),
     ]
 
     DEFAULT_CSS = """
@@ -106,14 +105,13 @@ class DetailPane(Vertical):
     """
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(id=id)
+        super().__init__("Detail", id=id)
         self._session = session
         self._glyphs = glyphs
         self._chosen: Representation = "decoded"
         self._moments: Moments | None = None
         self._noted_as_over = False
         self.record: Record | None = None
-        self._title = Static(id="detail-title", classes="pane-title")
         self._notes = FactView(id="detail-notes", classes="notes")
         self._json = JsonView(id="decoded", empty="Select a row to see it here.")
         self._texts = {
@@ -126,7 +124,6 @@ class DetailPane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the title, the notes and one view for each representation."""
-        yield self._title
         yield self._notes
         yield self._switcher
 
@@ -215,28 +212,38 @@ class DetailPane(Vertical):
         if isinstance(self._body, FactView) and not self._body.next_hit(step):
             notify(self, "No match. Press / to search.", "warning")
 
-    def action_copy_json(self) -> None:
-        """Copy the value under the cursor, or the whole payload, as JSON."""
-        copy(self, self._json.json)
+    def action_copy_as(self) -> None:
+        """Ask in which form to copy the record, and copy it."""
+        if self.record is not None:
+            record = self.record
+            ask(self, MenuScreen("Copy as", self._forms(record)), lambda form: copy(self, form()))
 
-    def action_copy_curl(self) -> None:
-        """Copy the request behind the record as a curl command."""
-        if self.record is None:
-            return
+    def _forms(self, record: Record) -> list[Entry]:
+        """Return the forms in which a record can be copied, each as a function that returns the text."""
+        view, session = self._json, self._session
+        payload = session.payload(record)
+        pointed = self._current == "decoded" and bool(view.json)
+        forms: list[tuple[str, Callable[[], str] | None]] = [
+            (
+                "Value under the cursor, as JSON",
+                (lambda: view.json) if pointed else None,
+            ),
+            ("JSON pointer of the value", (lambda: view.pointer) if pointed else None),
+            ("Whole payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
+            ("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
+            ("Head", lambda: "\n".join(f"{line.head[0]}{line.text}" for line in detail.facts(record))),
+        ]
+        entries = [Entry(text, "", form is not None, form) for text, form in forms]
         try:
-            copy(self, self._session.curl(self.record))
+            curl = session.curl(record)
         except FaultError as error:
-            notify_fault(self, error.fault)
+            return [*entries, Entry("Request as curl", error.fault.seen, False, None)]
+        return [*entries, Entry("Request as curl", "", True, lambda: curl)]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the curl key of records without a request, and disable the keys for what this record does not have."""
-        if action == "copy_curl":
-            record = self.record
-            return record is not None and (bool(record.exchange) or record.kind is Kind.REQUEST)
-        if action in ("find", "next_hit", "next_view"):
+        """Disable the keys while there is no record."""
+        if action in ("find", "next_hit", "next_view", "copy_as"):
             return True if self.record is not None else None
-        if action == "copy_json":
-            return True if self.record is not None and self._json.json else None
         return super().check_action(action, parameters)
 
     def _show_view(self) -> None:
@@ -281,24 +288,22 @@ class DetailPane(Vertical):
         if self.record is record and self._current == "diff":
             self._texts["diff"].show(Paragraphs(lines))
 
-    @property
-    def _title_text(self) -> str:
-        """Return the title of the record, or its number if there is no room for the title."""
-        if self.record is None:
-            return ""
-        whole = f"  {detail.title(self.record)}"
-        views = sum(len(view) + _GAP for view in self._representations)
-        return whole if len("DETAIL" + whole) + views <= self.content_size.width else f"  #{self.record.seq}"
-
     def _show_title(self) -> None:
-        views: list[Content] = []
-        for view in self._representations if self.record else ():
-            style = "bold $foreground" if view == self._current else "$wire-quiet"
-            views.append(clickable(Content.styled(" " * _GAP + view, style), view))
-        self._title.update(Content.assemble(("DETAIL", "bold"), (self._title_text, "$text-soft"), *views), layout=False)
+        """Show the title of the record, or its number if there is no room for more, and the representations."""
+        record = self.record
+        if record is None:
+            self.set_title()
+            return
+        views = [
+            Chip(view, "bold $foreground" if view == self._current else "$wire-quiet", view)
+            for view in self._representations
+        ]
+        room = self.content_size.width - len("Detail") - sum(len(view) + _GAP for view in self._representations) - _GAP
+        title = detail.title(record)
+        self.set_title(Chip(title if len(title) <= room else f"#{record.seq}", "$text-soft"), *views)
 
-    def on_click(self, event: events.Click) -> None:
+    def chosen(self, target: str) -> None:
         """Show the representation whose name is clicked."""
         for view in self._representations:
-            if view == clicked(event):
+            if view == target:
                 self.choose(view)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
+from textual.content import Content
 from textual.message import Message
+from textual.widgets import Static
 
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.text_lines import Line, Piece
@@ -24,15 +26,17 @@ Row: TypeAlias = Sequence[Cell]
 
 
 class Column(NamedTuple):
-    """A column: its width in cells, or None for the column that gets the remaining width.
+    """A column: its heading, and its width in cells, or None for the column that gets the remaining width.
 
-    It is hidden if the feed has fewer than `min_total_width` cells.
+    It is hidden if the feed has fewer than `min_total_width` cells. A column that `shrinks` needs only as much width as
+    the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none.
     """
 
     name: str
     width: int | None = None
     align: Literal["left", "right"] = "left"
     min_total_width: int = 0
+    shrinks: bool = False
 
 
 class RowSource(Protocol):
@@ -53,18 +57,13 @@ class _Table:
     def __init__(self, columns: Sequence[Column], rows: RowSource) -> None:
         self._columns = columns
         self._rows = rows
-        self._widths = [0] * len(columns)
+        self._width = 0
+        self._shown = [True] * len(columns)
 
     def layout(self, width: int, keep: int) -> int:
-        """Set the width of every column, 0 for those that are hidden, and return `keep`."""
-        shown = [column.min_total_width <= width for column in self._columns]
-        fixed = [column.width or 0 for column, visible in zip(self._columns, shown, strict=True) if visible]
-        rest = max(0, width - sum(fixed) - GAP * (len(fixed) - 1))
-        self._widths = []
-        for column, visible in zip(self._columns, shown, strict=True):
-            wanted = rest if column.width is None else column.width
-            self._widths.append(max(0, min(wanted, width)) if visible else 0)
-            width -= self._widths[-1] + GAP if self._widths[-1] else 0
+        """Choose the columns that are visible at this width, and return `keep`."""
+        self._width = width
+        self._shown = [column.min_total_width <= width for column in self._columns]
         return keep
 
     def __len__(self) -> int:
@@ -72,16 +71,55 @@ class _Table:
 
     def line(self, index: int) -> Line:
         """Return one row as a line; each piece reaches to the next column."""
+        return self._line(self._rows.row(index))
+
+    def headings(self) -> Line:
+        """Return the headings of the columns as a line."""
+        return self._line([(column.name, "") for column in self._columns], whole=True)
+
+    def _line(self, row: Row, *, whole: bool = False) -> Line:
+        cells = [
+            (clean_line(text, column.width or self._width), style, column)
+            for (text, style), column, shown in zip(row, self._columns, self._shown, strict=True)
+            if shown and (whole or text or not column.shrinks)
+        ]
+        widths = [
+            None if column.width is None else cell_len(text) if column.shrinks and not whole else column.width
+            for text, _, column in cells
+        ]
+        room = self._width - GAP * (len(cells) - 1)
+        rest = max(0, room - sum(width or 0 for width in widths))
         pieces: list[Piece] = []
-        for (raw, style), column, width in zip(self._rows.row(index), self._columns, self._widths, strict=True):
-            if width:
-                text = clean_line(raw, width)
-                space = " " * (width - cell_len(text))
-                pieces.append(((space + text if column.align == "right" else text + space) + " " * GAP, style))
+        for (text, style, column), fixed in zip(cells, widths, strict=True):
+            width = min(rest if fixed is None else fixed, max(0, room))
+            room -= width
+            shown = text if cell_len(text) <= width else clean_line(text, width)
+            space = " " * (width - cell_len(shown))
+            pieces.append(((space + shown if column.align == "right" else shown + space) + " " * GAP, style))
         if pieces:
             text, style = pieces[-1]
             pieces[-1] = (text[:-GAP], style)
         return pieces
+
+
+class Headings(Static):
+    """The headings of the columns of a feed, in a line above it."""
+
+    DEFAULT_CSS = """
+    Headings { height: 1; color: $text-soft; text-wrap: nowrap; text-overflow: clip; }
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        super().__init__()
+        self._feed = feed
+
+    def on_mount(self) -> None:
+        """Follow the layout of the feed."""
+        self._feed.heads = self
+
+    def render(self) -> Content:
+        """Draw the headings above their columns."""
+        return Content.assemble(" ", *(Content(text) for text, _ in self._feed.headings()))
 
 
 class Feed(CursorView):
@@ -134,11 +172,22 @@ class Feed(CursorView):
     ) -> None:
         self._columns = tuple(columns)
         self.enter_hint = enter_hint
+        self.heads: Headings | None = None
         super().__init__(_Table(self._columns, rows), follow=follow, empty=empty, id=id)
 
     def show_rows(self, rows: RowSource) -> None:
         """Draw the rows of another source: the last rows if the feed follows, else the first rows."""
         self.show(_Table(self._columns, rows))
+
+    def headings(self) -> Line:
+        """Return the headings of the columns at the present width."""
+        return self.source.headings() if isinstance(self.source, _Table) else []
+
+    def on_resize(self) -> None:
+        """Fit the rows and the headings to the new width."""
+        super().on_resize()
+        if self.heads is not None:
+            self.heads.refresh()
 
     def refresh_rows(self) -> None:
         """Draw the visible rows again, because rows were added or changed."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -23,6 +23,7 @@ from inspector.protocol.lifecycle import State, short
 from inspector.protocol.operations import Operation
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
+from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.fields import LineInput
@@ -61,8 +62,8 @@ class FilterLine(Vertical):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "complete", "complete", id="filter.complete", tooltip="Accept the first completion"),
-        Binding("escape", "clear", "clear", id="filter.clear", tooltip="Remove the filter"),
+        bind("complete", "complete", "", "Accept the first completion"),
+        bind("back", "clear", "clear", "Remove the filter"),
     ]
 
     class Changed(Message):

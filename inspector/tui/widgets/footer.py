@@ -10,6 +10,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from inspector.tui.keys import why_not
+
 MOST = 8
 """The most keys that are shown."""
 
@@ -68,7 +70,7 @@ class KeyFooter(Static):
         """Draw the keys."""
         pieces: list[Content] = []
         for key, what, active in self._shown():
-            enabled = active is None or (active.enabled and not _why_not(active))
+            enabled = active is None or (active.enabled and not why_not(active))
             style = "$bar" if enabled else "$wire-quiet"
             pieces.append(Content.assemble((key, style), (f" {what}", "$text-soft" if enabled else "$wire-quiet")))
         return Content("   ").join(pieces)
@@ -89,9 +91,3 @@ class KeyFooter(Static):
 
 def _width(key: Key) -> int:
     return len(key[0]) + 1 + len(key[1]) + _GAP
-
-
-def _why_not(active: ActiveBinding) -> str:
-    """Return why the agent does not support the action of a key, `""` if that is not known."""
-    ask = getattr(active.node, "unavailable_reason", None)
-    return str(ask(active.binding.action)) if ask else ""

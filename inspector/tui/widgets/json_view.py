@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.text.sanitise import clean
+from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify
 from inspector.tui.render.json_lines import JsonLines, NotJsonError, Value, read
 from inspector.tui.render.text_lines import LIMIT, Piece, WrappedText
@@ -36,12 +37,11 @@ class JsonView(CursorView):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "fold", "Fold", show=False, id="json.fold", tooltip="Fold, or go to the parent"),
-        Binding("right", "unfold", "Unfold", show=False, id="json.unfold", tooltip="Unfold, or go to the first child"),
-        Binding("slash", "find", "find", id="json.find", tooltip="Search names and values"),
-        Binding("n", "next_hit(1)", "next", show=False, id="json.next", tooltip="Go to the next match"),
-        Binding("N", "next_hit(-1)", "", show=False, id="json.previous", tooltip="Go to the previous match"),
-        Binding("Y", "copy_pointer", "copy pointer", show=False, id="json.copy", tooltip="Copy the JSON pointer"),
+        bind("left", "fold", "Fold", "Fold, or go to the parent", show=False),
+        bind("right", "unfold", "Unfold", "Unfold, or go to the first child", show=False),
+        bind("filter", "find", "find", "Search names and values"),
+        bind("next-match", "next_hit(1)", show=False),
+        bind("previous-match", "next_hit(-1)", show=False),
     ]
 
     @dataclass

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.cache import LRUCache
 from textual.geometry import Region, Size
 from textual.reactive import Reactive, reactive, var
@@ -17,6 +17,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from inspector.text.sanitise import clean
+from inspector.tui.keys import bind
 from inspector.tui.render.text_lines import LineSource, WrappedText
 
 _CACHED = 1024
@@ -65,16 +66,16 @@ class LineView(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = _component_classes(DEFAULT_CSS)
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "line_step(-1)", "Up", show=False, id="lines.up", tooltip="One line up"),
-        Binding("down,j", "line_step(1)", "Down", show=False, id="lines.down", tooltip="One line down"),
-        Binding("pageup", "page_step(-1)", "Page up", show=False, id="lines.page-up", tooltip="One page up"),
-        Binding("pagedown", "page_step(1)", "Page down", show=False, id="lines.page-down", tooltip="One page down"),
-        Binding("home,g", "first", "First", show=False, id="lines.first", tooltip="Go to the first line"),
-        Binding(
-            "end,G", "last", "Last", show=False, id="lines.last", tooltip="Go to the last line, and follow the end"
-        ),
-        Binding("left,shift+left", "aside(-8)", "Left", show=False, id="lines.left", tooltip="Scroll to the left"),
-        Binding("right,shift+right", "aside(8)", "Right", show=False, id="lines.right", tooltip="Scroll to the right"),
+        bind("up", "line_step(-1)", "Up", show=False),
+        bind("down", "line_step(1)", "Down", show=False),
+        bind("page-up", "page_step(-1)", "Page up", show=False),
+        bind("page-down", "page_step(1)", "Page down", show=False),
+        bind("first", "first", "First", show=False),
+        bind("last", "last", "Last", show=False),
+        bind("left", "aside(-8)", "", "Scroll to the left", show=False),
+        bind("scroll-left", "aside(-8)", show=False),
+        bind("right", "aside(8)", "", "Scroll to the right", show=False),
+        bind("scroll-right", "aside(8)", show=False),
     ]
 
     virtual_size = Reactive(Size(0, 0))

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
 
@@ -37,7 +38,7 @@ class Status:
     failure: str = ""
 
     @classmethod
-    def of(cls, session: Session, light: str, doing: str, reference: str, glyphs: Glyphs) -> Status:
+    def of(cls, session: Session, light: str, doing: str, reference: str) -> Status:
         """Return the status of a session; `reference` is shown while there is no agent."""
         journal, push, connection = session.journal, session.push, session.connection
         choice = connection.choice if connection else None
@@ -47,7 +48,7 @@ class Status:
             interface=f"A2A {choice.dialect.version} · {choice.binding.name}" if choice else "",
             light=light,
             doing=doing,
-            push=f"push {address} {glyphs.check}" if push.on else "",
+            push=f"webhook {address}" if push.on else "",
             records=len(journal.capture),
             findings=sum(map(len, journal.found.values())),
             failure=journal.capture.failure or "",
@@ -87,11 +88,17 @@ class StatusBar(Static):
         left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (interface, "$text-soft")]
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [(f"{self._glyphs.light} {status.doing}", light)]
-        push = status.push if width > _ROOMY or not status.push else "push on"
-        findings = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
+        found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
+        warning = self._glyphs.severities[Severity.WARNING]
+        findings = (
+            (f"{warning} {found}", "$state-warning")
+            if status.findings
+            else (f"{self._glyphs.check} no findings", "$state-good")
+        )
+        push = status.push if width > _ROOMY or not status.push else "webhook on"
         optional = [
-            (push or "push off", "$wire-pushed" if push else "$wire-quiet"),
-            (findings, "$state-warning" if status.findings else "$wire-quiet"),
+            findings,
+            (f"{self._glyphs.pushed} {push}" if push else "webhook off", "$wire-pushed" if push else "$wire-quiet"),
             (
                 f"{status.records:,} record{'' if status.records == 1 else 's'}",
                 "$state-bad" if status.failure else "$wire-quiet",

@@ -29,6 +29,7 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.state_line import next_action, state_line
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
+from inspector.tui.widgets.pane import Chip
 
 LOW = 16
 """On a screen with fewer rows, the next step and the state of a stream that was not lost are hidden."""
@@ -197,14 +198,18 @@ class StreamLine(Static):
             return [Paragraph(("", "line--soft"), "No stream has reported this task yet.", "line--soft")]
         return health_in_full(found, self._glyphs)
 
+    def measures(self) -> list[Chip]:
+        """Return the measures of the stream in a few words, for the border of the timeline."""
+        found = self.health()
+        if found is None:
+            return []
+        well = self._drop is None or self._drop.exchange != found.number
+        return [Chip("".join(text for text, _ in health_line(found, self._glyphs, well=well)), "$text-soft", "stream")]
+
     def _draw(self) -> None:
         found = self.health()
-        room = self.app.size.height >= LOW or self.lost
-        self.display = found is not None and room
-        if found is None:
-            return
-        well = self._drop is None or self._drop.exchange != found.number
-        drawn = (*self._other_task(), *self._notice(found), *health_line(found, self._glyphs, well=well))
+        drawn = (*self._other_task(), *self._notice(found)) if found is not None else ()
+        self.display = bool(drawn)
         if drawn != self._drawn:
             self._drawn = drawn
             self.update(Content.assemble(*drawn), layout=False)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import time
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
@@ -15,14 +12,15 @@ from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
-from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TimelineRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.times import lasting
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filter_line import FilterLine
+from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.task_lines import StateLine, StreamLine
 
 COLUMNS = (
@@ -67,13 +65,11 @@ def belongs(record: Record) -> bool:
             return True
 
 
-class TimelinePane(Vertical):
+class TimelinePane(Pane):
     """Shows the records of a session that belong to the conversation, all of them or those that match a filter."""
 
-    ALLOW_MAXIMIZE = True  # maximise the pane with its title, not only the list or the lines in it
-
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(id=id)
+        super().__init__("Timeline", id=id)
         self._session = session
         self._glyphs = glyphs
         self._annotations = Annotations(session)
@@ -85,7 +81,6 @@ class TimelinePane(Vertical):
         self._list = self._whole
         self._rows = self._rows_of(self._list)
         self._titled: tuple[TrackedTask | None, TrackedTask | None, Record | None] = (None, None, None)
-        self._title = Static("TIMELINE", id="timeline-title", classes="pane-title")
         self._states = StateLine(session.journal, glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
@@ -93,7 +88,6 @@ class TimelinePane(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the title, the lines under it and the rows."""
-        yield self._title
         yield self._states
         yield self.stream
         yield self.filter
@@ -184,27 +178,39 @@ class TimelinePane(Vertical):
         account = shown.now if shown is not None else None
         self._states.show(account, past=past is not None)
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
-        pieces: list[Content | tuple[str, str]] = [("TIMELINE", "bold")]
+        chips: list[Chip] = []
         if account is not None and account.moves:
-            running = past is None and session.journal.exchanges.open > 0
-            pieces += self._state(account, running=running)
+            chips += self._state(account, running=past is None and session.journal.exchanges.open > 0)
         if self.filtering:
-            pieces += [(f"   {len(self._list):,} of {len(self._whole):,} rows", "$bar")]
-        if self.feed.unseen:
-            pieces += [(f"   {self.feed.unseen:,} new below, press end to follow", "$wire-received")]
-        self._title.update(Content.assemble(*pieces), layout=False)
+            chips.append(Chip(f"{len(self._list):,} of {len(self._whole):,} rows", "$bar"))
+        self.set_title(*chips, note=self._note())
 
-    def _state(self, account: AssembledTask, *, running: bool) -> list[Content | tuple[str, str]]:
+    def _note(self) -> list[Chip]:
+        """Return the note in the lower border: whether the list follows the newest row, and the state of the stream."""
+        if self.feed.unseen:
+            follow = Chip(f"{self.feed.unseen:,} new below: {key_of('last')} follows", "$wire-received", "follow")
+        else:
+            follow = Chip(f"{self._glyphs.light} following", "$wire-quiet") if self.feed.following else Chip("")
+        return [follow, *self.stream.measures()]
+
+    def chosen(self, target: str) -> None:
+        """Follow the newest row, or show the statistics of the stream."""
+        if target == "follow":
+            self.feed.action_last()
+        else:
+            self.stream.post_message(StreamLine.Clicked())
+
+    def _state(self, account: AssembledTask, *, running: bool) -> list[Chip]:
         style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
         style = "$state-warning" if account.state in INTERRUPTED else style
         last = account.moves[-1].at  # GetTask updates a task that has ended, too
         if not is_terminal(account.state):
             last = time.time() if running else account.updated
+        state = f"{self._sign(account.state, moving=running)} {short(account.state)}"
         return [
-            ("   ", ""),
-            plain(account.id[:SHORT_ID]),
-            (f" {self._sign(account.state, moving=running)} {short(account.state)}", style),
-            (f"  {lasting(last - account.moves[0].at)}", "$text-soft"),
+            Chip(account.id[:SHORT_ID]),
+            Chip(state, style),
+            Chip(lasting(last - account.moves[0].at), "$text-soft"),
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:

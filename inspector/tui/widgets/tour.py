@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 from inspector.session.journal import Journal
+from inspector.tui.keys import bind
 from inspector.tui.tour import STOPS, Send, Step
 
 _TITLES, _STEPS = list(STOPS), list(STOPS.values())
@@ -20,10 +21,11 @@ class Tour(Static, can_focus=True):
     """Leads through the stops: it requests to show steps and to send messages, and waits for the results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,right", "move('on')", "continue", id="tour.on", tooltip="Continue the tour", show=False),
-        Binding("n", "move('next')", "next stop", id="tour.next", tooltip="Go to the next stop of the tour"),
-        Binding("b,left", "move('back')", "back", id="tour.back", tooltip="Go back in the tour"),
-        Binding("escape", "move('leave')", "leave the tour", id="tour.leave", tooltip="Leave the tour"),
+        bind("open", "move('on')", "continue", "Continue the tour"),
+        bind("right", "move('on')", "continue", "Continue the tour", show=False),
+        bind("page-down", "move('next')", "next stop", "Go to the next stop of the tour"),
+        bind("left", "move('back')", "back", "Go back in the tour"),
+        bind("back", "move('leave')", "leave the tour", "Leave the tour"),
     ]
 
     class Shown(Message):

@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from textual import events, work
 from textual.app import RenderResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -20,6 +20,7 @@ from inspector.session.replay.moments import Moments
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.detail import title
@@ -53,24 +54,19 @@ class TravelLine(Widget, can_focus=True):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket,left", "step(-1)", "back", id="travel.back", tooltip="One event back"),
-        Binding("right_square_bracket,right", "step(1)", "forward", id="travel.on", tooltip="One event forward"),
-        Binding("home", "first", "first", id="travel.first", tooltip="The first event of the task", show=False),
-        Binding("end", "last", "last", id="travel.last", tooltip="The last event of the task", show=False),
-        Binding(
-            "pageup", "leap(-1)", "far back", id="travel.far-back", tooltip="A twentieth of the events back", show=False
-        ),
-        Binding(
-            "pagedown",
-            "leap(1)",
-            "far forward",
-            id="travel.far-on",
-            tooltip="A twentieth of the events forward",
-            show=False,
-        ),
-        Binding("space", "mark", "mark", id="travel.mark", tooltip="Mark this moment for a comparison"),
-        Binding("d,enter", "compare", "diff", id="travel.compare", tooltip="Changes since the mark, or until now"),
-        Binding("escape,t", "leave", "now", id="travel.leave", tooltip="Back to the task as it is now"),
+        bind("previous-event", "step(-1)", "back", "One event back"),
+        bind("left", "step(-1)", "back", "One event back", show=False),
+        bind("next-event", "step(1)", "forward", "One event forward"),
+        bind("right", "step(1)", "forward", "One event forward", show=False),
+        bind("first", "first", "", "The first event of the task", show=False),
+        bind("last", "last", "", "The last event of the task", show=False),
+        bind("page-up", "leap(-1)", "far back", "A twentieth of the events back", show=False),
+        bind("page-down", "leap(1)", "far forward", "A twentieth of the events forward", show=False),
+        bind("mark", "mark"),
+        bind("compare", "compare", "diff", "Changes since the mark, or until now"),
+        bind("open", "compare", "diff", "Changes since the mark, or until now", show=False),
+        bind("back", "leave", "now", "Back to the task as it is now"),
+        bind("travel", "leave", "now", "Back to the task as it is now", show=False),
     ]
 
     @dataclass

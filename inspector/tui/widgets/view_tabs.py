@@ -45,13 +45,14 @@ class ViewTabs(Static):
         self.set_reactive(ViewTabs.current, current)
 
     def render(self) -> Content:
-        """Draw the names, with the current view highlighted."""
+        """Draw the names; the current view is a filled block."""
         tabs: list[Content] = []
         for number, view in enumerate(VIEWS, 1):
-            styles = ("$bar", "bold $bar") if view.id == self.current else ("$wire-quiet", "$text-soft")
-            tab = Content.assemble((f"{number} ", styles[0]), (view.title, styles[1]), "   ")
-            tabs.append(clickable(tab, view.id))
-        return Content.assemble(*tabs).rstrip()
+            current = view.id == self.current
+            styles = ("bold $background on $bar",) * 2 if current else ("$bar", "$text-soft")
+            tab = Content.assemble((f" {number} ", styles[0]), (f"{view.title} ", styles[1]))
+            tabs += [clickable(tab, view.id), Content(" ")]
+        return Content.assemble(*tabs)
 
     def on_click(self, event: events.Click) -> None:
         """Report the view under the pointer."""
@@ -95,33 +96,14 @@ class SectionTabs(Static):
             self.post_message(self.Chosen(section))
 
 
-class Chip(NamedTuple):
-    """A word, which may come from an agent, its style, and the action of a click on it, `""` for none."""
-
-    text: str
-    style: str = "$text-soft"
-    action: str = ""
-
-
 class Chips(Static):
-    """Shows chips beside each other, and reports the chip that is clicked."""
+    """Shows words beside each other that can be clicked; the pane around it handles the click."""
 
-    @dataclass
-    class Chosen(Message):
-        """A chip was clicked."""
+    _chips: Sequence[tuple[str, str, str]] = ()
 
-        action: str
-
-    _chips: Sequence[Chip] = ()
-
-    def show(self, chips: Sequence[Chip]) -> None:
-        """Show these chips."""
+    def show(self, chips: Sequence[tuple[str, str, str]]) -> None:
+        """Show words, each with its style and the target of a click."""
         if chips != self._chips:
             self._chips = chips
-            contents = [clickable(plain(chip.text, limit=40).stylize(chip.style), chip.action) for chip in chips]
+            contents = [clickable(plain(text, limit=40).stylize(style), target) for text, style, target in chips]
             self.update(Content("  ").join(contents), layout=False)
-
-    def on_click(self, event: events.Click) -> None:
-        """Report the action of the chip under the pointer."""
-        if action := clicked(event):
-            self.post_message(self.Chosen(action))

@@ -1,0 +1,197 @@
+"""Every command that a key can start, and its keys: one key has one meaning in all views and dialogs.
+
+A widget binds a command with `bind` and may describe it in more detail. A command without a key is in the actions menu
+and in the command palette. The table `[keys]` of the settings file changes keys by the ids of this list.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from textual.binding import ActiveBinding, Binding
+
+UNBOUND = "unbound_"
+"""The beginning of the name of a key that does not exist, for commands without a key."""
+
+
+VIEW = "view."
+"""The beginning of the ids of the keys that go to a view."""
+
+
+class Group(Enum):
+    """The groups of the help; commands of `INSPECT` and `TASK` are in the actions menu of the selected item."""
+
+    SEND = "Send"
+    INSPECT = "Inspect"
+    TASK = "Task and webhook"
+    GO_TO = "Go to"
+    EDIT = "Edit"
+    MOVE = "Move"
+
+
+class Command(NamedTuple):
+    """A command: its keys, separated by commas, its name for the footer, a sentence for the help, and its group."""
+
+    keys: str
+    name: str
+    meaning: str
+    group: Group
+
+
+def _of(group: Group, **commands: tuple[str, str, str]) -> dict[str, Command]:
+    return {name.replace("_", "-"): Command(*command, group) for name, command in commands.items()}
+
+
+COMMANDS: dict[str, Command] = {
+    **_of(
+        Group.SEND,
+        write=("i", "write", "Write a message"),
+        compose=("ctrl+o", "compose", "Edit the whole message: parts, options, request"),
+        send=("ctrl+s", "send", "Send the message"),
+        send_once=("ctrl+b", "send once", "Send once with the other setting of streaming"),
+        streaming=("ctrl+t", "streaming", "Turn streaming on or off"),
+        new_task=("ctrl+r", "new task", "Start a new task in a new context"),
+        webhook=("p", "webhook", "Register a webhook with every message, or stop"),
+        interface=("I,f4", "interface", "Choose the interface and protocol version"),
+        send_again=("e", "send again", "Send the selected message or delivery again"),
+        history=("ctrl+up", "history", "Sent messages and snippets"),
+        form=("alt+i", "form", "Fill in the form of the agent"),
+        editor=("ctrl+g", "$EDITOR", "Edit the text in $EDITOR"),
+    ),
+    **_of(
+        Group.INSPECT,
+        open=("enter", "open", "Open what is selected"),
+        actions=("a", "actions", "Show everything that can be done with what is selected"),
+        representation=("v", "representation", "Show the next representation"),
+        copy=("y", "copy", "Copy what is selected"),
+        copy_as=("Y", "copy as", "Copy what is selected in another form, for example as curl"),
+        save=("S", "save", "Save what is selected as a file"),
+        filter=("slash", "filter", "Filter or search"),
+        next_match=("n", "next", "Go to the next match"),
+        previous_match=("N", "previous", "Go to the previous match"),
+        fold=("f", "fold", "Fold or unfold runs of chunks"),
+        refresh=("r", "refresh", "Fetch again what is selected"),
+        travel=("t", "time travel", "Show the task at an earlier event"),
+        previous_event=("left_square_bracket", "previous event", "Go to the previous event of the task"),
+        next_event=("right_square_bracket", "next event", "Go to the next event of the task"),
+        mark=("m", "mark", "Mark this moment for a comparison"),
+        compare=("c", "compare", "Compare"),
+        translate=("T", "translate", "Translate the record to another protocol version"),
+        bookmark=("b", "bookmark", "Add or remove a bookmark"),
+        next_bookmark=("B", "next bookmark", "Go to the next bookmark or note"),
+        note=("A", "note", "Write a note on the record"),
+        next_artifact=("greater_than_sign", "next artifact", "Show the next artifact of the task"),
+        previous_artifact=("less_than_sign", "previous artifact", "Show the previous artifact of the task"),
+        next_part=("right_curly_bracket", "next part", "Show the next part of the artifact"),
+        previous_part=("left_curly_bracket", "previous part", "Show the previous part of the artifact"),
+        statistics=("", "statistics", "Show the statistics of the stream"),
+        extended_card=("", "extended card", "Get the extended card and compare it with the public card"),
+        verify=("", "verify", "Fetch the keys and verify the signatures of the card"),
+        changes=("", "changes", "Show the changes since earlier cards"),
+        older_card=("", "older card", "Compare with an older card"),
+        edit_card=("E", "edit card", "Edit and validate a copy of the card"),
+        raw_card=("", "raw card", "Show the card as it was received"),
+        copy_webhook_url=("", "copy URL", "Copy the URL of the webhook"),
+        copy_webhook_token=("", "copy token", "Copy the token of the webhook"),
+        first_attempt=("", "first attempt", "Go to the first attempt of the delivery"),
+    ),
+    **_of(
+        Group.TASK,
+        subscribe=("s", "subscribe", "Subscribe to the task (SubscribeToTask)"),
+        reconnect=("", "reconnect automatically", "Turn automatic reconnecting of streams on or off"),
+        cancel=("x", "cancel task", "Cancel the task (CancelTask)"),
+        poll=("P", "poll", "Start or stop polling the task (GetTask)"),
+        poll_interval=("", "poll interval", "Set the interval of polling"),
+        list=("l", "list", "List from the agent"),
+        next_page=("", "next page", "List the next page"),
+        register=("R", "register", "Register a webhook for the task"),
+        get_webhook=("", "get webhook", "Get the webhook of the task"),
+        delete_webhooks=("", "delete webhooks", "Delete the webhooks of the task"),
+        override=("O", "override", "Override the response to deliveries, to simulate an error"),
+        forward=("", "forward", "Start or stop forwarding deliveries"),
+        tunnel=("", "tunnel", "Show how to make the receiver reachable from outside"),
+        diagnose=("w", "diagnose", "Find out why deliveries are missing"),
+    ),
+    **_of(
+        Group.GO_TO,
+        connect=("o", "connect", "Connect to another agent, or open a capture"),
+        doctor=("d", "doctor", "Check whether the agent is reachable, its card, interfaces and versions"),
+        next_pane=("tab", "next pane", "Go to the next pane"),
+        previous_pane=("shift+tab", "previous pane", "Go to the previous pane"),
+        zoom=("z", "zoom", "Maximise the pane, or restore it"),
+        back=("escape", "back", "Go back, or close"),
+        quit=("q", "quit", "Close the dialog, or quit a2a-inspect"),
+        quit_always=("ctrl+q", "quit", "Quit a2a-inspect"),
+        help=("question_mark,f1", "help", "Show the keys and symbols"),
+        tour=("f2", "tour", "Start the guided tour, or go to it"),
+    ),
+    **_of(
+        Group.EDIT,
+        undo=("ctrl+z", "undo", "Undo the last change"),
+        add_part=("insert,ctrl+n", "add part", "Add a part to the message"),
+        remove=("delete", "remove", "Remove what is selected"),
+        duplicate=("D", "duplicate", "Duplicate the part"),
+        part_up=("K,shift+up", "move up", "Move the part up"),
+        part_down=("J,shift+down", "move down", "Move the part down"),
+        next_part_to_edit=("f7", "next part", "Edit the next part"),
+        preview=("f8", "preview", "Switch between the part and the request"),
+        raw_request=("f3", "edit raw", "Edit the raw request, or discard the edits"),
+        copy_request=("f5", "copy as", "Copy the request, for example as curl"),
+        save_snippet=("f9", "save", "Save the message as a snippet (*.a2a.toml)"),
+        format_json=("alt+j", "format JSON", "Indent the JSON, one member per line"),
+        next_finding=("f6", "next finding", "Go to the text of the next finding"),
+        complete=("tab", "complete", "Accept the completion, or go to the next field"),
+        select=("space", "select", "Select or deselect the value"),
+    ),
+    **_of(
+        Group.MOVE,
+        up=("up,k", "up", "One line up"),
+        down=("down,j", "down", "One line down"),
+        page_up=("pageup", "page up", "One page up"),
+        page_down=("pagedown", "page down", "One page down"),
+        first=("home,g", "first", "Go to the first line"),
+        last=("end,G", "last", "Go to the last line, and follow the end"),
+        left=("left", "left", "Go to the left"),
+        right=("right", "right", "Go to the right"),
+        scroll_left=("shift+left", "left", "Scroll to the left"),
+        scroll_right=("shift+right", "right", "Scroll to the right"),
+    ),
+}
+"""All commands by id."""
+
+
+def bind(
+    command: str, action: str, name: str = "", meaning: str = "", *, show: bool = True, priority: bool = False
+) -> Binding:
+    """Return the binding of a command to an action; `name` and `meaning` replace those of the command."""
+    keys, default_name, default_meaning, _ = COMMANDS[command]
+    return Binding(
+        keys or UNBOUND + command,
+        action,
+        name or default_name,
+        id=command,
+        tooltip=meaning or default_meaning,
+        show=show and bool(keys),
+        priority=priority,
+    )
+
+
+def key_of(command: str) -> str:
+    """Return the first key of a command as it is shown in sentences."""
+    key = COMMANDS[command].keys.partition(",")[0]
+    return {"slash": "/"}.get(key, key)
+
+
+def group_of(binding: Binding) -> Group | None:
+    """Return the group of the command of a binding, None for the bindings of Textual."""
+    if (binding.id or "").startswith(VIEW):
+        return Group.GO_TO
+    command = COMMANDS.get(binding.id or "")
+    return command.group if command is not None else None
+
+
+def why_not(active: ActiveBinding) -> str:
+    """Return why the agent does not support the action of a key, `""` if it does or if that is not known."""
+    ask = getattr(active.node, "unavailable_reason", None)
+    return str(ask(active.binding.action)) if ask else ""

@@ -1,0 +1,137 @@
+"""Small dialogs: the actions menu of the selected item, a menu of choices, and a confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, BindingType
+from textual.content import Content
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from inspector.tui.keys import UNBOUND, Group, bind, group_of, why_not
+from inspector.tui.render.content import plain
+from inspector.tui.screens.dialog import Dialog, ask
+from inspector.tui.widgets.fields import ChoiceList
+
+_GAP = 3
+_OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
+"""The groups whose commands are in the actions menu."""
+_NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-match"})
+"""Commands that concern the whole list, or that need no menu."""
+
+
+class Entry(NamedTuple):
+    """A line of a menu: its text, a key or a reason at the right, whether it can be chosen, and its value."""
+
+    text: str
+    right: str
+    enabled: bool
+    value: Any
+
+
+class MenuScreen(Dialog[Any]):
+    """Returns the value of the entry that was chosen."""
+
+    FRAME = "menu"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("back", "leave", "close", "Close the menu"),
+        bind("quit", "leave", "close", "Close the menu", show=False),
+        bind("actions", "leave", "close", "Close the menu", show=False),
+    ]
+
+    def __init__(self, title: str, entries: Sequence[Entry | str]) -> None:
+        """Make a menu; an entry that is only a text is a heading."""
+        super().__init__(title)
+        self._entries = entries
+
+    def body(self) -> ComposeResult:
+        """Make the list."""
+        wide = max((cell_len(entry.text) for entry in self._entries if isinstance(entry, Entry)), default=0)
+        options = [_option(entry, wide) for entry in self._entries]
+        yield ChoiceList(*options, enter_hint="choose", id="menu-list")
+
+    def on_mount(self) -> None:
+        """Select the first entry that can be chosen."""
+        listed = self.query_one(ChoiceList)
+        listed.focus()
+        listed.action_first()
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Return the entry that was chosen."""
+        entry = self._entries[event.option_index]
+        if isinstance(entry, Entry):
+            self.dismiss(entry.value)
+
+
+def _option(entry: Entry | str, wide: int) -> Option:
+    if isinstance(entry, str):
+        return Option(Content.styled(entry, "bold $text-soft"), disabled=True)
+    style = "$foreground" if entry.enabled else "$wire-quiet"
+    space = " " * (wide - cell_len(entry.text) + _GAP)
+    right = plain(entry.right).stylize("$bar" if entry.enabled else "$wire-quiet")
+    return Option(Content.assemble(plain(entry.text).stylize(style), space, right), disabled=not entry.enabled)
+
+
+def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:
+    """Return the menu of everything that can be done with the selected item; it returns an `ActiveBinding`."""
+    entries: list[Entry | str] = []
+    for group in _OF_ITEM:
+        found = list(_actions_of(screen, group))
+        if found:
+            entries += [group.value, *found]
+    return MenuScreen(title, entries)
+
+
+def _actions_of(screen: Screen[Any], group: Group) -> Iterable[Entry]:
+    listed: set[str] = set()
+    for key, active in screen.active_bindings.items():
+        binding = active.binding
+        if group_of(binding) is not group or binding.id in _NOT_LISTED or binding.action in listed:
+            continue
+        listed.add(binding.action)
+        reason = why_not(active)
+        shown = "" if key.startswith(UNBOUND) else screen.app.get_key_display(binding)
+        yield Entry(binding.tooltip or binding.description, reason or shown, active.enabled and not reason, active)
+
+
+def show_actions(screen: Screen[Any], title: str) -> None:
+    """Show the actions menu, and run the action that is chosen."""
+
+    async def run(active: ActiveBinding) -> None:
+        await screen.app.run_action(active.binding.action, active.node)
+
+    ask(screen, actions_menu(screen, title), lambda active: screen.app.call_later(run, active))
+
+
+class ConfirmScreen(Dialog[bool]):
+    """Asks before something is deleted or cancelled; returns True if the user confirms."""
+
+    FRAME = "menu"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("open", "confirm", "confirm", "Confirm"),
+        bind("back", "leave", "no", "Close without doing it"),
+        bind("quit", "leave", "no", "Close without doing it", show=False),
+    ]
+
+    def __init__(self, title: str, question: str) -> None:
+        super().__init__(title)
+        self._question = question
+
+    def body(self) -> ComposeResult:
+        """Make the question."""
+        yield Static(plain(self._question, newlines=True), id="menu-question")
+
+    def action_confirm(self) -> None:
+        """Confirm."""
+        self.dismiss(True)
+
+
+def confirm(node: MessagePump, title: str, question: str, use: Callable[[], object]) -> None:
+    """Ask a question, and call `use` if the user confirms."""
+    ask(node, ConfirmScreen(title, question), lambda _: use())

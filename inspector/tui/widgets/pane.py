@@ -1,0 +1,64 @@
+"""A pane: a box with a title and a note in its border; their words can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textual import events
+from textual.containers import Vertical
+from textual.content import Content
+
+from inspector.tui.render.content import plain
+from inspector.tui.widgets.view_tabs import clickable, clicked
+
+_LONGEST = 60
+
+
+class Chip(NamedTuple):
+    """A word in the border: a text, which may come from an agent, its style, and the target of a click, if any."""
+
+    text: str
+    style: str = ""
+    target: str = ""
+
+
+class Pane(Vertical):
+    """A box around widgets; a subclass handles clicks on the words of its border in `chosen`."""
+
+    ALLOW_MAXIMIZE = True  # maximise the pane with its border, not only the list in it
+
+    def __init__(
+        self,
+        title: str = "",
+        *,
+        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        classes: str = "",
+    ) -> None:
+        super().__init__(id=id, classes=f"pane {classes}".strip())
+        self._border: tuple[tuple[Chip, ...], tuple[Chip, ...]] = ((), ())
+        self._title = title
+        self.set_title()
+
+    def set_title(self, *chips: Chip, name: str = "", note: Sequence[Chip] = ()) -> None:
+        """Show words after the name of the pane, another name if there is one, and a note in the lower border."""
+        title, note = (Chip(name or self._title, "bold"), *chips), tuple(note)
+        if (title, note) != self._border:
+            self._border = title, note
+            self.border_title = _joined(title)
+            self.border_subtitle = _joined(note)
+
+    def chosen(self, target: str) -> None:
+        """Handle a click on a word with a target."""
+
+    def on_click(self, event: events.Click) -> None:
+        """Report the word under the pointer."""
+        if target := clicked(event):
+            event.stop()
+            self.chosen(target)
+
+
+def _joined(chips: Sequence[Chip]) -> Content:
+    words = (chip for chip in chips if chip.text)
+    pieces = [clickable(plain(word.text, limit=_LONGEST).stylize(word.style), word.target) for word in words]
+    return Content.styled(" ─ ", "$rule").join(pieces)
