@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+HOME_VARIABLE = "A2A_INSPECT_HOME"
+"""The environment variable with the folder for captures, state and settings instead of the folders of the platform."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -12,8 +15,9 @@ class Options:
 
     `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
     `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a
-    disconnected stream automatically. `recording` is a capture to open instead of an agent, `capture` the file to
-    record to.
+    disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
+    has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
+    file to record to.
     """
 
     reference: str | None = None
@@ -38,3 +42,6 @@ class Options:
     capture: Path | None = None
     ascii: bool = False
     theme: str | None = None
+    keep_captures: int = 50
+    keep_megabytes: int = 1024
+    changed_keys: tuple[tuple[str, str], ...] = ()

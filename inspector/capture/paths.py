@@ -19,8 +19,8 @@ from pathlib import Path
 import platformdirs
 
 from inspector.capture.private_files import CaptureError, companions, is_busy, private_folder, reason, remove
+from inspector.options import HOME_VARIABLE
 
-HOME_VARIABLE = "A2A_INSPECT_HOME"
 SUFFIX = ".a2a"
 """The suffix of the name of a capture."""
 

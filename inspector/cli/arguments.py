@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.options import Options
+from inspector.settings_file import Stored, meaning_of
 
 PROGRAM = "a2a-inspect"
 _PREFIX = "A2ACLI_"
@@ -84,8 +86,16 @@ class Parser(argparse.ArgumentParser):
         """Add an option without a value."""
         (group or self).add_argument(*flags.split(), action="store_true", help=description, **more)
 
-    def read(self, arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
-        """Parse arguments, and read missing values from the environment; raises `FaultError`."""
+    def read(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        stored: Callable[[], Stored] = lambda: Stored(Path()),
+    ) -> argparse.Namespace:
+        """Parse arguments, and read missing values from the environment, then from the settings file.
+
+        Raises `FaultError` for a mistake in any of them.
+        """
         given, unknown = self.parse_known_args(arguments)
         if unknown:
             self.error(f"unknown argument: {' '.join(_names(unknown))}")
@@ -95,10 +105,28 @@ class Parser(argparse.ArgumentParser):
                 split = self._lists.get(variable)
                 values_read = [self._read(variable, action, item) for item in (split(text) if split else [text])]
                 setattr(given, action.dest, values_read if split else values_read[0])
+        self._read_stored(given, stored())
         for name, default in self._defaults.items():
             if getattr(given, name) is None:
                 setattr(given, name, default)
         return given
+
+    def _read_stored(self, given: argparse.Namespace, stored: Stored) -> None:
+        """Read missing values from the settings file; options of other commands are left out."""
+        actions = {action.dest: action for action in self._variables.values()}
+        for name, value in stored.values.items():
+            action = actions.get(name)
+            present = getattr(given, name, None)
+            if action is None:
+                if not present:
+                    setattr(given, name, value)
+            elif present is None and value != "":
+                try:
+                    values_read = [_parsed(action, item) for item in (value if isinstance(value, list) else [value])]
+                except argparse.ArgumentTypeError as error:
+                    raise stored.problem(name, str(error), meaning_of(name)) from error
+                setattr(given, name, values_read if isinstance(value, list) else values_read[0])
+        given.changed_keys = tuple(stored.keys.items())
 
     def _read(self, variable: str, action: argparse.Action, text: str) -> Any:
         try:
@@ -219,6 +247,10 @@ class Deferred:
     def __call__(self, invocation: Invocation, out: Output) -> int:
         """Import the function and call it."""
         return self.load()(invocation, out)
+
+
+def _parsed(action: argparse.Action, item: object) -> object:
+    return action.type(str(item)) if callable(action.type) else item
 
 
 def _names(unknown: Sequence[str]) -> list[str]:

@@ -22,6 +22,7 @@ from inspector.cli.findings import in_words
 from inspector.cli.output import MARKS, Output
 from inspector.cli.run_command import Run, on_signal, run
 from inspector.findings.lenient_json import LenientReader, json_problems
+from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import short
@@ -49,19 +50,19 @@ def listen(invocation: Invocation, out: Output) -> int:
         overrides.append(override)
     _check(invocation)
     options = invocation.options
-    with _capture(options.capture) as path:
+    with _capture(options) as path:
         endless = replace(invocation, options=replace(options, timeout=None, capture=path))
         return run(endless, out, lambda current: _listen(current, overrides, options.timeout))
 
 
 @contextmanager
-def _capture(chosen: Path | None) -> Iterator[Path]:
+def _capture(options: Options) -> Iterator[Path]:
     """Yield the path of the capture: the chosen file, or a new file in the captures folder.
 
     `doctor --push` searches that folder. The new file is deleted if it has no deliveries.
     """
-    if chosen is not None:
-        yield chosen
+    if options.capture is not None:
+        yield options.capture
         return
     try:
         path = paths.new_capture_path("listen", datetime.now().astimezone())
@@ -72,7 +73,7 @@ def _capture(chosen: Path | None) -> Iterator[Path]:
     finally:
         if not _holds_deliveries(path):
             remove(path)
-        paths.prune(paths.captures_folder())
+        paths.prune(paths.captures_folder(), keep=options.keep_captures, most_bytes=options.keep_megabytes * 2**20)
 
 
 def _holds_deliveries(path: Path) -> bool:

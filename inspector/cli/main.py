@@ -20,6 +20,7 @@ from inspector.cli.commands.screen import open_screen
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
 from inspector.cli.output import Output, OutputLostError
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.settings_file import load
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,7 +75,7 @@ def _dispatch(words: list[str], out: Output) -> int:
     if words[:1] == ["help"]:
         return _help(words[1:], out)
     if not words or not beginning_with(words[:1]):
-        given = main_parser().read(words, os.environ)
+        given = main_parser().read(words, os.environ, load)
         if not given.version:
             _skip_command_line_of_httpx()
             return open_screen(invocation(given), out)
@@ -86,7 +87,7 @@ def _dispatch(words: list[str], out: Output) -> int:
     if command is None:
         known = ", ".join(command.name for command in beginning_with(words[:1]))
         raise usage(f"{' '.join(words[:2])!r} is not a command.", f"Choose from {known}.")
-    given = command.parser().read(words[len(command.words) :], os.environ)
+    given = command.parser().read(words[len(command.words) :], os.environ, load)
     _skip_command_line_of_httpx()
     return command.handler().run(invocation(given), out)
 

@@ -17,7 +17,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 
 from inspector.tui.demo_agent import DemoAgent
-from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of
+from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -54,10 +54,16 @@ class InspectorApp(App[int]):
         super().__init__()
         self.options = options
         self.glyphs = ASCII if options.ascii else UNICODE
+        self.use_keys(dict(options.changed_keys))
         self._sessions: Sessions | None = None
         self._demo_agent = demo_agent
         self._reference = ""
         self.error_console.push_render_hook(CleanOutput())
+
+    def use_keys(self, changed: dict[str, str]) -> None:
+        """Use other keys for some commands, as in the settings file."""
+        use_keys(changed)
+        self.set_keymap(changed)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Clean the output before other filters change its colours."""

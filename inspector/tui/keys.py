@@ -6,6 +6,9 @@ and in the command palette. The table `[keys]` of the settings file changes keys
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from enum import Enum
 from typing import NamedTuple
 
@@ -17,6 +20,21 @@ UNBOUND = "unbound_"
 
 VIEW = "view."
 """The beginning of the ids of the keys that go to a view."""
+
+
+_KEY = re.compile(r"(?:(?:ctrl|alt|shift)\+)*(?:[a-z0-9_]+|\S)", re.IGNORECASE)
+_SHOWN = {
+    "slash": "/",
+    "question_mark": "?",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+}
+"""The characters of keys that Textual names in words."""
+_changed: dict[str, str] = {}
 
 
 class Group(Enum):
@@ -177,10 +195,42 @@ def bind(
     )
 
 
+def use_keys(changed: Mapping[str, str]) -> None:
+    """Use other keys for some commands in the sentences of the screen; Textual's keymap changes the bindings."""
+    _changed.clear()
+    _changed.update(changed)
+
+
 def key_of(command: str) -> str:
     """Return the first key of a command as it is shown in sentences."""
-    key = COMMANDS[command].keys.partition(",")[0]
-    return {"slash": "/"}.get(key, key)
+    key = (_changed.get(command) or COMMANDS[command].keys).partition(",")[0].strip()
+    return _SHOWN.get(key, key)
+
+
+def problem_of(changed: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """Return the first mistake in keys that a user chose: the command, what is wrong, and what is allowed."""
+    for command, keys in changed.items():
+        if command not in COMMANDS:
+            near = get_close_matches(command, COMMANDS, 1)
+            meant = f", for example {near[0]}" if near else ""
+            return command, f"{command!r} is not a command", f"the commands of docs/keys.md{meant}"
+        for key in keys.split(","):
+            if not _KEY.fullmatch(key.strip()):
+                return command, f"{key.strip()!r} is not a key", "a character, or a name such as f7, ctrl+x or slash"
+            clash = next((name for name in _users_of(key.strip(), changed) if name != command), "")
+            if clash:
+                return (
+                    command,
+                    f"{key.strip()!r} is already the key of {clash!r}",
+                    "another key, or change that key, too",
+                )
+    return None
+
+
+def _users_of(key: str, changed: Mapping[str, str]) -> Iterator[str]:
+    for name, command in COMMANDS.items():
+        if key in [each.strip() for each in (changed.get(name) or command.keys).split(",")]:
+            yield name
 
 
 def group_of(binding: Binding) -> Group | None:

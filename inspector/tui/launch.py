@@ -9,6 +9,7 @@ from typing import cast
 
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.settings_file import load
 from inspector.tui.demo_agent import DemoAgent
 
 SWITCH_SECONDS = 0.001
@@ -25,11 +26,23 @@ def run(options: Options) -> int:
     gc.disable()  # until the modules are loaded: garbage collection would take a tenth of the start-up time
     from inspector.tui.app import InspectorApp  # noqa: PLC0415 - loads Textual
 
+    if options.changed_keys:
+        _check_keys(dict(options.changed_keys))
+
     sys.setswitchinterval(SWITCH_SECONDS)
     _read_alt_with_digits()
     app = InspectorApp(options, demo_agent)
     result = app.run()
     return result if result is not None else app.return_code or 0
+
+
+def _check_keys(changed: dict[str, str]) -> None:
+    """Raise `FaultError` if the settings file has an unknown command, an unknown key, or a key of another command."""
+    from inspector.tui.keys import problem_of  # noqa: PLC0415 - loads Textual
+
+    problem = problem_of(changed)
+    if problem is not None:
+        raise load().problem(*problem)
 
 
 def _read_alt_with_digits() -> None:

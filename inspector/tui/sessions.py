@@ -101,7 +101,8 @@ class Sessions:
             problem = recent_agents.remember(agent, workbench.session.journal.redactor)
             if problem:
                 notify(self._app, problem, "warning")
-        await asyncio.to_thread(paths.prune, paths.captures_folder())
+        keep, most = self._options.keep_captures, self._options.keep_megabytes * 2**20
+        await asyncio.to_thread(paths.prune, paths.captures_folder(), keep=keep, most_bytes=most)
 
     async def open_recording(self, path: Path) -> None:
         """Show a capture; if it cannot be opened, report why and keep the current screen."""
