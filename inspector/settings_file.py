@@ -14,18 +14,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import platformdirs
 
 from inspector.options import HOME_VARIABLE
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
+DURATION = 'a duration in quotes, as in "30s" or "5m"'
 KEYS = "keys"
 """The table with the keys of commands."""
 _APPLICATION = "a2a-inspect"
 _HEADER = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(?:#.*)?")
 _MEMBER = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
+_DURATION = re.compile(r"\d+(?:\.\d+)?(?:ms|s|m|h)?")
 _LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 Value = str | int | float | bool | list[str]
@@ -35,7 +37,8 @@ Value = str | int | float | bool | list[str]
 class Setting(NamedTuple):
     """One setting: its table and name in the file, the option that it sets, its type, its default and its meaning.
 
-    `allowed` lists the values of a text, if only some are allowed; `least` and `most` limit a number.
+    `allowed` lists the values of a text or of the items of a list, if only some are allowed. `form` is the form
+    of a text, in words. `least` and `most` limit a number.
     """
 
     table: str
@@ -45,6 +48,7 @@ class Setting(NamedTuple):
     default: Value
     meaning: str
     allowed: tuple[str, ...] = ()
+    form: str = "a text in quotes"
     least: int = 0
     most: int = 2**53
 
@@ -54,18 +58,22 @@ class Setting(NamedTuple):
         return f"{self.table}.{self.name}"
 
 
+_BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
+
 SETTINGS = (
-    Setting("screen", "theme", "theme", str, "dusk", "The colours: dusk, paper, or a theme of Textual"),
+    Setting("screen", "theme", "theme", str, "dusk", "Colours: dusk, paper, or a theme of Textual"),
     Setting("screen", "ascii", "ascii", bool, False, "Draw symbols with ASCII characters"),
-    Setting("connection", "timeout", "timeout", str, "", "Stop waiting for a response after this time: 30s, 5m"),
-    Setting("connection", "transports", "transports", list, [], "The preferred bindings: JSONRPC, HTTP+JSON, GRPC"),
+    Setting("connection", "timeout", "timeout", str, "", "Stop waiting for a response after this time", form=DURATION),
+    Setting(
+        "connection", "transports", "transports", list, [], "Preferred bindings, the first before the others", _BINDINGS
+    ),
     Setting("connection", "trust", "trust", list, [], "Other origins that may get the credentials"),
     Setting("connection", "reconnect", "resubscribe", bool, False, "Subscribe again when a stream is disconnected"),
-    Setting("receiver", "host", "receiver_host", str, "127.0.0.1", "The address at which webhooks are received"),
-    Setting("receiver", "port", "receiver_port", int, 0, "The port for webhooks; 0 is any free port", most=65535),
-    Setting("receiver", "public-url", "public_url", str, "", "The URL that is registered instead of the address"),
+    Setting("receiver", "host", "receiver_host", str, "127.0.0.1", "Address at which webhooks are received"),
+    Setting("receiver", "port", "receiver_port", int, 0, "Port for webhooks; 0 is any free port", most=65535),
+    Setting("receiver", "public-url", "public_url", str, "", "URL that is registered instead of the address"),
     Setting("receiver", "certificate", "receiver_cert", str, "", "Receive webhooks over HTTPS with this file (PEM)"),
-    Setting("receiver", "key", "receiver_key", str, "", "The private key of the certificate (PEM)"),
+    Setting("receiver", "key", "receiver_key", str, "", "Private key of the certificate (PEM)"),
     Setting("capture", "keep", "keep_captures", int, 50, "How many captures are kept in the captures folder", least=1),
     Setting("capture", "size", "keep_megabytes", int, 1024, "How many megabytes these captures may need", least=1),
 )
@@ -118,44 +126,67 @@ def load(path: Path | None = None) -> Stored:
         line = int(found[1]) if found and found[1] else text.count("\n") + 1
         raise _error(path, line, _LINE.sub("", str(error)), "TOML (https://toml.io)") from error
     places = _places(text)
-    error_at = partial(_error_at, path, places)
+    _check_names(document, partial(_error_at, path, places))
+    return _stored(document, path, places)
+
+
+def _check_names(document: Mapping[str, Any], error_at: Callable[[tuple[str, str], str, str], FaultError]) -> None:
+    """Raise `FaultError` for a table or a setting that does not exist."""
     for table, members in document.items():
         if table not in (*_TABLES, KEYS) or not isinstance(members, dict):
             raise error_at((table, ""), f"[{table}] is unknown", f"the tables {', '.join((*_TABLES, KEYS))}")
-        for name in members:
-            if table != KEYS and not any((table, name) == setting[:2] for setting in SETTINGS):
-                names = ", ".join(setting.name for setting in SETTINGS if setting.table == table)
-                raise error_at((table, name), f"{name!r} is unknown in [{table}]", names)
-    found_values: dict[str, Value] = {}
+        names = [setting.name for setting in SETTINGS if setting.table == table]
+        for name, value in members.items():
+            if table == KEYS and not isinstance(value, str):
+                raise error_at((KEYS, name), f"the key of {name!r} is not a text", 'keys such as "x" or "ctrl+x,f7"')
+            if table != KEYS and name not in names:
+                raise error_at((table, name), f"{name!r} is unknown in [{table}]", ", ".join(names))
+
+
+def _stored(document: Mapping[str, Any], path: Path, places: Mapping[tuple[str, str], int]) -> Stored:
+    """Return the values of the file; raises `FaultError` for a value that is not allowed."""
+    values: dict[str, Value] = {}
     lines: dict[str, int] = {}
     for setting in SETTINGS:
-        value = document.get(setting.table, {}).get(setting.name)
-        if value is not None:
-            _check(setting, value, error_at)
-            found_values[setting.option] = value
-            lines[setting.option] = places.get(setting[:2], 0)
+        value, where = document.get(setting.table, {}).get(setting.name), (setting.table, setting.name)
+        if value is None:
+            continue
+        if allowed := _not_allowed(setting, value):
+            seen = f"{setting.id} = {json.dumps(value, default=str)} is not valid"
+            raise _error_at(path, places, where, seen, allowed)
+        values[setting.option], lines[setting.option] = value, places.get(where, 0)
     keys = document.get(KEYS, {})
-    for command, key in keys.items():
-        if not isinstance(key, str):
-            raise error_at((KEYS, command), f"the key of {command!r} is not a text", 'keys such as "x" or "ctrl+x,f7"')
-        lines[command] = places.get((KEYS, command), 0)
-    return Stored(path, found_values, keys, lines)
+    return Stored(path, values, keys, lines | {command: places.get((KEYS, command), 0) for command in keys})
 
 
-def _check(setting: Setting, value: object, error_at: Callable[[tuple[str, str], str, str], FaultError]) -> None:
-    """Check the type and the range of a value."""
-    where, seen = (setting.table, setting.name), f"{setting.id} = {json.dumps(value, default=str)} is not valid"
+def read_value(setting: Setting, text: str) -> Value:
+    """Read a value that a user typed; a list is separated by commas. Raises `ValueError` with what is allowed."""
+    value: object = text
     if setting.kind is list:
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise error_at(where, seen, 'a list of texts, as in ["a", "b"]')
-    elif setting.kind is bool:
-        if not isinstance(value, bool):
-            raise error_at(where, seen, "true or false")
+        value = [item.strip() for item in text.split(",") if item.strip()]
     elif setting.kind is int:
-        if isinstance(value, bool) or not isinstance(value, int) or not setting.least <= value <= setting.most:
-            raise error_at(where, seen, f"a whole number from {setting.least} to {setting.most}")
-    elif not isinstance(value, str) or (setting.allowed and value not in setting.allowed):
-        raise error_at(where, seen, ", ".join(setting.allowed) or "a text in quotes")
+        value = int(text) if text.isascii() and text.isdigit() else text
+    elif setting.kind is bool:
+        value = {"true": True, "false": False}.get(text, text)
+    allowed = _not_allowed(setting, value)
+    if allowed:
+        raise ValueError(allowed)
+    return cast("Value", value)
+
+
+def _not_allowed(setting: Setting, value: object) -> str:
+    """Return what is allowed if a value is not, else `""`."""
+    if setting.kind is list:
+        items = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        listed = items and (not setting.allowed or set(cast("list[str]", value)) <= set(setting.allowed))
+        return "" if listed else f"a list of {', '.join(setting.allowed) or 'texts'}"
+    if setting.kind is bool:
+        return "" if isinstance(value, bool) else "true or false"
+    if setting.kind is int:
+        number = isinstance(value, int) and not isinstance(value, bool) and setting.least <= value <= setting.most
+        return "" if number else f"a whole number from {setting.least} to {setting.most}"
+    text = isinstance(value, str) and (setting.form != DURATION or not value or _DURATION.fullmatch(value))
+    return "" if text else setting.form
 
 
 def _places(text: str) -> dict[tuple[str, str], int]:
@@ -181,3 +212,20 @@ def _error_at(
 def _error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
     where = f"{path}:{line}" if line else str(path)
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{where}: {seen}.", f"Allowed: {allowed}."))
+
+
+def store(path: Path, table: str, name: str, value: Value | None) -> None:
+    """Write one value to the file, or remove it; comments and all other values stay. Raises `FaultError`."""
+    import tomlkit  # noqa: PLC0415 - only a change of the settings needs it
+
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        members = document.setdefault(table, tomlkit.table())
+        if value is None:
+            members.pop(name, None)
+        else:
+            members[name] = value
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(tomlkit.dumps(document), encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: the file is not valid TOML
+        raise _error(path, 0, f"The file cannot be changed: {error}", "a TOML file that you can write") from error

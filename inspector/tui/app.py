@@ -24,6 +24,7 @@ from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
+from inspector.tui.screens.settings import SettingsScreen
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
 
@@ -187,6 +188,15 @@ class InspectorApp(App[int]):
     def action_connect(self) -> None:
         """Choose another agent."""
         self.push_screen(ConnectScreen(can_go_back=True))
+
+    def action_settings(self) -> None:
+        """Show the settings."""
+        if not isinstance(self.screen, SettingsScreen):
+            self.push_screen(SettingsScreen())
+
+    def on_settings_screen_keys_changed(self, event: SettingsScreen.KeysChanged) -> None:
+        """Use the changed keys at once."""
+        self.use_keys(event.keys)
 
     def action_help(self) -> None:
         """Show the help for the focused widget."""

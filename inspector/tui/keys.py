@@ -25,6 +25,7 @@ VIEW = "view."
 _KEY = re.compile(r"(?:(?:ctrl|alt|shift)\+)*(?:[a-z0-9_]+|\S)", re.IGNORECASE)
 _SHOWN = {
     "slash": "/",
+    "comma": ",",
     "question_mark": "?",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
@@ -142,6 +143,7 @@ COMMANDS: dict[str, Command] = {
         quit=("q", "quit", "Close the dialog, or quit a2a-inspect"),
         quit_always=("ctrl+q", "quit", "Quit a2a-inspect"),
         help=("question_mark,f1", "help", "Show the keys and symbols"),
+        settings=("comma", "settings", "Change the settings and the keys"),
         tour=("f2", "tour", "Start the guided tour, or go to it"),
     ),
     **_of(
@@ -245,3 +247,19 @@ def why_not(active: ActiveBinding) -> str:
     """Return why the agent does not support the action of a key, `""` if it does or if that is not known."""
     ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""
+
+
+def keys_table() -> str:
+    """Return all commands as a Markdown table, for docs/keys.md."""
+    lines = ["| command | key | action |", "|---|---|---|"]
+    for group in Group:
+        lines.append(f"| **{group.value}** | | |")
+        for name, command in COMMANDS.items():
+            if command.group is group:
+                keys = " ".join(f"`{_SHOWN.get(key, key)}`" for key in command.keys.split(",") if key)
+                lines.append(f"| {name} | {keys} | {command.meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(keys_table(), end="")  # noqa: T201 - for docs/keys.md

@@ -18,6 +18,7 @@ from textual.dom import DOMNode
 import inspector.tui
 from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
+from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.views.registry import VIEWS
@@ -37,15 +38,36 @@ def classes_with_keys() -> list[type[DOMNode]]:
     return sorted(set(found), key=lambda cls: cls.__name__)
 
 
-def test_every_key_has_a_unique_id_and_a_tooltip():
-    owners: dict[str, Binding] = {}
+def test_every_binding_is_that_of_a_command():
+    count = 0
     for cls in classes_with_keys():
         for binding in cls.BINDINGS:
             assert isinstance(binding, Binding), (cls, binding)
-            assert binding.id, (cls, binding)
             assert binding.tooltip, (cls, binding)
-            assert owners.setdefault(binding.id, binding) is binding, f"{binding.id} is bound twice"
-    assert len(owners) > 30
+            count += 1
+            if not (binding.id or "").startswith(VIEW):
+                assert binding.key == bind(binding.id or "", "").key, (cls, binding)
+    assert count > 100
+
+
+def test_one_key_has_one_meaning():
+    owners: dict[str, str] = {}
+    shared = {"tab": {"next-pane", "complete"}}
+    for name, command in COMMANDS.items():
+        for key in filter(None, command.keys.split(",")):
+            other = owners.setdefault(key, name)
+            assert other == name or {other, name} <= shared.get(key, set()), f"{key}: {other} and {name}"
+    assert not {str(number) for number in range(1, 10)} & set(owners), "digits go to the views"
+
+
+def test_editing_keys_of_terminals_are_not_taken():
+    keys = {key for command in COMMANDS.values() for key in command.keys.split(",")}
+    assert not keys & {"ctrl+a", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+w", "ctrl+c", "ctrl+d"}
+
+
+def test_the_page_about_keys_lists_every_command():
+    page = (Path(inspector.tui.__path__[0]).parents[1] / "docs" / "keys.md").read_text(encoding="utf-8")
+    assert keys_table() in page, "run: python -m inspector.tui.keys"
 
 
 def test_every_key_has_an_action():

@@ -19,6 +19,7 @@ from inspector.tui.widgets.status_bar import Status, StatusBar
 from inspector.tui.widgets.view_tabs import ViewTabs
 
 LAST_KEYS = (
+    bind("settings", "app.settings", show=False),
     bind("help", "app.help"),
     bind("quit", "app.quit", "", "Quit a2a-inspect", show=False),
 )

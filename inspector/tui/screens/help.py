@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
@@ -18,10 +17,8 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SEVERITY_COLOURS
 from inspector.tui.screens.dialog import Dialog
 
-_KEY = 12
+_KEY = 8
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
-_TWO_COLUMNS = 96
-"""The width from which the groups are shown in two columns."""
 
 
 class HelpScreen(Dialog[None]):
@@ -40,28 +37,10 @@ class HelpScreen(Dialog[None]):
         self._glyphs = glyphs
 
     def body(self) -> ComposeResult:
-        """Make the text."""
-        with VerticalScroll(id="help-text"):
-            yield Static(self._text())
-
-    def _text(self) -> Content:
-        blocks = [*self._keys(), self._other_keys(), *self._symbols()]
-        blocks = [block for block in blocks if len(block) > 1]
-        if self.app.size.width < _TWO_COLUMNS:
-            return Content("\n").join(line for block in blocks for line in (*block, Content("")))
-        half, left = sum(map(len, blocks)) / 2, 0
-        first: list[Content] = []
-        second: list[Content] = []
-        for block in blocks:
-            (first if left < half else second).extend([*block, Content("")])
-            left += len(block) + 1
-        rows = max(len(first), len(second))
-        wide = max(cell_len(line.plain) for line in first) + 3
-        first += [Content("")] * (rows - len(first))
-        second += [Content("")] * (rows - len(second))
-        pairs = zip(first, second, strict=True)
-        lines = (Content.assemble(one, " " * (wide - cell_len(one.plain)), two) for one, two in pairs)
-        return Content("\n").join(lines)
+        """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
+        with VerticalScroll(id="help-text"), Horizontal():
+            yield Static(_joined(self._keys()))
+            yield Static(_joined([*self._symbols(), self._other_keys()]))
 
     def _keys(self) -> list[list[Content]]:
         """Return the keys that work now, as a block for each group."""
@@ -107,6 +86,11 @@ class HelpScreen(Dialog[None]):
             ],
             [_heading("Findings"), *severities],
         ]
+
+
+def _joined(blocks: list[list[Content]]) -> Content:
+    """Return blocks of lines with a blank line after each; a block that is only a heading is left out."""
+    return Content("\n").join(line for block in blocks if len(block) > 1 for line in (*block, Content("")))
 
 
 def _heading(text: str) -> Content:

@@ -1,0 +1,96 @@
+"""The settings file: its values, its mistakes with their lines, and its place after options and environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.arguments import Parser
+from inspector.cli.commands.screen import add_screen
+from inspector.protocol.errors import FaultError
+from inspector.settings_file import SETTINGS, load, read_value, store
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "settings.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_a_file_there_are_no_values(tmp_path: Path):
+    stored = load(tmp_path / "settings.toml")
+    assert (stored.values, stored.keys) == ({}, {})
+
+
+def test_values_are_read_by_the_option_that_they_set(tmp_path: Path):
+    path = written(tmp_path, '[screen]\ntheme = "paper"\n[receiver]\nport = 9000\n[keys]\ncancel = "ctrl+x"\n')
+    stored = load(path)
+    assert stored.values == {"theme": "paper", "receiver_port": 9000}
+    assert stored.keys == {"cancel": "ctrl+x"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "allowed"),
+    [
+        ("[screen]\n\ntheme = 3\n", 3, "a text in quotes"),
+        ("[screen]\nascii = 1\n", 2, "true or false"),
+        ("# first\n[receiver]\nport = 70000\n", 3, "a whole number from 0 to 65535"),
+        ("[receiver]\nport = true\n", 2, "a whole number from 0 to 65535"),
+        ('[receiver]\nhots = "x"\n', 2, "host, port, public-url, certificate, key"),
+        ('[connection]\ntransports = ["SOAP"]\n', 2, "a list of JSONRPC, HTTP+JSON, GRPC"),
+        ('[connection]\ntimeout = "soon"\n', 2, 'a duration in quotes, as in "30s" or "5m"'),
+        ("[connection]\ntrust = [1]\n", 2, "a list of texts"),
+        ("[keys]\ncancel = 7\n", 2, 'keys such as "x" or "ctrl+x,f7"'),
+        ("[colours]\nred = 1\n", 1, "the tables screen, connection, receiver, capture, keys"),
+        ("top = 1\n", 1, "the tables screen, connection, receiver, capture, keys"),
+        ("[screen\n", 1, "TOML (https://toml.io)"),
+        ('[screen]\ntheme = "a\n', 2, "TOML (https://toml.io)"),
+    ],
+)
+def test_a_mistake_is_reported_with_its_line_and_with_what_is_allowed(
+    tmp_path: Path, text: str, line: int, allowed: str
+):
+    path = written(tmp_path, text)
+    with pytest.raises(FaultError) as caught:
+        load(path)
+    assert caught.value.fault.seen.startswith(f"{path}:{line}: ")
+    assert caught.value.fault.hint == f"Allowed: {allowed}."
+
+
+def test_a_file_that_is_not_text_is_reported(tmp_path: Path):
+    path = tmp_path / "settings.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(FaultError, match="cannot be read"):
+        load(path)
+
+
+def test_command_line_and_environment_take_precedence_over_the_file(tmp_path: Path):
+    path = written(tmp_path, '[screen]\ntheme = "paper"\nascii = true\n[receiver]\nport = 9000\nhost = "0.0.0.0"\n')
+    parser = Parser("", "")
+    add_screen(parser)
+    given = parser.read(["--theme", "nord"], {"A2ACLI_RECEIVER_PORT": "9001"}, lambda: load(path))
+    assert (given.theme, given.receiver_port, given.receiver_host, given.ascii) == ("nord", 9001, "0.0.0.0", True)
+
+
+def test_every_default_is_allowed():
+    for setting in SETTINGS:
+        text = ", ".join(setting.default) if isinstance(setting.default, list) else str(setting.default)
+        assert read_value(setting, text.lower() if setting.kind is bool else text) == setting.default
+
+
+def test_a_changed_value_keeps_comments_and_other_values(tmp_path: Path):
+    path = written(tmp_path, '# mine\n[screen]\ntheme = "paper"  # bright\n\n[receiver]\nport = 9000\n')
+    store(path, "receiver", "port", 9001)
+    store(path, "keys", "cancel", "ctrl+x")
+    store(path, "screen", "theme", None)
+    text = path.read_text(encoding="utf-8")
+    assert "# mine" in text
+    stored = load(path)
+    assert (stored.values, stored.keys) == ({"receiver_port": 9001}, {"cancel": "ctrl+x"})
+
+
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path):
+    (tmp_path / "settings.toml").mkdir()
+    with pytest.raises(FaultError, match="cannot be changed"):
+        store(tmp_path / "settings.toml", "screen", "theme", "paper")
