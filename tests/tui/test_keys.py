@@ -19,7 +19,9 @@ import inspector.tui
 from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
 from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table
+from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.help import HelpScreen
+from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.composer import Composer
@@ -100,34 +102,58 @@ async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, m
 async def test_keys_of_the_footer_can_be_clicked(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.click("R refresh   o connect", aside=12)
-        assert "Connect to an agent" in driver.screen
-        await driver.press("escape")
-        await driver.click("r raw")
+        await driver.click("v raw")
         assert '"supportedInterfaces": [' in driver.screen
         await driver.go(3)
-        row = driver.lines[-1]
-        assert "c cancel" in row
-        await driver.click("c cancel")
+        assert "x cancel" in driver.lines[-1]
+        await driver.click("x cancel")
         assert driver.sent() == [], "a key that can do nothing now does nothing when it is clicked"
-        await driver.go(1)
-        await driver.press("r", "tab", "enter", "tab")
-        await driver.click("enter try the example", aside=2)
-        assert driver.composer.text == "echo Hello, agent!"
+        await driver.click("? help")
+        assert isinstance(driver.app.screen, HelpScreen)
 
 
-async def test_the_palette_lists_the_keys_of_the_focused_widget(open_app: Open, mock: str):
+async def test_the_palette_lists_the_commands_that_work_now(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("ctrl+p")
         await driver.type("raw or the rendered")
-        await driver.until("Raw (key r)")
+        await driver.until("Raw (key v)")
         await driver.press("enter")
         await driver.until('"supportedInterfaces": [')
         await driver.press("ctrl+p")
         await driver.type("one line up")
         await driver.settled()
         assert "(key ↑)" not in driver.screen, "what moves the cursor is not to be chosen from a list"
+        await driver.press(*["backspace"] * 11)
+        await driver.type("connect to another")
+        await driver.until("Connect (key o)")
+        assert driver.screen.count("Connect to another agent") == 1, "one entry to connect"
+
+
+async def test_the_actions_menu_lists_what_can_be_done_with_the_selected_row(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "a")
+        assert isinstance(driver.app.screen, MenuScreen)
+        await driver.until("Add or remove a bookmark")
+        await driver.press("escape")
+        assert isinstance(driver.app.screen, WorkbenchScreen)
+        column, row = driver.place("←  status")
+        await driver.pilot.click(offset=(column, row), button=3)
+        await driver.until("Add or remove a bookmark")
+        await driver.click("Add or remove a bookmark")
+        await driver.until(UNICODE.bookmark)
+
+
+async def test_commands_that_the_agent_does_not_offer_are_in_the_menu_with_the_reason(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.press("a")
+        await driver.until("the card declares no")
+        await driver.click("Get the extended card")
+        assert isinstance(driver.app.screen, MenuScreen), "what cannot be done cannot be chosen"
+        assert driver.sent() == []
 
 
 async def test_the_palette_selects_views_and_themes(open_app: Open, mock: str):
@@ -153,7 +179,7 @@ async def test_the_palette_selects_views_and_themes(open_app: Open, mock: str):
         await driver.until(lambda: driver.app.theme == "paper")
         assert isinstance(driver.app.screen, WorkbenchScreen)
         await driver.go(2)
-        assert "TIMELINE" in driver.screen
+        assert "Timeline" in driver.screen
 
 
 @pytest.mark.parametrize("theme", ["dusk", "paper", "textual-light", "nord"])
@@ -193,10 +219,9 @@ async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app
         assert not isinstance(driver.app.screen, HelpScreen)
         await driver.press("escape", "question_mark")
         assert "Fold or unfold runs of chunks" in driver.screen
-        await driver.press("end")
-        await driver.settled()
         assert "input-required" in driver.screen
-        assert "finding: warning" in driver.screen
+        assert "~       warning" in driver.screen
+        assert "Not available here" in driver.screen
         await driver.press("q")
         assert isinstance(driver.app.screen, WorkbenchScreen)
         assert driver.app.is_running
