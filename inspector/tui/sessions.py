@@ -80,12 +80,15 @@ class Sessions:
             except CaptureError as error:
                 self._app.exit(1, message=str(error))
                 return
-            workbench = await self._show(session, reference)
+            connecting = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                connection = await session.connect(reference)
+                workbench = await self._show(session, reference)
+                connection = await connecting
             except FaultError as error:
                 workbench.show_fault(error.fault)
                 return
+            finally:
+                connecting.cancel()
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
@@ -142,12 +145,13 @@ class Sessions:
         """Show a session on a new workbench, at the view that the user chose while it was loaded."""
         boot = self._frame()
         view = boot.view if isinstance(boot, BootScreen) else ""
-        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
+        workbench = WorkbenchScreen(
+            session, reference, self._glyphs, view=view or "agent", options=self._options, unsent=self._unsent
+        )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()
-        workbench.chat.composer.take_over(self._unsent)
         return workbench
 
     # Closing
@@ -158,7 +162,7 @@ class Sessions:
         if workbench is None:
             return
         self.workbench = None
-        await workbench.ready.wait()
+        await workbench.all_views()
         await self._end_calls()
         self._unsent = workbench.chat.composer.draft
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
