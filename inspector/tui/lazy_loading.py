@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from inspector.session.compose.draft import Draft
-    from inspector.session.doctor.doctor import Doctor
     from inspector.session.push.comparison import Comparison
     from inspector.session.push.diagnose import Diagnosis
     from inspector.session.session import Session
+    from inspector.tui.render.glyphs import Glyphs
     from inspector.tui.screens.compose import ComposeScreen
+    from inspector.tui.screens.doctor import DoctorScreen
+    from inspector.tui.widgets.card_editor import CardEditor
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
@@ -20,11 +22,19 @@ def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeSc
     return ComposeScreen(session, draft, stream=stream)
 
 
-def doctor(session: Session, reference: str) -> Doctor:
-    """Return the doctor for the agent of a reference; saves 9 ms."""
+def doctor_screen(session: Session, reference: str, glyphs: Glyphs) -> DoctorScreen:
+    """Return the screen of the doctor for the agent of a reference; saves 9 ms."""
     from inspector.session.doctor.doctor import Doctor  # noqa: PLC0415 - see above
+    from inspector.tui.screens.doctor import DoctorScreen  # noqa: PLC0415 - see above
 
-    return Doctor(session, reference)
+    return DoctorScreen(Doctor(session, reference), glyphs)
+
+
+def card_editor(glyphs: Glyphs) -> CardEditor:
+    """Return the editor for a copy of the card; saves 9 ms."""
+    from inspector.tui.widgets.card_editor import CardEditor  # noqa: PLC0415 - see above
+
+    return CardEditor(glyphs, id="edit")
 
 
 async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:

@@ -28,7 +28,6 @@ from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.dialog import ask
-from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.translate import TranslateScreen
@@ -297,8 +296,7 @@ class WorkbenchScreen(FrameScreen):
 
     def action_doctor(self) -> None:
         """Run the doctor, also if the connection to the agent failed."""
-        doctor = lazy_loading.doctor(self.session, self._reference)
-        ask(self, DoctorScreen(doctor, self._glyphs), self.use)
+        ask(self, lazy_loading.doctor_screen(self.session, self._reference, self._glyphs), self.use)
 
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:
