@@ -17,7 +17,6 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.call import Call
 from inspector.session.compose.draft import Draft
 from inspector.session.connection import Connection
 from inspector.session.replay.recording import Recording
@@ -42,6 +41,7 @@ from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
 if TYPE_CHECKING:  # loaded after the card is shown
+    from inspector.session.call import Call
     from inspector.tui.views.chat import ChatView
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
