@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.capture.records import Record
     from inspector.session.compose.draft import Draft
+    from inspector.session.journal import Journal
     from inspector.session.push.comparison import Comparison
     from inspector.session.push.diagnose import Diagnosis
+    from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
     from inspector.tui.render.glyphs import Glyphs
     from inspector.tui.screens.compose import ComposeScreen
     from inspector.tui.screens.doctor import DoctorScreen
+    from inspector.tui.screens.translate import TranslateScreen
     from inspector.tui.widgets.card_editor import CardEditor
+    from inspector.tui.widgets.tour import Tour
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
@@ -35,6 +42,29 @@ def card_editor(glyphs: Glyphs) -> CardEditor:
     from inspector.tui.widgets.card_editor import CardEditor  # noqa: PLC0415 - see above
 
     return CardEditor(glyphs, id="edit")
+
+
+def recording(path: Path) -> Recording:
+    """Open a capture; saves 2 ms; raises `CaptureError`."""
+    from inspector.session.replay.recording import Recording  # noqa: PLC0415 - see above
+
+    return Recording(path)
+
+
+def translate_screen(record: Record, request: Record) -> TranslateScreen | None:
+    """Return the screen with the translations of a record, None if it contains nothing to translate; saves 2 ms."""
+    from inspector.session.replay.translate import translations  # noqa: PLC0415 - see above
+    from inspector.tui.screens.translate import TranslateScreen  # noqa: PLC0415 - see above
+
+    found = translations(record, request)
+    return TranslateScreen(found) if found else None
+
+
+def tour(journal: Journal) -> Tour:
+    """Return the guided tour; saves 2 ms."""
+    from inspector.tui.widgets.tour import Tour  # noqa: PLC0415 - see above
+
+    return Tour(journal)
 
 
 async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:

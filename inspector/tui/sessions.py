@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from textual.app import App
@@ -18,11 +18,10 @@ from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
-from inspector.session.compose.draft import Draft
 from inspector.session.connection import Connection
-from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -30,6 +29,9 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+
+if TYPE_CHECKING:
+    from inspector.session.compose.draft import Draft
 
 _GC_THRESHOLDS = (20_000, 20, 50)
 """The thresholds of the garbage collector, high because drawing creates thousands of objects, hardly any in a cycle."""
@@ -111,7 +113,7 @@ class Sessions:
         async with self._opening:
             being_written = paths.is_being_written(path)
             try:
-                recording = await asyncio.to_thread(Recording, path)
+                recording = await asyncio.to_thread(lazy_loading.recording, path)
             except CaptureError as error:
                 await self._report_unreadable(str(error))
                 return

@@ -17,10 +17,7 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.compose.draft import Draft
 from inspector.session.connection import Connection
-from inspector.session.replay.recording import Recording
-from inspector.session.replay.translate import translations
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
@@ -29,22 +26,23 @@ from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
-from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.task_calls import calls_for, switch_push
-from inspector.tui.tour import Send
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import CallWanted
 from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.card_view import CardView
 from inspector.tui.widgets.status_bar import Status
-from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
+    from inspector.session.compose.draft import Draft
+    from inspector.session.replay.recording import Recording
+    from inspector.tui.tour import Send
     from inspector.tui.views.chat import ChatView
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
+    from inspector.tui.widgets.tour import Tour
 
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
@@ -270,9 +268,9 @@ class WorkbenchScreen(FrameScreen):
         record = self.views.view.selected_record()
         if record is None:
             return
-        found = translations(record, self.session.journal.request_of(record))
-        if found:
-            self.app.push_screen(TranslateScreen(found))
+        screen = lazy_loading.translate_screen(record, self.session.journal.request_of(record))
+        if screen is not None:
+            self.app.push_screen(screen)
         else:
             notify(self, "This record contains no A2A object that can be translated.")
 
@@ -364,7 +362,7 @@ class WorkbenchScreen(FrameScreen):
     async def action_tour(self) -> None:
         """Start the tour; if it is running, move the focus between it and the view."""
         if self._tour is None:
-            self._tour = Tour(self.session.journal)
+            self._tour = lazy_loading.tour(self.session.journal)
             await self.mount(self._tour, before=self._footer)
         elif not self._tour.has_focus:
             self._tour.focus()
