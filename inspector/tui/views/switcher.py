@@ -55,11 +55,6 @@ class ViewSwitcher(ContentSwitcher):
         """The view that the user chose, or the Agent view until that is mounted."""
         return self._views.get(self._chosen, self.agent)
 
-    @property
-    def complete(self) -> bool:
-        """Whether all views are mounted."""
-        return len(self._views) == len(VIEWS)
-
     def show(self, chosen: str) -> None:
         """Show and focus a view, as soon as it is mounted."""
         self._chosen = chosen
