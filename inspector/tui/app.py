@@ -16,15 +16,16 @@ from textual.binding import BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
+from inspector.tui.screens.dialog import Dialog
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
-from inspector.tui.screens.settings import SettingsScreen
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from inspector.options import Options
     from inspector.session.session import Session
+    from inspector.tui.screens.settings import SettingsScreen
     from inspector.tui.screens.workbench import WorkbenchScreen
     from inspector.tui.sessions import Sessions
 
@@ -191,8 +193,8 @@ class InspectorApp(App[int]):
 
     def action_settings(self) -> None:
         """Show the settings."""
-        if not isinstance(self.screen, SettingsScreen):
-            self.push_screen(SettingsScreen())
+        if not isinstance(self.screen, Dialog):
+            self.push_screen(lazy_loading.settings_screen())
 
     def on_settings_screen_keys_changed(self, event: SettingsScreen.KeysChanged) -> None:
         """Use the changed keys at once."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from textual.app import App
@@ -18,11 +18,10 @@ from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
-from inspector.session.compose.draft import Draft
 from inspector.session.connection import Connection
-from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -30,6 +29,9 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+
+if TYPE_CHECKING:
+    from inspector.session.compose.draft import Draft
 
 _GC_THRESHOLDS = (20_000, 20, 50)
 """The thresholds of the garbage collector, high because drawing creates thousands of objects, hardly any in a cycle."""
@@ -80,12 +82,15 @@ class Sessions:
             except CaptureError as error:
                 self._app.exit(1, message=str(error))
                 return
-            workbench = await self._show(session, reference)
+            connecting = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                connection = await session.connect(reference)
+                workbench = await self._show(session, reference)
+                connection = await connecting
             except FaultError as error:
                 workbench.show_fault(error.fault)
                 return
+            finally:
+                connecting.cancel()
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
@@ -109,7 +114,7 @@ class Sessions:
         async with self._opening:
             being_written = paths.is_being_written(path)
             try:
-                recording = await asyncio.to_thread(Recording, path)
+                recording = await asyncio.to_thread(lazy_loading.recording, path)
             except CaptureError as error:
                 await self._report_unreadable(str(error))
                 return
@@ -143,12 +148,13 @@ class Sessions:
         """Show a session on a new workbench, at the view that the user chose while it was loaded."""
         boot = self._frame()
         view = boot.view if isinstance(boot, BootScreen) else ""
-        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
+        workbench = WorkbenchScreen(
+            session, reference, self._glyphs, view=view or "agent", options=self._options, unsent=self._unsent
+        )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()
-        workbench.chat.composer.take_over(self._unsent)
         return workbench
 
     # Closing
@@ -159,7 +165,7 @@ class Sessions:
         if workbench is None:
             return
         self.workbench = None
-        await workbench.ready.wait()
+        await workbench.all_views()
         await self._end_calls()
         self._unsent = workbench.chat.composer.draft
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))

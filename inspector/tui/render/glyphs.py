@@ -8,6 +8,13 @@ from dataclasses import dataclass
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State
 
+PHASE = 0.25
+"""The duration of each phase of the animated sign of a running task, in seconds."""
+
+
+SEVERITY_COLOURS = {Severity.ERROR: "state-bad", Severity.WARNING: "state-warning", Severity.HINT: "text-soft"}
+"""The variable of the colour of each severity, the same in every view."""
+
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:

@@ -36,8 +36,6 @@ _VERBS = {
 _NOTHING: Cell = ("", "feed--text")
 _SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
 """The style of each severity in a row; the worst severity is first."""
-SEVERITY_COLOURS = {Severity.ERROR: "state-bad", Severity.WARNING: "state-warning", Severity.HINT: "text-soft"}
-"""The variable of the colour of each severity, the same in every view."""
 
 NOTE_WIDTH = 13
 """The width of a note on a timeline."""

@@ -13,8 +13,7 @@ from textual.widgets import Static
 
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
-from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SEVERITY_COLOURS
+from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import Dialog
 
 _KEY = 8
