@@ -28,6 +28,7 @@ from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
+from inspector.tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,6 +191,23 @@ class InspectorApp(App[int]):
     def action_connect(self) -> None:
         """Choose another agent."""
         self.push_screen(ConnectScreen(can_go_back=True))
+
+    async def action_connection(self, step: int) -> None:
+        """Go to the next (1) or the previous (-1) agent or capture."""
+        if self._sessions is not None:
+            await self._sessions.step(step)
+
+    @work(group="connect", exclusive=True)
+    async def action_close_connection(self) -> None:
+        """Close the current agent or capture."""
+        if self._sessions is not None:
+            await self._sessions.close_tab()
+
+    @work(group="tab", exclusive=True)
+    async def on_status_bar_tab_clicked(self, event: StatusBar.TabClicked) -> None:
+        """Go to the agent or capture whose name was clicked."""
+        if self._sessions is not None:
+            await self._sessions.step(event.step)
 
     def action_settings(self) -> None:
         """Show the settings."""

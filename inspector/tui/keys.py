@@ -135,6 +135,9 @@ COMMANDS: dict[str, Command] = {
     **_of(
         Group.GO_TO,
         connect=("o", "connect", "Connect to another agent, or open a capture"),
+        next_connection=("ctrl+pagedown", "next agent", "Go to the next agent or capture"),
+        previous_connection=("ctrl+pageup", "previous agent", "Go to the previous agent or capture"),
+        close_connection=("", "close", "Close the agent or capture"),
         doctor=("d", "doctor", "Check whether the agent is reachable, its card, interfaces and versions"),
         next_pane=("tab", "next pane", "Go to the next pane"),
         previous_pane=("shift+tab", "previous pane", "Go to the previous pane"),

@@ -50,13 +50,15 @@ def freeze_loaded_modules() -> None:
 
 
 class Sessions:
-    """Opens sessions and captures, each on its own workbench, and closes the previous session."""
+    """Opens sessions and captures, each on its own workbench; the workbenches are shown as tabs."""
 
     def __init__(self, app: App[int], options: Options, glyphs: Glyphs, demo_agent: Callable[[], DemoAgent]) -> None:
         self._app = app
         self._options = options
         self._glyphs = glyphs
+        self._workbenches: list[WorkbenchScreen] = []
         self.workbench: WorkbenchScreen | None = None
+        """The workbench of the current tab."""
         self._unsent: Draft | None = None
         self._opening = asyncio.Lock()
         self._demo_agent = demo_agent
@@ -66,7 +68,10 @@ class Sessions:
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
 
     async def connect(self, reference: str) -> None:
-        """Connect to an agent, given by URL, card file or `DEMO`, in a new session."""
+        """Connect to an agent, given by URL, card file or `DEMO`, in a new session.
+
+        The session gets a tab of its own, unless the current tab has the same agent, or no agent at all.
+        """
         async with self._opening:  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
                 try:
@@ -74,17 +79,15 @@ class Sessions:
                 except FaultError as error:
                     self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
                     return
-            await self._end()
-            host = urlsplit(reference).netloc or reference
-            path = self._options.capture or paths.new_capture_path(host, datetime.now().astimezone())
+            await self._leave(reference)
             try:
-                session = Session(path, settings_from(self._options))
+                session = Session(self._capture_path(reference), settings_from(self._options))
             except CaptureError as error:
-                self._app.exit(1, message=str(error))
+                await self._report(str(error))
                 return
             connecting = asyncio.create_task(session.connect(reference))  # while the workbench is made
+            workbench = await self._show(session, reference)
             try:
-                workbench = await self._show(session, reference)
                 connection = await connecting
             except FaultError as error:
                 workbench.show_fault(error.fault)
@@ -93,9 +96,16 @@ class Sessions:
                 connecting.cancel()
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
+    def _capture_path(self, reference: str) -> Path:
+        """Return the file for a new session: the file that the user chose for the first, else a new file."""
+        if self._options.capture is not None and not self._workbenches:
+            return self._options.capture
+        return paths.new_capture_path(urlsplit(reference).netloc or reference, datetime.now().astimezone())
+
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
         """Show the agent, store its card, and add it to the recent agents."""
         workbench.show_connection(connection)
+        self.rename()
         workbench.agent.compare(keep=not demo)
         if demo:
             begin, self._begin_tour = self._begin_tour, False
@@ -116,21 +126,58 @@ class Sessions:
             try:
                 recording = await asyncio.to_thread(lazy_loading.recording, path)
             except CaptureError as error:
-                await self._report_unreadable(str(error))
+                await self._report(str(error))
                 return
-            await self._end()
+            await self._leave(path.name)
             workbench = await self._show(recording, path.name)
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
 
-    async def _report_unreadable(self, sentence: str) -> None:
-        if self.workbench is None and self._options.recording is not None:
+    async def _report(self, sentence: str) -> None:
+        """Report why nothing was opened; exit if the user gave nothing else to show."""
+        if not self._workbenches and (self._options.recording or self._options.capture) is not None:
             self._app.exit(1, message=plain(sentence).plain)
             return
         if self.workbench is None:
-            await self._replace(self._frame(), ConnectScreen())
+            await self._replace(self._frame(), self._workbenches[-1] if self._workbenches else ConnectScreen())
+            self._select(self._workbenches[-1] if self._workbenches else None)
         notify(self._app, sentence, "error")
+
+    # Tabs
+
+    def _select(self, workbench: WorkbenchScreen | None) -> None:
+        """Remember the current tab, and show the tabs in each of them."""
+        self.workbench = workbench
+        names = [each.name_of_tab for each in self._workbenches]
+        for each in self._workbenches:
+            each.show_tabs(names, self._workbenches.index(each))
+
+    async def go_to(self, workbench: WorkbenchScreen) -> None:
+        """Show another tab."""
+        if workbench is not self.workbench and not self._opening.locked():
+            await self._replace(self._frame(), workbench)
+            self._select(workbench)
+            workbench.refresh_view()
+
+    async def step(self, step: int) -> None:
+        """Show the next (1) or the previous (-1) tab."""
+        if self.workbench is not None:
+            index = self._workbenches.index(self.workbench) + step
+            await self.go_to(self._workbenches[index % len(self._workbenches)])
+
+    async def close_tab(self) -> None:
+        """Close the session of the current tab, and show the tab before it, or the connect screen."""
+        async with self._opening:
+            if self.workbench is None:
+                return
+            await self._end(self.workbench)
+            await self._replace(self._frame(), self._workbenches[-1] if self._workbenches else ConnectScreen())
+            self._select(self._workbenches[-1] if self._workbenches else None)
+
+    def rename(self) -> None:
+        """Show the tabs again, because the name of an agent is known now."""
+        self._select(self.workbench)
 
     # Screens
 
@@ -144,6 +191,19 @@ class Sessions:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
+    async def _leave(self, reference: str) -> None:
+        """Show the boot screen; close the session of the current tab if it is replaced by that of a reference."""
+        workbench, self._unsent = self.workbench, None
+        if workbench is None:
+            return
+        if workbench.reference == reference or workbench.is_without_agent:
+            await workbench.all_views()
+            self._unsent = workbench.chat.composer.draft
+            await self._end(workbench)
+        else:
+            await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
+            self.workbench = None
+
     async def _show(self, session: Session, reference: str) -> WorkbenchScreen:
         """Show a session on a new workbench, at the view that the user chose while it was loaded."""
         boot = self._frame()
@@ -152,34 +212,36 @@ class Sessions:
             session, reference, self._glyphs, view=view or "agent", options=self._options, unsent=self._unsent
         )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
-        self.workbench = workbench
+        self._workbenches.append(workbench)
+        self._app.install_screen(workbench, f"session {id(workbench)}")  # it stays while another tab is shown
+        self._select(workbench)
         await self._replace(boot, workbench)
         await workbench.ready.wait()
         return workbench
 
     # Closing
 
-    async def _end(self) -> None:
-        """Replace the workbench by the boot screen, and close its session."""
-        workbench = self.workbench
-        if workbench is None:
-            return
-        self.workbench = None
+    async def _end(self, workbench: WorkbenchScreen) -> None:
+        """Replace the workbench by the boot screen, close its session, and remove its tab."""
         await workbench.all_views()
-        await self._end_calls()
-        self._unsent = workbench.chat.composer.draft
+        await self._end_calls(workbench)
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
+        self._workbenches.remove(workbench)
+        self._select(None)
+        self._app.uninstall_screen(workbench)
+        await workbench.remove()
         await workbench.session.close()
 
-    async def _end_calls(self) -> None:
-        """Cancel the running calls and wait, because they record their end before the capture is closed."""
-        running = [worker for worker in self._app.workers if worker.group in ("calls", "push")]
+    async def _end_calls(self, workbench: WorkbenchScreen) -> None:
+        """Cancel the running calls of a session, and wait until their end is recorded."""
+        running = [worker for worker in self._app.workers if worker.group in ("calls", "push", "tour")]
+        running = [worker for worker in running if worker.node is workbench or workbench in worker.node.ancestors]
         for worker in running:
             worker.cancel()
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close the session."""
-        if self.workbench is not None:
-            await self._end_calls()
-            await self.workbench.session.close()
+        """Close all sessions."""
+        for workbench in self._workbenches:
+            await self._end_calls(workbench)
+            await workbench.session.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -68,6 +69,9 @@ class WorkbenchScreen(FrameScreen):
         bind("send-again", "send_again", "", "Send the selected message again", show=False),
         bind("doctor", "doctor", show=False),
         bind("connect", "app.connect", show=False),
+        bind("next-connection", "app.connection(1)", show=False),
+        bind("previous-connection", "app.connection(-1)", show=False),
+        bind("close-connection", "app.close_connection"),
         bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
@@ -78,7 +82,7 @@ class WorkbenchScreen(FrameScreen):
         self.views = ViewSwitcher(session, glyphs, view)
         super().__init__(glyphs, view, "connecting", self.views)
         self.session = session
-        self._reference = reference
+        self.reference = reference
         self._glyphs = glyphs
         self._options = options
         self._unsent = unsent
@@ -105,7 +109,7 @@ class WorkbenchScreen(FrameScreen):
         await self.views.add_agent()
         self._others = self._add_others()
         self.ready.set()
-        self.agent.show_connecting(self._reference)
+        self.agent.show_connecting(self.reference)
         self._show_status()
         self.watch_view(self.view)
         self.refresh_bindings()
@@ -132,7 +136,8 @@ class WorkbenchScreen(FrameScreen):
 
     def _tick(self) -> None:
         """Animate the title of a running task, unless the whole screen is about to be drawn."""
-        if self.view == "chat" and self.session.journal.exchanges.open and self._throttle.idle:
+        shown = self.is_current and self.view == "chat"
+        if shown and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
 
     # The state of the session
@@ -194,11 +199,28 @@ class WorkbenchScreen(FrameScreen):
         if self.session.connection is not None:
             self.show_connection(self.session.connection)
 
+    # The tab of the session
+
+    @property
+    def name_of_tab(self) -> str:
+        """The name of the agent, or its URL until the card is known, or the name of the capture."""
+        connection = self.session.connection
+        return connection.card.name if connection is not None else self.reference
+
+    @property
+    def is_without_agent(self) -> bool:
+        """Whether the connection failed, or has not been made yet; never for a capture."""
+        return self.session.connection is None and not self.session.recorded
+
+    def show_tabs(self, names: Sequence[str], current: int) -> None:
+        """Show the names of all sessions, this one highlighted."""
+        self.status_bar.show_tabs(names, current)
+
     # The views
 
     def refresh_view(self) -> None:
         """Update the current view and the status."""
-        if not self.ready.is_set():
+        if not self.ready.is_set() or self not in self.app.screen_stack:
             return
         self.views.view.refresh_view()
         self._show_status()
@@ -207,7 +229,7 @@ class WorkbenchScreen(FrameScreen):
 
     def _show_status(self) -> None:
         light, doing = self._doing
-        reference = self._reference if self.session.recorded else ""
+        reference = self.reference if self.session.recorded else ""
         self.status_bar.show(Status.of(self.session, light, doing, reference))
 
     def watch_view(self, view: str) -> None:
@@ -292,7 +314,7 @@ class WorkbenchScreen(FrameScreen):
 
     def action_doctor(self) -> None:
         """Run the doctor, also if the connection to the agent failed."""
-        ask(self, lazy_loading.doctor_screen(self.session, self._reference, self._glyphs), self.use)
+        ask(self, lazy_loading.doctor_screen(self.session, self.reference, self._glyphs), self.use)
 
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:

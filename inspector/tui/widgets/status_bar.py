@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,15 @@ from textual.widgets import Static
 from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.widgets.view_tabs import clickable, clicked
 
 if TYPE_CHECKING:  # the bar is painted before the session is loaded
     from inspector.session.session import Session
 
 _LONGEST_NAME = 40
+_SHORTEST_NAME = 8
+_GAP = 3
+_INTERFACE = "interface"
 _ROOMY = 110
 """The cells that are needed to show the address of the receiver."""
 
@@ -62,6 +67,8 @@ class StatusBar(Static):
         super().__init__("")
         self._glyphs = glyphs
         self._status = status
+        self._tabs: tuple[str, ...] = ()
+        self._current = 0
 
     def show(self, status: Status) -> None:
         """Draw a status, if it has changed."""
@@ -69,13 +76,27 @@ class StatusBar(Static):
             self._status = status
             self.update(self._content(), layout=False)
 
+    def show_tabs(self, names: Sequence[str], current: int) -> None:
+        """Show the names of all agents and captures if there are several; `current` is that of this session."""
+        self._tabs, self._current = tuple(names), current
+        self.update(self._content(), layout=False)
+
     class InterfaceClicked(Message):
-        """The left half, with the interface, was clicked."""
+        """The interface was clicked."""
+
+    @dataclass
+    class TabClicked(Message):
+        """The name of another agent was clicked: how many tabs it is after the current tab."""
+
+        step: int
 
     def on_click(self, event: events.Click) -> None:
-        """Request the menu of interfaces."""
-        if event.x < self.size.width // 2 and self._status.interface:
+        """Request the menu of interfaces, or another agent."""
+        target = clicked(event)
+        if target == _INTERFACE:
             self.post_message(self.InterfaceClicked())
+        elif target:
+            self.post_message(self.TabClicked(int(target) - self._current))
 
     def on_resize(self) -> None:
         """Fit the line to the new width."""
@@ -83,39 +104,55 @@ class StatusBar(Static):
 
     def _content(self) -> Content:
         status, width = self._status, self.size.width - 2
-        name = clean_line(status.agent, _LONGEST_NAME)
-        interface = f"{status.interface} {self._glyphs.open}" if status.interface else ""
-        left = [("a2a-inspect", "$text-soft"), (name, "bold $foreground"), (interface, "$text-soft")]
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
-        right = [(f"{self._glyphs.light} {status.doing}", light)]
-        found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
-        warning = self._glyphs.severities[Severity.WARNING]
-        findings = (
-            (f"{warning} {found}", "$state-warning")
-            if status.findings
-            else (f"{self._glyphs.check} no findings", "$state-good")
-        )
-        push = status.push if width > _ROOMY or not status.push else "webhook on"
-        optional = [
-            findings,
-            (f"{self._glyphs.pushed} {push}" if push else "webhook off", "$wire-pushed" if push else "$wire-quiet"),
-            (
-                f"{status.records:,} record{'' if status.records == 1 else 's'}",
-                "$state-bad" if status.failure else "$wire-quiet",
-            ),
-        ]
-        for extra in optional:
+        right = [Content.styled(f"{self._glyphs.light} {status.doing}", light)]
+        interface = Content.styled(f"{status.interface} {self._glyphs.open}" if status.interface else "", "$text-soft")
+        interface = clickable(interface, _INTERFACE)
+        program = Content.styled("a2a-inspect", "$text-soft")
+        names = self._names(width // 2)
+        left = [program, names, interface]
+        for extra in self._optional(width):
             if _width([*left, *right, extra]) <= width:
                 right.append(extra)
         if _width([*left, *right]) > width:
             left = left[1:]
-        gap = width - _width([*left, *right]) + 3
+        gap = width - _width([*left, *right]) + _GAP
         return Content.assemble(_join(left), " " * max(2, gap), _join(right))
 
+    def _names(self, room: int) -> Content:
+        """Return the name of the agent, or the names of all agents with the current one in a block."""
+        if len(self._tabs) < 2:
+            return Content.styled(clean_line(self._status.agent, _LONGEST_NAME), "bold $foreground")
+        longest = max(_SHORTEST_NAME, room // len(self._tabs) - _GAP)
+        names = []
+        for index, name in enumerate(self._tabs):
+            style = "bold $background on $bar" if index == self._current else "$text-soft"
+            names.append(clickable(Content.styled(f" {clean_line(name, longest)} ", style), str(index)))
+        if sum(len(name.plain) for name in names) > room:
+            return Content.assemble(names[self._current], f" {self._current + 1} of {len(names)}")
+        return Content("").join(names)
 
-def _join(pieces: list[tuple[str, str]]) -> Content:
-    return Content("   ").join([Content.styled(text, style) for text, style in pieces if text])
+    def _optional(self, width: int) -> list[Content]:
+        """Return what is left out if there is no room: findings, the receiver, the number of records."""
+        status = self._status
+        found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
+        warning = self._glyphs.severities[Severity.WARNING]
+        push = status.push if width > _ROOMY or not status.push else "webhook on"
+        records = f"{status.records:,} record{'' if status.records == 1 else 's'}"
+        return [
+            Content.styled(f"{warning} {found}", "$state-warning")
+            if status.findings
+            else Content.styled(f"{self._glyphs.check} no findings", "$state-good"),
+            Content.styled(f"{self._glyphs.pushed} {push}", "$wire-pushed")
+            if push
+            else Content.styled("webhook off", "$wire-quiet"),
+            Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),
+        ]
 
 
-def _width(pieces: list[tuple[str, str]]) -> int:
-    return sum(cell_len(text) + 3 for text, _ in pieces if text)
+def _join(pieces: list[Content]) -> Content:
+    return Content(" " * _GAP).join(piece for piece in pieces if piece.plain)
+
+
+def _width(pieces: list[Content]) -> int:
+    return sum(cell_len(piece.plain) + _GAP for piece in pieces if piece.plain)

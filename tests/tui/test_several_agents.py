@@ -1,0 +1,115 @@
+"""Several agents and captures at once: each has a tab with its own session, capture and draft."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from driving import Driver, Open
+
+from inspector.capture.paths import is_being_written
+from inspector.tui.screens.connect import ConnectScreen
+from inspector.tui.screens.workbench import WorkbenchScreen
+
+
+async def connect(driver: Driver, reference: str) -> None:
+    """Connect to one more agent, as a user does."""
+    await driver.press("o")
+    await driver.until("Connect to an agent")
+    await driver.type(reference)
+    await driver.press("enter")
+    await driver.connected()
+
+
+async def test_each_agent_has_a_tab_with_its_own_session_and_draft(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.type("unsent here")
+        first, count = driver.session, len(driver.session.journal.capture)
+        await driver.press("escape")
+        await connect(driver, slow_mock)
+        assert driver.session is not first
+        assert driver.lines[0].count("Mock Agent") == 2
+        await driver.press("ctrl+pageup")
+        await driver.until(lambda: driver.app.session is first)
+        assert len(first.journal.capture) == count
+        assert driver.workbench.view == "chat"
+        assert driver.composer.text == "unsent here"
+        await driver.press("escape", "ctrl+pagedown")
+        await driver.until(lambda: driver.app.session is not first)
+        column = driver.lines[0].index("Mock Agent")
+        await driver.pilot.click(offset=(column + 1, 0))
+        await driver.until(lambda: driver.app.session is first)
+
+
+async def test_a_task_of_another_tab_goes_on(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.say("long 2")
+        first = driver.session
+        await driver.until(lambda: first.journal.exchanges.open)
+        await driver.press("escape")
+        await connect(driver, mock)
+        await driver.until(lambda: not first.journal.exchanges.open)
+        assert first.tasks.all()[0].now.state.endswith("COMPLETED")
+        await driver.press("ctrl+pageup")
+        await driver.until("● completed")
+
+
+async def test_closing_a_tab_ends_its_session_and_shows_the_tab_before(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        first = driver.session
+        await connect(driver, slow_mock)
+        second = driver.session
+        await driver.app.run_action("app.close_connection")
+        await driver.until(lambda: driver.app.session is first)
+        assert isinstance(driver.app.screen, WorkbenchScreen)
+        assert not is_being_written(second.journal.capture.path)
+        assert driver.lines[0].count("Mock Agent") == 1
+        await driver.app.run_action("app.close_connection")
+        await driver.until(lambda: isinstance(driver.app.screen, ConnectScreen))
+        assert not is_being_written(first.journal.capture.path)
+        assert driver.app.session is None
+
+
+async def test_a_capture_is_a_tab_beside_the_agent(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        path = Path(driver.session.journal.capture.path)
+        await driver.press("escape", "o")
+        await driver.type(str(path))
+        await driver.press("enter")
+        await driver.until(lambda: driver.session.recorded)
+        await driver.until(path.name[:20])
+        await driver.press("ctrl+pageup")
+        await driver.until(lambda: not driver.session.recorded)
+        await driver.ask("report 2")
+
+
+async def test_an_attempt_that_failed_is_replaced_by_the_next(open_app: Open, mock: str):
+    async with open_app("http://127.0.0.1:9") as driver:
+        await driver.until("refused")
+        await connect(driver, mock)
+        assert "127.0.0.1:9" not in driver.lines[0]
+        await driver.press("ctrl+pageup")
+        assert driver.session.connection is not None, "there is one tab"
+
+
+async def test_the_same_agent_again_is_a_new_connection_in_the_same_tab(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        first = driver.session
+        await connect(driver, mock)
+        assert driver.session is not first
+        assert not is_being_written(first.journal.capture.path)
+        assert driver.lines[0].count("Mock Agent") == 1
+
+
+async def test_many_tabs_are_counted_where_there_is_no_room_for_their_names(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        for reference in (mock.replace("127.0.0.1", "localhost"), mock + "/", mock + "/.well-known/agent-card.json"):
+            await connect(driver, reference)
+        assert "4 of 4" in driver.lines[0]
