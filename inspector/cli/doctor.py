@@ -20,7 +20,7 @@ _MOST_CAPTURES = 20
 
 def doctor(invocation: Invocation, out: Output) -> int:
     """Check an agent, or with `--push` the push notifications of a task; raises `FaultError` if a check failed."""
-    return run(invocation, out, _examine_push if invocation.given.push else _examine)
+    return run(invocation, out, _examine_push if invocation.given.push else _examine, check=True)
 
 
 async def _examine_push(current: Run) -> None:

@@ -215,7 +215,9 @@ class InspectorApp(App[int]):
 
 def _sessions_class() -> type[Sessions]:
     """Import the session, its clients and the views; the import lasts 400 ms, so the first frame is drawn before."""
+    from inspector.session import lazy_loading  # noqa: PLC0415 - see above
     from inspector.tui.sessions import Sessions, freeze_loaded_modules  # noqa: PLC0415 - see above
 
+    lazy_loading.preload()
     freeze_loaded_modules()
     return Sessions
