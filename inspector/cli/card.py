@@ -20,7 +20,7 @@ async def get(current: Run) -> None:
     """Print the card of an agent."""
     given, out = current.invocation.given, current.out
     verify = bool(given.verify or given.keys or given.fetch_keys)
-    signatures = lazy_loading.card_signatures(current) if verify else None
+    signatures = lazy_loading.card_signatures(current.invocation, out) if verify else None
     connection = await current.connect()
     if given.extended:
         connection = await _extended(current, connection)
@@ -35,7 +35,7 @@ async def get(current: Run) -> None:
     if given.validate:
         lazy_loading.print_card_findings(out, connection.findings)
     if signatures is not None:
-        await signatures.verify(connection)
+        await signatures.verify(current.session, connection)
     if given.validate:
         lazy_loading.require_no_error(connection.findings)
     if signatures is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run
 from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
+from inspector.session.session import Session
 from inspector.wire.signing_keys import read_file
 
 _MOST_UNSIGNED = 3
@@ -20,17 +21,18 @@ _KEYS_HINT = "Use --keys FILE, or --fetch-keys to fetch them from the jku URLs t
 class CardSignatures:
     """Verifies the signatures of a card with the keys that the options name; raises `FaultError` for a bad key file."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
-        self._given = run.invocation.given
+    def __init__(self, invocation: Invocation, out: Output) -> None:
+        self._out = out
+        self._verbose = invocation.verbose
+        self._given = invocation.given
         self._keys = read_file(self._given.keys) if self._given.keys else None
         self._verdicts: tuple[SignatureResult, ...] = ()
 
-    async def verify(self, connection: Connection) -> None:
+    async def verify(self, session: Session, connection: Connection) -> None:
         """Verify the signatures with the given keys and, with `--fetch-keys`, fetched keys; print the results."""
-        keys, out = self._keys, self._run.out
+        keys, out = self._keys, self._out
         if self._given.fetch_keys:
-            keys = (keys or KeySet()) | await fetch_keys(self._run.session, connection)
+            keys = (keys or KeySet()) | await fetch_keys(session, connection)
         for note in keys.notes if keys else ():
             out.warn(note)
         self._verdicts = await verify_card(connection, keys)
@@ -38,7 +40,7 @@ class CardSignatures:
             if out.json:
                 out.json_to_stderr(_verdict_json(verdict))
             else:
-                _print_verdict(out, verdict, verbose=self._run.invocation.verbose)
+                _print_verdict(out, verdict, verbose=self._verbose)
         if not self._verdicts and not out.json:
             out.field("Signatures", "none")
 

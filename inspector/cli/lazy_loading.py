@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from inspector.cli.arguments import Invocation
     from inspector.cli.card_signatures import CardSignatures
     from inspector.cli.debug_log import Trace
     from inspector.cli.findings import FindingsPrinter
     from inspector.cli.output import Output
-    from inspector.cli.run_command import Run
     from inspector.findings.finding import Finding
     from inspector.protocol.assemble import AssembledTask
     from inspector.protocol.model import Message, Task
@@ -46,11 +46,11 @@ def require_no_error(findings: tuple[Finding, ...]) -> None:
     require_no_error(findings)
 
 
-def card_signatures(run: Run) -> CardSignatures:
+def card_signatures(invocation: Invocation, out: Output) -> CardSignatures:
     """Return the verification of the signatures of a card, for `--verify`; loads cryptography."""
     from inspector.cli.card_signatures import CardSignatures  # noqa: PLC0415 - see above
 
-    return CardSignatures(run)
+    return CardSignatures(invocation, out)
 
 
 def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:

@@ -1,11 +1,10 @@
-"""Functions that import a module on first use, so that a command does not load the features that it does not use.
+"""Functions that import a feature of the session on first use, so that a command loads only what it uses.
 
-No other module of the session has imports inside of functions, except for the receiver of the push service.
+`checker.py` loads the rules in the same way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.capture.records import Record
-    from inspector.findings.finding import Finding
-    from inspector.findings.lint import Lint
-    from inspector.findings.stream.judge import StreamJudge
-    from inspector.findings.stream.observer import CallFacts
-    from inspector.protocol.assemble import Order
     from inspector.protocol.bindings.base import WireRequest
     from inspector.protocol.card import AgentCard
-    from inspector.protocol.model import Event, Json, SendRequest
+    from inspector.protocol.model import SendRequest
     from inspector.protocol.selection import Choice
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.build import ComposedMessage
@@ -32,7 +26,6 @@ if TYPE_CHECKING:
     from inspector.session.push.service import PushService
     from inspector.session.tasks import TaskFold
     from inspector.wire.client.credentials import Credentials
-    from inspector.wire.client.observations import Headers
 
 _MODULES = (
     "inspector.findings.lint",
@@ -52,31 +45,6 @@ def preload() -> None:
     """Import every module of this page, so that a program with a screen never waits for an import."""
     for module in _MODULES:
         import_module(module)
-
-
-def stream_judge(
-    call: CallFacts, known_order: Callable[[str], Order | None], label_of: Callable[[Event], str]
-) -> StreamJudge:
-    """Return the judge of an exchange; loads the rules."""
-    from inspector.findings.stream.judge import StreamJudge  # noqa: PLC0415 - see above
-    from inspector.session.httpx_sse_reader import read_with_httpx_sse  # noqa: PLC0415 - see above
-
-    return StreamJudge(call, known_order, label_of, read_with_httpx_sse)
-
-
-def lint(raw: bytes, url: str = "", headers: Headers = (), version: str = "") -> Lint:
-    """Lint the bytes of a card, which was served at this URL with these headers; loads the rules about cards."""
-    from inspector.findings.card.facts import Served  # noqa: PLC0415 - see above
-    from inspector.findings.lint import lint  # noqa: PLC0415 - see above
-
-    return lint(raw, Served(url, {name.lower(): value for name, value in headers}), version)
-
-
-def check_card(card: Mapping[str, Json], version: str) -> tuple[Finding, ...]:
-    """Check a card by the rules of one protocol version; loads the rules about cards."""
-    from inspector.findings.lint import check  # noqa: PLC0415 - see above
-
-    return check(card, version)
 
 
 def card_history() -> CardHistory:
