@@ -10,11 +10,12 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TypeVar, cast
 
 from inspector.capture.private_files import CaptureError
+from inspector.capture.store import Capture
 from inspector.cli import lazy_loading
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
@@ -254,7 +255,9 @@ def _timed_out(current: Run) -> Fault:
 @asynccontextmanager
 async def _session(path: Path, invocation: Invocation, out: Output, check: bool) -> AsyncIterator[Session]:
     try:
-        session = Session(path, replace(settings_from(invocation.options), check=check))
+        settings = replace(settings_from(invocation.options), check=check)
+        create = partial(Capture.create, durable=invocation.options.capture is not None)
+        session = Session(path, settings, capture=create)
     except CaptureError as error:
         raise usage(str(error), "Choose another file with --capture.") from error
     out.redact = session.journal.redactor.text
