@@ -57,7 +57,7 @@ TABLE = {
     "task cancel TASK -a URL": CALL,
     "task list -a URL": CALL,
     "task subscribe TASK -a URL": CALL,
-    "task push-config set TASK -a URL --url http://127.0.0.1:9/": CALL,
+    "task push-config set OTHER -a URL --url http://127.0.0.1:9/": CALL,
     "push list TASK -a URL": CALL,
     "push get TASK -a URL --id 1": CALL,
     "push delete TASK -a URL --id 1": CALL,
@@ -121,6 +121,7 @@ def words(mock: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     folder = tmp_path_factory.mktemp("loading")
     capture, signed, jsonrpc = (str(folder / name) for name in ("capture.a2a", "signed.json", "jsonrpc.json"))
     sent = run("send", "-a", mock, "--text", "report 3", "--capture", capture)
+    other = run("send", "-a", mock, "--text", "report 3")["task"]["id"]  # a configuration changes what the doctor does
     _, _, card = (RECORDINGS / "card_10.txt").read_text("utf-8").partition("\n\n")
     Path(signed).write_text(card, "utf-8")
     served = run("card", "get", "-a", mock)
@@ -129,7 +130,7 @@ def words(mock: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     Path(jsonrpc).write_text(json.dumps(served), "utf-8")
     keys = str(RECORDINGS / "jwks_10.json")
     values = {"URL": mock, "TASK": sent["task"]["id"], "CAPTURE": capture, "SIGNED": signed, "KEYS": keys}
-    return {**values, "JSONRPC": jsonrpc}
+    return {**values, "OTHER": other, "JSONRPC": jsonrpc}
 
 
 @pytest.mark.parametrize("command", TABLE)
