@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from benchmarks import commands, mock, tui
 from benchmarks import filter as searching
-from benchmarks import mock, tui
 from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, run, serving, table
 
 EVENTS = 20_000
@@ -244,6 +244,7 @@ def _official_python() -> Path:
 
 PARTS = {
     "paint": (paint, 9),
+    "commands": (commands.load, 9),
     "ingest": (ingest, 5),
     "stream": (stream, 5),
     "keys": (keys, 4),

@@ -66,9 +66,12 @@ class Capture:
         self._scanner: Scanner | None = None
 
     @classmethod
-    def create(cls, path: Path) -> Self:
-        """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`."""
-        connection = file_format.create(path)
+    def create(cls, path: Path, *, durable: bool = True) -> Self:
+        """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`.
+
+        A temporary capture need not be `durable`: then nothing waits for the disk.
+        """
+        connection = file_format.create(path, durable=durable)
         try:
             reader = file_format.read(path)
         except CaptureError:

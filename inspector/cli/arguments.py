@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
+from inspector.garbage_collection import freeze_loaded_modules
 from inspector.options import Options
 
 PROGRAM = "a2a-inspect"
@@ -213,7 +214,7 @@ class Deferred:
         module, _, name = self.path.partition(":")
         gc.disable()
         function: Callable[[Invocation, Output], int] = getattr(import_module(module), name)
-        gc.enable()
+        freeze_loaded_modules()
         return function
 
     def __call__(self, invocation: Invocation, out: Output) -> int:

@@ -6,13 +6,10 @@ import base64
 import binascii
 from collections.abc import Iterable
 from itertools import groupby
-from pathlib import Path
 from typing import Self
 
-from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
-from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
@@ -26,7 +23,6 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.session.replay.saving import SaveError, save_answer
 from inspector.text.safe_json import dump
 
 _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
@@ -171,17 +167,3 @@ def _size(content: str) -> str:
         return f"{len(base64.b64decode(content, validate=True)):,} bytes"
     except (binascii.Error, ValueError):
         return f"{len(content):,} characters of invalid Base64"
-
-
-def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:
-    """Save every artifact in a folder and print the paths, with `-o json` on stderr; raises `FaultError`."""
-    try:
-        saved = save_answer(answer, folder)
-    except SaveError as error:
-        raise usage(str(error), "Choose another folder with --save.") from error
-    for path, note in saved:
-        (out.line_to_stderr if out.json else out.field)("Saved", str(path))
-        if note:
-            out.warn(f"{path.name}: {note}")
-    if not saved:
-        out.warn("no artifacts to save")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
-from inspector.cli.fields import Presenter, save
+from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
 from inspector.cli.run_command import UNSUPPORTED, Run, command
 from inspector.protocol.errors import Fault, FaultError, Whose
@@ -39,7 +40,7 @@ async def get(current: Run) -> None:
         task = await wait_for(current, task, lambda _: None)
     Presenter.of(current).show(task)
     if given.save is not None:
-        save(current.out, given.save, task)
+        lazy_loading.save(current.out, given.save, task)
     conclude(current, task.status.state)
 
 

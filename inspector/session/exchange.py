@@ -7,13 +7,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import httpx
-from httpx_sse import EventSource, SSEError
-
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import CallFacts
-from inspector.findings.stream.judge import StreamJudge
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
@@ -54,14 +50,14 @@ class Exchange(Recorder):
     _described: tuple[Answer | None, dict[str, Any]] = field(default=(None, {}), init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
-    _judge: StreamJudge = field(init=False)
+    _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
         self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
-        self._judge = StreamJudge(self.call, self._order_of, _label_of, read_with_httpx_sse)
+        self._judge = self.journal.checker.observer(self.call, self._order_of, _label_of)
 
     @property
     def task_id(self) -> str:
@@ -219,15 +215,6 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
-
-
-def read_with_httpx_sse(raw: bytes) -> list[tuple[str, str]]:
-    """Return the name and the data of each event as read by httpx-sse, which many Python clients use."""
-    response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw)
-    try:
-        return [(event.event, event.data) for event in EventSource(response).iter_sse()]
-    except SSEError:
-        return []
 
 
 def _label_of(event: Event) -> str:

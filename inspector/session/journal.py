@@ -13,6 +13,7 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
+from inspector.session.checker import Checker
 from inspector.session.exchanges import Exchanges
 
 _PAGE = 1000
@@ -39,12 +40,13 @@ class Journal:
 
     `found` has the numbers of the records with findings, by rule; `running` the functions that end running exchanges;
     `sends` the number and the time of each request that sends or subscribes; `last_seq` is the number of the last
-    record that the subscribers received.
+    record that the subscribers received; `checker` returns the findings about the records.
     """
 
-    def __init__(self, capture: Capture, redactor: Redactor) -> None:
+    def __init__(self, capture: Capture, redactor: Redactor, checker: Checker | None = None) -> None:
         self.capture = capture
         self.redactor = redactor
+        self.checker = checker or Checker()
         self.found: dict[str, list[int]] = {}
         self.exchanges = Exchanges()
         self.running: dict[int, Callable[[float], None]] = {}

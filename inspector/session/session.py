@@ -6,17 +6,17 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.protocol.bindings.base import GrpcRequest, WireRequest
-from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.bindings.base import WireRequest
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -28,13 +28,10 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
+from inspector.session import lazy_loading
 from inspector.session.bookmarks import Bookmarks
 from inspector.session.call import Call
-from inspector.session.card.changes import CardHistory
-from inspector.session.compose.build import compose
-from inspector.session.compose.checks import check_message
-from inspector.session.compose.draft import Draft
-from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request, usage_error
+from inspector.session.checker import Checker
 from inspector.session.connection import (
     Connection,
     find_card,
@@ -46,12 +43,8 @@ from inspector.session.connection import (
     unavailable_reason,
 )
 from inspector.session.exchange import CallContext, Exchange
-from inspector.session.exporters import curl
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
-from inspector.session.push.service import PushService
-from inspector.session.push.webhook_registration import WebhookRegistration
-from inspector.session.replay.translate import sent_message
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.credentials import origin, split_userinfo
@@ -59,11 +52,18 @@ from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
 
+if TYPE_CHECKING:  # features that are loaded on first use
+    from inspector.session.card.changes import CardHistory
+    from inspector.session.compose.checks import MessageWarning
+    from inspector.session.compose.draft import Draft
+    from inspector.session.push.service import PushService
+    from inspector.session.push.webhook_registration import WebhookRegistration
+
 
 class Session:
     """A session with one agent: it makes calls, receives webhook deliveries and records both in its capture.
 
-    `connection` is None until `connect` has found a card; `history` has the versions of the card.
+    `connection` is None until `connect` has found a card.
     """
 
     recorded = False
@@ -78,26 +78,40 @@ class Session:
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
-        self.journal = Journal(capture(path), redactor)
+        self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
         self.credentials = self.settings.credentials()
         self.connection: Connection | None = None
-        self.history = CardHistory()
-        self.push = PushService(
+
+    @cached_property
+    def history(self) -> CardHistory:
+        """Return the versions of the card."""
+        return lazy_loading.card_history()
+
+    @cached_property
+    def push(self) -> PushService:
+        """Return the push service, which is made on first use."""
+        settings = self.settings
+        return lazy_loading.push_service(
             self.journal,
             self.tasks,
-            host=self.settings.receiver_host,
-            port=self.settings.receiver_port,
-            public_url=self.settings.public_url,
-            tls=self.settings.receiver_tls,
+            host=settings.receiver_host,
+            port=settings.receiver_port,
+            public_url=settings.public_url,
+            tls=settings.receiver_tls,
         )
+
+    def _used_push(self) -> PushService | None:
+        """Return the push service, None if it was not used."""
+        return self.push if "push" in vars(self) else None
 
     async def close(self) -> None:
         """Stop the receiver, end running exchanges, close every connection and complete the capture."""
-        await self.push.close()
+        if push := self._used_push():
+            await push.close()
         for stop in tuple(self.journal.running.values()):
             stop(time.time())
         await self.client.aclose()
@@ -204,16 +218,19 @@ class Session:
         draft is invalid.
         """
         choice = choice or self.choice
-        webhook = self.push.plan(draft.message_id, draft.task_id, choice.dialect.version) if self.push.on else None
+        push = self._used_push()
+        webhook = push.plan(draft.message_id, draft.task_id, choice.dialect.version) if push and push.on else None
         config = webhook.config if webhook else None
-        composed = compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
+        composed = lazy_loading.compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
         composed.check()
         request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
         about = draft.task_id, draft.context_id, draft.label
         context = _context(choice, operation, request, draft.request_id, *about)
         wire = composed.encode(self._address(choice), choice, operation)
         card = self.connection.card if self.connection else None
-        warnings = check_message(request, stream=stream, choice=choice, card=card, tasks=self.tasks) if card else ()
+        warnings: tuple[MessageWarning, ...] = ()
+        if card is not None:
+            warnings = lazy_loading.check_message(request, stream=stream, choice=choice, card=card, tasks=self.tasks)
         if keep_warnings:
             context = replace(context, knowing=tuple(warning.words for warning in warnings))
         return self._call(context, request, wire, webhook=webhook, warnings=warnings)
@@ -224,26 +241,19 @@ class Session:
         Credentials are added, but they do not replace headers in the text. Raises `FaultError` if the text is not a
         request.
         """
-        wire = read_request(text, like.wire, like.exchange.call)
-        return self._call(raw_context(wire, like.exchange.call), like.request, wire, webhook=like.webhook, raw=True)
+        wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.call)
+        return self._call(context, like.request, wire, webhook=like.webhook, raw=True)
 
     def send_again(self, exchange: int, choice: Choice) -> Call:
         """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
         request = self.journal.capture.get(exchange)
-        if RAW_REQUEST in request.meta.get("deliberate", ()):
-            seen = f"Record #{exchange} is a raw request, which cannot be sent again as a message."
-            raise usage_error(seen, "Press C in the details to copy it as a curl command.")
-        earlier = sent_message(request)
-        if earlier is None:
-            seen = f"Record #{exchange} does not contain a message that can be sent again."
-            raise usage_error(seen, "Select a sent message or its response.")
-        message = earlier.message.model_copy(update={"message_id": str(uuid.uuid4())})
+        resent = lazy_loading.message_to_resend(request)
         return self.call(
             Operation(request.operation),
-            earlier.model_copy(update={"message": message}),
+            resent,
             choice=choice,
-            task_id=message.task_id or "",
-            context_id=message.context_id or "",
+            task_id=resent.message.task_id or "",
+            context_id=resent.message.context_id or "",
             label=request.label,
         )
 
@@ -314,7 +324,7 @@ class Session:
 
     def _call(self, context: CallContext, request: Request, wire: WireRequest, **members: Any) -> Call:
         exchange = Exchange(self.journal, context.operation.value, context, self.tasks)
-        return Call(exchange, request, wire, self.client, self.grpc, self.credentials, self.push, **members)
+        return Call(exchange, request, wire, self.client, self.grpc, self.credentials, self._used_push, **members)
 
     # ── records ──
 
@@ -329,14 +339,7 @@ class Session:
 
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
-        request = self.journal.request_of(record)
-        binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
-        if request.kind is not Kind.REQUEST or binding is None:
-            raise usage_error("This record has no request that can be copied as curl.", "Select a request.")
-        wire = curl.recorded(request, binding)
-        if isinstance(wire, GrpcRequest):
-            return curl.write(self.credentials.sign_call(wire, keep_headers=True))
-        return curl.write(self.credentials.sign(wire, keep_headers=True))
+        return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)
 
 
 def _context(

@@ -16,6 +16,7 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from inspector.garbage_collection import freeze_loaded_modules
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
@@ -215,7 +216,9 @@ class InspectorApp(App[int]):
 
 def _sessions_class() -> type[Sessions]:
     """Import the session, its clients and the views; the import lasts 400 ms, so the first frame is drawn before."""
-    from inspector.tui.sessions import Sessions, freeze_loaded_modules  # noqa: PLC0415 - see above
+    from inspector.session import lazy_loading  # noqa: PLC0415 - see above
+    from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
 
+    lazy_loading.preload()
     freeze_loaded_modules()
     return Sessions

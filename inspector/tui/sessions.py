@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -31,20 +30,7 @@ from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
-_GC_THRESHOLDS = (20_000, 20, 50)
-"""The thresholds of the garbage collector, high because drawing creates thousands of objects, hardly any in a cycle."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
-
-
-def freeze_loaded_modules() -> None:
-    """Exclude the loaded modules from garbage collection, because collecting them would delay keys by 100 ms.
-
-    Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first app.
-    """
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.set_threshold(*_GC_THRESHOLDS)
-    gc.enable()
 
 
 class Sessions:

@@ -10,7 +10,6 @@ from inspector.findings.result import judge_error, judge_result
 from inspector.findings.stream.accept import covers_all_rules, is_accepted
 from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
-    CallFacts,
     EventFacts,
     FrameFacts,
     Reader,
@@ -20,6 +19,7 @@ from inspector.findings.stream.facts import (
 )
 from inspector.findings.stream.frames import FRAMES
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
 from inspector.findings.transport import http
 from inspector.findings.transport.judge import judge_grpc_status, judge_payload
@@ -43,7 +43,7 @@ _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """The types of events, the most frequent first."""
 
 
-class StreamJudge:
+class StreamJudge(ExchangeObserver):
     """Checks the rules for one exchange; `task_id` is the id of its task, `""` before it is known.
 
     `repeats` is true if the last payload has the same findings as the payload before it. `known_order` returns the
@@ -58,7 +58,7 @@ class StreamJudge:
         label_of: Callable[[Event], str],
         read_as_client: Reader,
     ) -> None:
-        self.task_id = ""
+        super().__init__()
         self.repeats = False
         self._last: tuple[Finding, ...] = ()
         self._call = call

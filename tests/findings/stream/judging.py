@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import CallFacts
 from inspector.findings.stream.judge import StreamJudge
+from inspector.findings.stream.observer import CallFacts
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
-from inspector.session.exchange import read_with_httpx_sse
+from inspector.session.httpx_sse_reader import read_with_httpx_sse
 
 ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
 
