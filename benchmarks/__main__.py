@@ -7,16 +7,17 @@ import json
 import math
 import os
 import platform
-import runpy
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import commands, mock, tui
+from benchmarks import mock, processes, tui
 from benchmarks import filter as searching
-from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, run, serving, table
+from benchmarks import filter as searching
+from benchmarks import output
+from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, official_python, run, serving, table
 
 EVENTS = 20_000
 MANY = 100_000
@@ -46,7 +47,7 @@ def paint(rounds: int, _: Path) -> list[Row]:
 
 def ingest(rounds: int, home: Path) -> list[Row]:
     """Measure headless ingest, compared with the official client, which only iterates over the events."""
-    official = _official_python()
+    official = official_python()
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as firehose:
         url = firehose.url
         readers: Mapping[str, Sequence[str | Path]] = {
@@ -233,19 +234,11 @@ def _shown(rounds: int, home: Path) -> list[Row]:
     ]
 
 
-def _official_python() -> Path:
-    """Return the interpreter with the official SDK; a missing environment is created like those of `make interop`."""
-    environments = runpy.run_path(str(ROOT / "tests" / "interop" / "environments.py"))
-    if not environments["is_ready"]("v1"):
-        print("creating the environment of the official client ...", file=sys.stderr, flush=True)
-        environments["create"]("v1")
-    return Path(environments["python"]("v1"))
-
-
 PARTS = {
     "paint": (paint, 9),
-    "commands": (commands.load, 9),
     "ingest": (ingest, 5),
+    "output": (output.stream, 5),
+    "processes": (processes.commands, 9),
     "stream": (stream, 5),
     "keys": (keys, 4),
     "captures": (searching.captures, 5),

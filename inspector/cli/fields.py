@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Self
 
+from inspector.cli.event_lines import event_lines
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
+from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
@@ -55,6 +57,16 @@ class Presenter:
             self._out.document(encode_event(event))
         else:
             self.event(event)
+
+    def show_stream(self, events: Sequence[Event | TextAppended]) -> None:
+        """Print events of a stream, with `-o json` as lines that are written at once."""
+        if self._out.json:
+            self._out.write(event_lines(events))
+            self._out.flush()
+            return
+        for event in events:
+            for update in event.updates() if isinstance(event, TextAppended) else (event,):
+                self.event(update)
 
     def event(self, event: Event) -> None:
         """Print an event of a stream or a response as fields."""

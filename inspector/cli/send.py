@@ -126,7 +126,7 @@ class _Sending:
 
     async def _follow(self, call: Call) -> None:
         """Send and print every event when it is received."""
-        task = await Follower(self._run, self._presenter.show_event).follow(call)
+        task = await Follower(self._run, self._presenter.show_stream).follow(call)
         if task is None:
             if isinstance(call.exchange.answer, Message):
                 self._save(call.exchange.answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
 from inspector.cli.run_command import UNSUPPORTED, Run, command
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
 from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
@@ -59,9 +61,9 @@ async def subscribe(current: Run) -> None:
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
 
-    def show(event: Event) -> None:
+    def show(events: Sequence[Event | TextAppended]) -> None:
         if given.stream:
-            presenter.show_event(event)
+            presenter.show_stream(events)
 
     try:
         task = await Follower(current, show).follow(current.session.subscribe(given.id))

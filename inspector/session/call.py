@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -99,8 +99,11 @@ class Call:
         self.upload = Upload(wire.length)
         return self.http.exchange(wire, self.upload)
 
-    async def __aiter__(self) -> AsyncGenerator[Answer | TextAppended, None]:
-        """Send the request and yield each answer once it is recorded; closing the iterator ends the call."""
+    async def __aiter__(self) -> AsyncGenerator[Sequence[Answer | TextAppended], None]:
+        """Send the request and yield the answers that arrive together once they are recorded.
+
+        Closing the iterator ends the call.
+        """
         exchange, webhook, push = self.exchange, self.webhook, self.push()
         if webhook is not None and push is not None:
             push.confirm(webhook)
@@ -110,8 +113,8 @@ class Call:
                     exchange.take(observation)
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
-                    for said in tuple(exchange.said):
-                        yield said
+                    if exchange.said:
+                        yield tuple(exchange.said)
                     exchange.journal.notify()  # called last, so that findings are printed after their events
         finally:
             exchange.stop(time.time())
