@@ -111,7 +111,7 @@ class InspectorApp(App[int]):
             self.open(first)
         else:
             await self.push_screen(ConnectScreen())
-            self.call_after_refresh(self.run_worker, _sessions_class, group="load", thread=True)
+            self.call_after_refresh(self.run_worker, _load_all, group="load", thread=True)
 
     # Sessions
 
@@ -219,3 +219,10 @@ def _sessions_class() -> type[Sessions]:
 
     freeze_loaded_modules()
     return Sessions
+
+
+def _load_all() -> None:
+    """Import the session and all views while the user chooses an agent or a capture."""
+    for view in VIEWS:
+        view.load()
+    _sessions_class()

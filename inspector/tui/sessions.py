@@ -118,7 +118,7 @@ class Sessions:
                 await self._report_unreadable(str(error))
                 return
             await self._end()
-            workbench = await self._show(recording, path.name)
+            workbench = await self._show(recording, path.name, view="chat")
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
@@ -143,12 +143,12 @@ class Sessions:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
-    async def _show(self, session: Session, reference: str) -> WorkbenchScreen:
-        """Show a session on a new workbench, at the view that the user chose while it was loaded."""
+    async def _show(self, session: Session, reference: str, *, view: str = "") -> WorkbenchScreen:
+        """Show a session on a new workbench, at `view` or the view that the user chose while it was loaded."""
         boot = self._frame()
-        view = boot.view if isinstance(boot, BootScreen) else ""
+        view = view or (boot.view if isinstance(boot, BootScreen) else "agent")
         workbench = WorkbenchScreen(
-            session, reference, self._glyphs, view=view or "agent", options=self._options, unsent=self._unsent
+            session, reference, self._glyphs, view=view, options=self._options, unsent=self._unsent
         )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self.workbench = workbench
