@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 
-from .server import MockAgent
+gc.disable()  # while modules are loaded, garbage collection would take a tenth of the time until the agent answers
+
+from .server import MockAgent  # noqa: E402 - see above
 
 
 async def main() -> None:
     """Serve until the parent process closes the pipe or ends."""
     agent = MockAgent()
     print(await agent.start(), flush=True)  # noqa: T201 - the parent reads it
+    gc.enable()
     try:
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     finally:

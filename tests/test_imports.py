@@ -12,6 +12,7 @@ import pytest
 
 import inspector
 from inspector import sample_agents
+from inspector.tui.views.registry import VIEWS
 
 MODULES = sorted(
     found.name
@@ -46,7 +47,7 @@ REPORT = """
 import importlib, json, sys
 for name in json.loads(sys.argv[1]):
     importlib.import_module(name)
-json.dump(sorted({name.partition(".")[0] for name in sys.modules}), sys.stdout)
+json.dump(sorted(sys.modules), sys.stdout)
 """
 
 
@@ -55,6 +56,11 @@ def modules_of(room: str) -> list[str]:
 
 
 def loaded_by(modules: list[str]) -> set[str]:
+    """Return the packages that are loaded with some modules."""
+    return {name.partition(".")[0] for name in all_loaded_by(modules)}
+
+
+def all_loaded_by(modules: list[str]) -> set[str]:
     ran = subprocess.run(
         [sys.executable, "-c", REPORT, json.dumps(modules)], check=False, capture_output=True, text=True, timeout=60
     )
@@ -83,6 +89,14 @@ def test_aiohttp_is_loaded_with_the_first_webhook_and_not_with_a_session():
         "inspector.tui.app",
     ]
     assert "aiohttp" not in loaded_by(faces)
+
+
+def test_the_card_is_shown_before_calls_webhooks_and_the_other_views_are_loaded():
+    loaded = all_loaded_by(["inspector.cli.main", "inspector.tui.app", "inspector.tui.sessions"])
+    assert loaded >= {"inspector.session.connection", "inspector.findings.lint", "inspector.tui.views.agent"}
+    views = {entry.path.partition(":")[0] for entry in VIEWS if entry.id != "agent"}
+    parts = {"call_factory", "exchange", "push.judge", "replay.recording", "doctor.doctor"}
+    assert not loaded & (views | {f"inspector.session.{part}" for part in parts} | {"markdown_it", "msgspec"})
 
 
 def in_circles(imports: dict[str, set[str]]) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Self
 from inspector.cli.event_lines import event_lines
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
-from inspector.protocol.assemble import AssembledTask, TextAppended
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urljoin
 
 from inspector.capture.records import Kind, Record
@@ -65,6 +65,15 @@ class Connection:
     def card(self) -> AgentCard:
         """Return the card as read."""
         return self.found.card
+
+
+class Target(NamedTuple):
+    """Where a call is sent: an interface with its absolute URL, the card of the agent, and the credentials."""
+
+    choice: Choice
+    url: str
+    card: AgentCard | None
+    credentials: Credentials
 
 
 @dataclass(slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -14,9 +13,8 @@ from urllib.parse import urlsplit
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
-from inspector.protocol.bindings.base import WireRequest
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -30,19 +28,17 @@ from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
 from inspector.session import lazy_loading
 from inspector.session.bookmarks import Bookmarks
-from inspector.session.call import Call
 from inspector.session.checker import Checker
 from inspector.session.connection import (
     Connection,
+    Target,
     find_card,
     mask_reference,
-    not_offered,
     read_card_file,
     refetch_card,
     same_choice,
     unavailable_reason,
 )
-from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.settings import Settings
@@ -53,8 +49,9 @@ from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
 
 if TYPE_CHECKING:  # features that are loaded on first use
+    from inspector.session.call import Call
+    from inspector.session.call_factory import CallFactory
     from inspector.session.card.changes import CardHistory
-    from inspector.session.compose.checks import MessageWarning
     from inspector.session.compose.draft import Draft
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
@@ -185,7 +182,8 @@ class Session:
 
     def _connected(self) -> Connection:
         if self.connection is None:
-            raise usage_error("No agent is connected.", "Connect to an agent first.")
+            seen, hint = "No agent is connected.", "Connect to an agent first."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
@@ -217,23 +215,7 @@ class Session:
         `keep_warnings` records the warnings with the request. Raises `FaultError`; its subclass `DraftError` if the
         draft is invalid.
         """
-        choice = choice or self.choice
-        push = self._used_push()
-        webhook = push.plan(draft.message_id, draft.task_id, choice.dialect.version) if push and push.on else None
-        config = webhook.config if webhook else None
-        composed = lazy_loading.compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
-        composed.check()
-        request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
-        about = draft.task_id, draft.context_id, draft.label
-        context = _context(choice, operation, request, draft.request_id, *about)
-        wire = composed.encode(self._address(choice), choice, operation)
-        card = self.connection.card if self.connection else None
-        warnings: tuple[MessageWarning, ...] = ()
-        if card is not None:
-            warnings = lazy_loading.check_message(request, stream=stream, choice=choice, card=card, tasks=self.tasks)
-        if keep_warnings:
-            context = replace(context, knowing=tuple(warning.words for warning in warnings))
-        return self._call(context, request, wire, webhook=webhook, warnings=warnings)
+        return self._calls.message(draft, self._target(choice), stream=stream, keep_warnings=keep_warnings)
 
     def send_raw(self, text: str, like: Call) -> Call:
         """Prepare a raw request; its response is read like the response to the call `like`.
@@ -241,21 +223,11 @@ class Session:
         Credentials are added, but they do not replace headers in the text. Raises `FaultError` if the text is not a
         request.
         """
-        wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.call)
-        return self._call(context, like.request, wire, webhook=like.webhook, raw=True)
+        return self._calls.raw(text, like, self.credentials)
 
     def send_again(self, exchange: int, choice: Choice) -> Call:
         """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
-        request = self.journal.capture.get(exchange)
-        resent = lazy_loading.message_to_resend(request)
-        return self.call(
-            Operation(request.operation),
-            resent,
-            choice=choice,
-            task_id=resent.message.task_id or "",
-            context_id=resent.message.context_id or "",
-            label=request.label,
-        )
+        return self._calls.again(self.journal.capture.get(exchange), self._target(choice))
 
     # ── other operations ──
 
@@ -314,17 +286,19 @@ class Session:
 
         The tenant is that of the interface unless the request has one.
         """
-        choice = choice or self.choice
-        if choice.interface.tenant and not request.tenant:
-            request = request.model_copy(update={"tenant": choice.interface.tenant})
-        request_id = str(uuid.uuid4())
-        context = _context(choice, operation, request, request_id, task_id, context_id, label)
-        wire = choice.binding.encode(self._address(choice), choice.dialect, operation, request, request_id)
-        return self._call(context, request, wire, webhook=webhook)
+        about = task_id, context_id, label, webhook
+        return self._calls.operation(operation, request, self._target(choice), *about)
 
-    def _call(self, context: CallContext, request: Request, wire: WireRequest, **members: Any) -> Call:
-        exchange = Exchange(self.journal, context.operation.value, context, self.tasks)
-        return Call(exchange, request, wire, self.client, self.grpc, self.credentials, self._used_push, **members)
+    @cached_property
+    def _calls(self) -> CallFactory:
+        """The factory of calls."""
+        return lazy_loading.call_factory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
+
+    def _target(self, choice: Choice | None) -> Target:
+        """Return where a call over an interface is sent, by default over the interface in use."""
+        choice = choice or self.choice
+        card = self.connection.card if self.connection else None
+        return Target(choice, self._address(choice), card, self.credentials)
 
     # ── records ──
 
@@ -340,13 +314,3 @@ class Session:
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
         return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)
-
-
-def _context(
-    choice: Choice, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
-) -> CallContext:
-    """Return the `CallContext` of a call; raises `FaultError` if the interface does not have the operation."""
-    dialect, binding = choice.dialect, choice.binding
-    if not binding.offers(dialect, operation):
-        raise usage_error(f"{not_offered(operation, choice)}.")
-    return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.capture.records import Record
     from inspector.session.compose.draft import Draft
-    from inspector.session.doctor.doctor import Doctor
+    from inspector.session.journal import Journal
     from inspector.session.push.comparison import Comparison
     from inspector.session.push.diagnose import Diagnosis
+    from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
+    from inspector.tui.render.glyphs import Glyphs
     from inspector.tui.screens.compose import ComposeScreen
+    from inspector.tui.screens.doctor import DoctorScreen
+    from inspector.tui.screens.translate import TranslateScreen
+    from inspector.tui.widgets.card_editor import CardEditor
+    from inspector.tui.widgets.tour import Tour
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
@@ -20,11 +29,42 @@ def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeSc
     return ComposeScreen(session, draft, stream=stream)
 
 
-def doctor(session: Session, reference: str) -> Doctor:
-    """Return the doctor for the agent of a reference; saves 9 ms."""
+def doctor_screen(session: Session, reference: str, glyphs: Glyphs) -> DoctorScreen:
+    """Return the screen of the doctor for the agent of a reference; saves 9 ms."""
     from inspector.session.doctor.doctor import Doctor  # noqa: PLC0415 - see above
+    from inspector.tui.screens.doctor import DoctorScreen  # noqa: PLC0415 - see above
 
-    return Doctor(session, reference)
+    return DoctorScreen(Doctor(session, reference), glyphs)
+
+
+def card_editor(glyphs: Glyphs) -> CardEditor:
+    """Return the editor for a copy of the card; saves 9 ms."""
+    from inspector.tui.widgets.card_editor import CardEditor  # noqa: PLC0415 - see above
+
+    return CardEditor(glyphs, id="edit")
+
+
+def recording(path: Path) -> Recording:
+    """Open a capture; saves 2 ms; raises `CaptureError`."""
+    from inspector.session.replay.recording import Recording  # noqa: PLC0415 - see above
+
+    return Recording(path)
+
+
+def translate_screen(record: Record, request: Record) -> TranslateScreen | None:
+    """Return the screen with the translations of a record, None if it contains nothing to translate; saves 2 ms."""
+    from inspector.session.replay.translate import translations  # noqa: PLC0415 - see above
+    from inspector.tui.screens.translate import TranslateScreen  # noqa: PLC0415 - see above
+
+    found = translations(record, request)
+    return TranslateScreen(found) if found else None
+
+
+def tour(journal: Journal) -> Tour:
+    """Return the guided tour; saves 2 ms."""
+    from inspector.tui.widgets.tour import Tour  # noqa: PLC0415 - see above
+
+    return Tour(journal)
 
 
 async def ask_and_compare(session: Session, task_id: str) -> tuple[Comparison, str]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from textual.app import App
@@ -17,11 +17,10 @@ from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
-from inspector.session.compose.draft import Draft
 from inspector.session.connection import Connection
-from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -29,6 +28,9 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+
+if TYPE_CHECKING:
+    from inspector.session.compose.draft import Draft
 
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
@@ -66,12 +68,15 @@ class Sessions:
             except CaptureError as error:
                 self._app.exit(1, message=str(error))
                 return
-            workbench = await self._show(session, reference)
+            connecting = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                connection = await session.connect(reference)
+                workbench = await self._show(session, reference)
+                connection = await connecting
             except FaultError as error:
                 workbench.show_fault(error.fault)
                 return
+            finally:
+                connecting.cancel()
             await self._connected(workbench, connection, demo=reference == self._demo_url)
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
@@ -94,12 +99,12 @@ class Sessions:
         async with self._opening:
             being_written = paths.is_being_written(path)
             try:
-                recording = await asyncio.to_thread(Recording, path)
+                recording = await asyncio.to_thread(lazy_loading.recording, path)
             except CaptureError as error:
                 await self._report_unreadable(str(error))
                 return
             await self._end()
-            workbench = await self._show(recording, path.name)
+            workbench = await self._show(recording, path.name, view="chat")
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
@@ -124,16 +129,17 @@ class Sessions:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
-    async def _show(self, session: Session, reference: str) -> WorkbenchScreen:
-        """Show a session on a new workbench, at the view that the user chose while it was loaded."""
+    async def _show(self, session: Session, reference: str, *, view: str = "") -> WorkbenchScreen:
+        """Show a session on a new workbench, at `view` or the view that the user chose while it was loaded."""
         boot = self._frame()
-        view = boot.view if isinstance(boot, BootScreen) else ""
-        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view or "agent", options=self._options)
+        view = view or (boot.view if isinstance(boot, BootScreen) else "agent")
+        workbench = WorkbenchScreen(
+            session, reference, self._glyphs, view=view, options=self._options, unsent=self._unsent
+        )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self.workbench = workbench
         await self._replace(boot, workbench)
         await workbench.ready.wait()
-        workbench.chat.composer.take_over(self._unsent)
         return workbench
 
     # Closing
@@ -144,7 +150,7 @@ class Sessions:
         if workbench is None:
             return
         self.workbench = None
-        await workbench.ready.wait()
+        await workbench.all_views()
         await self._end_calls()
         self._unsent = workbench.chat.composer.draft
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
-from inspector.session.call import Call
 from inspector.session.session import Session
+
+if TYPE_CHECKING:
+    from inspector.session.call import Call
 
 
 async def calls_for(session: Session, operation: Operation, task_id: str) -> list[Call]:

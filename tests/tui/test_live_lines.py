@@ -20,7 +20,8 @@ from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
-from inspector.tui.widgets.detail_pane import DetailPane, FactView
+from inspector.tui.widgets.detail_pane import DetailPane
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.task_lines import StreamLine
 from inspector.tui.widgets.timeline_pane import TimelinePane

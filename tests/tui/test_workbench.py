@@ -1,12 +1,19 @@
-"""Opening the workbench: the frame is drawn before the session is loaded."""
+"""Opening the workbench: first the frame is drawn, then the session and the Agent view, then the other views."""
 
 from __future__ import annotations
 
-from driving import Driver, driving
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
+from driving import Driver, driving
+from textual import events
+
+from inspector.capture.records import Kind
 from inspector.options import Options
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.frame import BootScreen
+from inspector.tui.views.registry import VIEWS
 
 
 async def test_the_frame_is_drawn_first_and_a_view_can_be_selected_in_it(mock: str):
@@ -32,6 +39,50 @@ async def test_the_draft_and_the_view_are_kept_for_another_agent(mock: str):
         await connected(driver)
         assert driver.workbench.view == "chat"
         assert driver.composer.text == "hello"
+
+
+async def test_keys_after_the_key_of_a_view_are_for_that_view_even_before_it_is_mounted():
+    async with silent_agent() as url, driving(Options(reference=url)) as driver:
+        await driver.until("waiting")
+        workbench = driver.workbench
+        driver.app.post_message(events.Key("2", "2"))
+        while workbench.view != "chat":
+            await asyncio.sleep(0)
+        assert not workbench.views.has_chat
+        for key in "eRq":
+            driver.app.post_message(events.Key(key, key))
+        await driver.until(lambda: workbench.views.has_chat and driver.composer.text == "eRq")
+        assert workbench.view == "chat"
+        assert len(driver.records(Kind.REQUEST)) == 1
+
+
+@asynccontextmanager
+async def silent_agent() -> AsyncIterator[str]:
+    """Run a server that never answers, and yield its URL."""
+
+    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(never, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_the_other_views_are_mounted_after_the_card_is_shown(mock: str):
+    async with driving(Options(reference=mock)) as driver:
+        await driver.connected()
+        await driver.until(lambda: driver.app.screen.query("#findings.view"))
+        assert [view.id for view in driver.app.screen.query(".view")] == [entry.id for entry in VIEWS]
+        assert driver.workbench.view == "agent"
+        assert "Interfaces" in driver.screen
+
+
+async def test_the_other_views_are_mounted_without_an_agent():
+    async with driving(Options(reference="http://127.0.0.1:1/")) as driver:
+        await driver.until("no agent")
+        await driver.go(5)
+        await driver.until("1 exchange")
 
 
 async def connected(driver: Driver) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
-from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, ForwardResult
+
+if TYPE_CHECKING:
+    from inspector.wire.receiver.delivery import Delivery
 
 _MOST_STORED = 200
 _MOST_STORED_BYTES = 32 * 1024 * 1024

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.lint import CARD_RULES
 from inspector.findings.rule_set import Rule
-from inspector.findings.rules import RULES
 from inspector.session.connection import Connection
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
@@ -18,15 +18,22 @@ from inspector.wire.client.http_caching import caching_of
 MOST = 200
 """The most findings that are listed."""
 _LABEL = 12
+_CARD_RULES = {checked.rule.id: checked.rule for checked in CARD_RULES}
 _STYLES = {"error": "line--bad", "warning": "line--warning", "hint": "line--soft"}
 _VERDICTS = {"card--bad": "$state-bad", "card--warning": "$state-warning", "card--good": "$state-good"}
 
 
 def rule_of(name: str) -> Rule:
     """Return the rule of this id, or a placeholder for a rule that this version of a2a-inspect does not have."""
-    known = RULES.get(name)
+    known = _CARD_RULES.get(name) or _all_rules().get(name)
     title, remedy = "This version does not know the rule.", "Update a2a-inspect to read its description."
     return known or Rule(name, Severity.HINT, title, "", "", remedy)
+
+
+def _all_rules() -> Mapping[str, Rule]:
+    from inspector.findings.rules import RULES  # noqa: PLC0415 - 10 ms, which the rules about cards do not need
+
+    return RULES
 
 
 def date_and_time(at: float) -> str:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State
 
+PHASE = 0.25
+"""The duration of each phase of the animated sign of a running task, in seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:

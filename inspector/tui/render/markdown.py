@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING
 
 from inspector.tui.render.text_lines import DEFAULT_WIDTH, LONGEST, Line, Piece, wrap_pieces
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 MOST = 40_000
 """The most characters of a growing text that are shown as Markdown."""
 _DEEPEST = 12
 """The most marks of quotes and lists at the beginning of a line; deeper nesting is shown as plain text."""
+
+_MARKUP = re.compile(r"[`*_\[\]<>&\\~\x00-\x1f]|^[\s#+=\-\d]|\s$")
+"""Text without a match is the same with and without Markdown."""
 
 _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
     f"card--{name}" for name in ("text", "strong", "emphasis", "code", "link", "muted")
@@ -28,6 +34,8 @@ def markdown_lines(text: str, width: int) -> list[Line]:
     if len(text) > LONGEST or any(_depth(line) > _DEEPEST for line in text.splitlines()):
         more = f" … {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
         return wrap_pieces([(text[:LONGEST], _TEXT), (more, _MUTED)], width)
+    if text and not _MARKUP.search(text):
+        return wrap_pieces([(text, _TEXT)], width)
     return _Layout(width).lines(_parser().parse(text))
 
 
@@ -148,6 +156,8 @@ def _depth(line: str) -> int:
 
 @cache
 def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - 15 ms, which most cards do not need
+
     # These rules would hide text.
     return MarkdownIt("commonmark").disable(["escape", "entity", "reference"])
 

@@ -17,7 +17,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.render.times import relative
 from inspector.tui.screens.dialog import Dialog
-from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.fact_view import FactView
 
 _TABLE = 20
 _GAP = Paragraph(("", "line--text"), "", "line--text")

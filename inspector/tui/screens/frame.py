@@ -52,7 +52,7 @@ class FrameScreen(Screen[None]):
         """Select the tab of the current view."""
         self._tabs.current = view
 
-    def action_go(self, view: str) -> None:
+    async def action_go(self, view: str) -> None:
         """Go to a view."""
         self.view = view
 

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from inspector.tui.notify import copy
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
-from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.fact_view import FactView
 
 Write = Callable[[], Awaitable[list[Paragraph]]]
 """Computes the paragraphs; it is called again for each update."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.widgets import ContentSwitcher
+from textual.worker import Worker
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
@@ -17,41 +17,37 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.call import Call
 from inspector.session.connection import Connection
-from inspector.session.replay.recording import Recording
-from inspector.session.replay.translate import translations
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
-from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.dialog import ask
-from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
-from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.task_calls import calls_for, switch_push
-from inspector.tui.tour import Send
 from inspector.tui.views.agent import AgentView
-from inspector.tui.views.base import CallWanted, View
-from inspector.tui.views.chat import ChatView
-from inspector.tui.views.findings import FindingsView
-from inspector.tui.views.registry import VIEWS
-from inspector.tui.views.tasks import TasksView
-from inspector.tui.views.traffic import TrafficView
+from inspector.tui.views.base import CallWanted
+from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.card_view import CardView
 from inspector.tui.widgets.status_bar import Status
-from inspector.tui.widgets.timeline_pane import PHASE
-from inspector.tui.widgets.tour import Tour
 from inspector.tui.widgets.view_tabs import SectionTabs
+
+if TYPE_CHECKING:  # loaded after the card is shown
+    from inspector.session.call import Call
+    from inspector.session.compose.draft import Draft
+    from inspector.session.replay.recording import Recording
+    from inspector.tui.tour import Send
+    from inspector.tui.views.chat import ChatView
+    from inspector.tui.views.findings import FindingsView
+    from inspector.tui.views.tasks import TasksView
+    from inspector.tui.widgets.tour import Tour
 
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
 _NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces"})
 """The actions that need an agent, and are disabled in a capture."""
-
-V = TypeVar("V", bound=View)
 
 
 class WorkbenchScreen(FrameScreen):
@@ -86,42 +82,59 @@ class WorkbenchScreen(FrameScreen):
         *LAST_KEYS,
     ]
 
-    def __init__(self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options) -> None:
-        self._switcher = ContentSwitcher(id="views")
-        super().__init__(glyphs, view, "connecting", self._switcher)
+    def __init__(
+        self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options, unsent: Draft | None
+    ) -> None:
+        self.views = ViewSwitcher(session, glyphs, view)
+        super().__init__(glyphs, view, "connecting", self.views)
         self.session = session
         self._reference = reference
         self._glyphs = glyphs
+        self._options = options
+        self._unsent = unsent
         self._doing = ("busy", "connecting")
-        self._views = {entry.id: entry.load()(session, glyphs, id=entry.id) for entry in VIEWS}
-        self.agent = self._find(AgentView)
-        self.chat = self._find(ChatView)
-        self._traffic = self._find(TrafficView)
-        self.chat.stream.automatic = options.resubscribe
+        self.agent = self.views.agent
         self._throttle = RefreshThrottle(self.status_bar, self.refresh_view)
         self._tour: Tour | None = None
         self._has_tour = False
+        self._others: Worker[None] | None = None
         self.ready = asyncio.Event()
-        """Set when the views are mounted."""
+        """Set when the Agent view is mounted."""
 
-    def _find(self, kind: type[V]) -> V:
-        return next(view for view in self._views.values() if isinstance(view, kind))
+    @property
+    def chat(self) -> ChatView:
+        """The Chat view, which must be mounted."""
+        return self.views.chat
 
     def on_mount(self) -> None:
-        """Add the views after the frame is shown, because showing a screen styles all of its widgets again."""
+        """Add the Agent view after the frame is shown, because showing a screen styles all of its widgets again."""
         self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.request())
-        self.call_after_refresh(self._add_views)
+        self.call_after_refresh(self._add_agent)
 
-    async def _add_views(self) -> None:
-        for view in self._views.values():
-            view.display = False
-        await self._switcher.mount_all(self._views.values())
+    async def _add_agent(self) -> None:
+        await self.views.add_agent()
+        self._others = self._add_others()
         self.ready.set()
-        self.set_interval(PHASE, self._tick)
         self.agent.show_connecting(self._reference)
         self._show_status()
         self.watch_view(self.view)
         self.refresh_bindings()
+
+    @work(group="views")
+    async def _add_others(self) -> None:
+        async for view in self.views.add_others():
+            if view.id == "chat":
+                self.chat.stream.automatic = self._options.resubscribe
+                self.chat.composer.take_over(self._unsent)
+                self._show_connection_in_chat()
+        self.set_interval(PHASE, self._tick)
+
+    async def all_views(self) -> None:
+        """Wait until all views are mounted, which are needed for calls."""
+        await self.ready.wait()
+        self.views.request_others()
+        if self._others is not None:
+            await self._others.wait()
 
     def on_unmount(self) -> None:
         """Stop following the session."""
@@ -129,7 +142,7 @@ class WorkbenchScreen(FrameScreen):
 
     def _tick(self) -> None:
         """Animate the title of a running task, unless the whole screen is about to be drawn."""
-        if self.view == self.chat.id and self.session.journal.exchanges.open and self._throttle.idle:
+        if self.view == "chat" and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
 
     # The state of the session
@@ -138,13 +151,13 @@ class WorkbenchScreen(FrameScreen):
         """Show a capture while and after it is read."""
         self._doing = ("off", "capture")
         self.agent.show_recording()
-        self.view = "chat"
-        self.chat.action_back()
         self._read(recording)
 
     @work(group="calls")
     async def _read(self, recording: Recording) -> None:
         """Read a capture in parts, so that keys are handled between two parts."""
+        await self.all_views()
+        self.chat.action_back()
         try:
             for _ in recording.read():
                 self._doing = ("busy", f"capture, {recording.part_read:.0%} read")
@@ -163,9 +176,15 @@ class WorkbenchScreen(FrameScreen):
         """Show the agent that was found."""
         self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
         self.agent.show_connection(connection)
-        self.chat.composer.stream = connection.card.capabilities.streaming is not False
-        self.run_worker(self.chat.composer.restore_draft(), group="draft left")
+        self._show_connection_in_chat()
         self.refresh_view()
+        self.call_after_refresh(self.views.request_others)
+
+    def _show_connection_in_chat(self) -> None:
+        connection = self.session.connection
+        if connection is not None and self.views.has_chat:
+            self.chat.composer.stream = connection.card.capabilities.streaming is not False
+            self.run_worker(self.chat.composer.restore_draft(), group="draft left")
 
     def on_agent_view_connected(self, event: AgentView.Connected) -> None:
         """Show the new card of the agent."""
@@ -176,6 +195,7 @@ class WorkbenchScreen(FrameScreen):
         self._doing = ("bad", "no agent")
         self.agent.show_fault(fault)
         self.refresh_view()
+        self.call_after_refresh(self.views.request_others)
 
     def use(self, choice: Choice) -> None:
         """Use the interface that was chosen."""
@@ -185,15 +205,11 @@ class WorkbenchScreen(FrameScreen):
 
     # The views
 
-    @property
-    def _current(self) -> View:
-        return self._views[self.view]
-
     def refresh_view(self) -> None:
         """Update the current view and the status."""
         if not self.ready.is_set():
             return
-        self._current.refresh_view()
+        self.views.view.refresh_view()
         self._show_status()
         if self._tour is not None:
             self._tour.look()
@@ -206,11 +222,14 @@ class WorkbenchScreen(FrameScreen):
     def watch_view(self, view: str) -> None:
         """Show another view and focus it."""
         super().watch_view(view)
-        if not self.ready.is_set():
-            return
-        self._switcher.current = view
-        self._current.refresh_view()
-        self._current.focus_first()
+        if self.ready.is_set():
+            self.views.show(view)
+
+    async def action_go(self, view: str) -> None:
+        """Go to a view, and wait until it is mounted, so that the next keys are for that view."""
+        self.view = view
+        if self.ready.is_set() and self.views.view.id != view:
+            await self.all_views()
 
     def yield_to_input(self) -> None:
         """Pause drawing and deliveries for a moment, so that a key is handled first."""
@@ -232,7 +251,7 @@ class WorkbenchScreen(FrameScreen):
 
     def action_copy(self) -> None:
         """Copy the selected text, or the selected item of the view."""
-        copy(self, self.get_selected_text() or self._current.selected_text())
+        copy(self, self.get_selected_text() or self.views.view.selected_text())
 
     def action_interfaces(self) -> None:
         """Choose the interface and the protocol version to use."""
@@ -245,18 +264,18 @@ class WorkbenchScreen(FrameScreen):
 
     def action_translate(self) -> None:
         """Translate the selected record to other protocol versions."""
-        record = self._current.selected_record()
+        record = self.views.view.selected_record()
         if record is None:
             return
-        found = translations(record, self.session.journal.request_of(record))
-        if found:
-            self.app.push_screen(TranslateScreen(found))
+        screen = lazy_loading.translate_screen(record, self.session.journal.request_of(record))
+        if screen is not None:
+            self.app.push_screen(screen)
         else:
             notify(self, "This record contains no A2A object that can be translated.")
 
     def action_send_again(self) -> None:
         """Send the message of the selected record again, over an interface that the user chooses."""
-        record = self._current.selected_record()
+        record = self.views.view.selected_record()
         if self.session.connection is None:
             return
         if record is None or not record.exchange:
@@ -274,8 +293,7 @@ class WorkbenchScreen(FrameScreen):
 
     def action_doctor(self) -> None:
         """Run the doctor, also if the connection to the agent failed."""
-        doctor = lazy_loading.doctor(self.session, self._reference)
-        ask(self, DoctorScreen(doctor, self._glyphs), self.use)
+        ask(self, lazy_loading.doctor_screen(self.session, self._reference, self._glyphs), self.use)
 
     @work(group="push", exclusive=True)
     async def action_push(self) -> None:
@@ -285,9 +303,9 @@ class WorkbenchScreen(FrameScreen):
 
     # Messages of the views
 
-    def on_card_view_tried(self, event: CardView.Tried) -> None:
+    async def on_card_view_tried(self, event: CardView.Tried) -> None:
         """Put an example into the composer."""
-        self.view = "chat"
+        await self.action_go("chat")
         self.chat.composer.fill(event.example)
 
     def on_chat_view_show_wanted(self) -> None:
@@ -302,13 +320,14 @@ class WorkbenchScreen(FrameScreen):
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
         self.view = "traffic"
-        self._traffic.show_seq(event.seq)
+        self.views.traffic.show_seq(event.seq)
 
     @work(group="calls")
     async def on_call_wanted(self, event: CallWanted) -> None:
         """Make the calls of an operation in sequence."""
         calls: list[Call] = []
         with notify_faults(self):
+            await self.all_views()
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
         for call in calls:
             await self.chat.follow(call)
@@ -328,7 +347,7 @@ class WorkbenchScreen(FrameScreen):
             notify(self, "The agent deleted a webhook of the task.")
         elif isinstance(answer, PushConfig | PushConfigList):
             self.view = "traffic"
-            self._traffic.show_exchange_of(number)
+            self.views.traffic.show_exchange_of(number)
 
     # The tour
 
@@ -342,35 +361,36 @@ class WorkbenchScreen(FrameScreen):
     async def action_tour(self) -> None:
         """Start the tour; if it is running, move the focus between it and the view."""
         if self._tour is None:
-            self._tour = Tour(self.session.journal)
+            self._tour = lazy_loading.tour(self.session.journal)
             await self.mount(self._tour, before=self._footer)
         elif not self._tour.has_focus:
             self._tour.focus()
         else:
-            self._current.focus_first()
+            self.views.view.focus_first()
 
     async def on_tour_left(self) -> None:
         """End the tour."""
         if self._tour is not None:
             tour, self._tour = self._tour, None
             await tour.remove()
-        self._current.focus_first()
+        self.views.view.focus_first()
 
     def on_tour_shown(self, event: Tour.Shown) -> None:
         """Show the view and the record of a step of the tour."""
         step = event.step
         self.view = step.view
         if step.section:
-            self._current.post_message(SectionTabs.Chosen(step.section))
+            self.views.view.post_message(SectionTabs.Chosen(step.section))
         if event.found:
-            self._current.show_seq(event.found)
+            self.views.view.show_seq(event.found)
         if event.focused and self._tour is not None:
             self._tour.focus()
         if step.translate:
             self.action_translate()
 
-    def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
+    async def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
         """Send the message of a step, unless a call is running, which may have sent it already."""
+        await self.all_views()
         if not self.chat.is_busy and not self.session.journal.exchanges.open:
             self._send_for_tour(event.tour, event.send)
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -25,6 +25,7 @@ from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
+from inspector.tui import lazy_loading
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card import CardLines, Signed
 from inspector.tui.render.card_lines import Try
@@ -34,10 +35,12 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.views.base import View
-from inspector.tui.widgets.card_editor import CardEditor
 from inspector.tui.widgets.card_view import CardView, ChangeView, RawCard
 from inspector.tui.widgets.connecting import Connecting
 from inspector.tui.widgets.view_tabs import SectionTab, SectionTabs
+
+if TYPE_CHECKING:
+    from inspector.tui.widgets.card_editor import CardEditor
 
 SECTIONS = (
     SectionTab("card", "card"),
@@ -102,8 +105,8 @@ class AgentView(View):
             "extended": ChangeView(id="extended", empty=_NO_EXTENDED),
             "changes": ChangeView(id="changes", empty=_NO_CHANGES),
         }
-        self._editor = CardEditor(glyphs, id="edit")
-        sections = (self._connecting, self._card, self._raw, *self._changes.values(), self._editor)
+        self._editor: CardEditor | None = None
+        sections = (self._connecting, self._card, self._raw, *self._changes.values())
         self._switcher = ContentSwitcher(*sections, initial="connecting")
 
     def compose(self) -> ComposeResult:
@@ -229,7 +232,7 @@ class AgentView(View):
         """Focus the section that is shown."""
         if self.section == "raw":
             self.screen.set_focus(self._raw.json)
-        elif self.section == "edit":
+        elif self.section == "edit" and self._editor is not None:
             self._editor.focus_text()
         else:
             self.screen.set_focus(self.query_one(f"#{self.section}"))
@@ -271,13 +274,13 @@ class AgentView(View):
             return self.section == "changes" and len(self._earlier) > 1
         return super().check_action(action, parameters)
 
-    def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
+    async def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         """Show the section that was clicked."""
         match event.section:
             case "raw":
                 self._show_raw_at()
             case "edit":
-                self.action_edit()
+                await self.action_edit()
             case section:
                 self.action_section(section)
 
@@ -327,8 +330,12 @@ class AgentView(View):
         self._older = (self._older + 1) % len(self._earlier)
         self._show_changes()
 
-    def action_edit(self) -> None:
+    async def action_edit(self) -> None:
         """Edit a copy of the card; the copy is kept until the session ends."""
+        if self._editor is None:
+            self._editor = lazy_loading.card_editor(self.glyphs)
+            self._editor.display = False
+            await self._switcher.mount(self._editor)
         if not self._editor.text:
             name = self.connection.card.name if self.connection else ""
             raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
@@ -370,7 +377,7 @@ class AgentView(View):
             case "extended" | "changes":
                 return self._changes[self.section].text
             case "edit":
-                return self._editor.text
+                return self._editor.text if self._editor is not None else ""
         if isinstance(self._card.act, Try):
             return self._card.act.text
         if self.connection is None:

@@ -31,7 +31,7 @@ from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.views.base import View
-from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.feed import Column, Feed
 
 COLUMNS = (

@@ -34,8 +34,8 @@ from inspector.tui.render.glyphs import ASCII, Glyphs
 from inspector.tui.render.hexdump import HexDump
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.save_actions import save_artifacts
-from inspector.tui.widgets.detail_pane import FactView
 from inspector.tui.widgets.document import Document, ImageView, MarkdownView
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.view_tabs import Chip, Chips
 

@@ -21,7 +21,7 @@ from inspector.tui.render.finding_lines import finding_note, findings_here
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.widgets.cursor import CursorView
-from inspector.tui.widgets.detail_pane import FactView
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
 
 _HINTS = {

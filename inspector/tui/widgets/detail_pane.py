@@ -23,12 +23,11 @@ from inspector.tui.notify import copy, notify, notify_fault
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
-from inspector.tui.render.highlight import HighlightedLines
 from inspector.tui.render.task_diff import what_changed
-from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.search import SearchScreen
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.lines import LineView
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 Representation = Literal["decoded", "raw", "hex", "head", "diff"]
@@ -40,48 +39,6 @@ _GAP = 2
 
 _MOST_NOTES = 9
 """The most lines that are shown above the payload."""
-
-
-class FactView(LineView):
-    """Lines in the styles of good and bad results, which can be searched."""
-
-    DEFAULT_CSS = """
-    FactView {
-        & > .line--good { color: $state-good; }
-        & > .line--warning { color: $state-warning; }
-        & > .line--bad { color: $state-bad; }
-        & > .line--hit { color: $state-warning; text-style: bold underline; }
-    }
-    """
-    _found_at = 0
-    """The line of the current hit."""
-
-    def show(self, source: LineSource) -> None:
-        """Draw another source; the search starts again."""
-        self._found_at = 0
-        super().show(HighlightedLines(source))
-
-    def find(self, words: str) -> str:
-        """Highlight a text, go to its first hit from the top line on, and return how many hits there are, in words."""
-        if not isinstance(self.source, HighlightedLines):
-            return "no match"
-        count = self.source.find(words)
-        self._found_at = self.top
-        number = self.next_hit(1, here=True)
-        self.refresh_source()
-        return f"{number:,} of {count:,}" if count else "no match" if words else ""
-
-    def next_hit(self, step: int, *, here: bool = False) -> int:
-        """Go to the next hit in a direction, from the current line itself if `here`; return its number or 0."""
-        hit = (
-            self.source.next_hit(self._found_at, step, here=here) if isinstance(self.source, HighlightedLines) else None
-        )
-        if hit is None:
-            return 0
-        self._found_at, number = hit
-        if not self.top <= self._found_at < self.top + self.size.height:
-            self.scroll_to(y=max(0, self._found_at - self.size.height // 3), animate=False, force=True)
-        return number
 
 
 class DetailPane(Vertical):

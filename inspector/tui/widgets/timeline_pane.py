@@ -17,7 +17,7 @@ from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.content import plain
-from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.row_sources import TimelineRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.times import lasting
@@ -37,9 +37,6 @@ COLUMNS = (
 
 _NOT_SHOWN = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"})
 """Events of notes that are not part of a conversation."""
-
-PHASE = 0.25
-"""The duration of each phase of the animated sign, in seconds."""
 
 _NOTHING_YET = "No events yet. Write a message below and press enter."
 _NO_HIT = "No match. Press escape to show all rows."

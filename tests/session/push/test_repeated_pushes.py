@@ -62,7 +62,7 @@ class PushRun:
         """Pass a delivery to the service."""
         if self.in_full:
             self.head_known = KnownResults()
-            self.service._judge._verified = VerifiedCache(1)
+            self.service._recorder._judge._verified = VerifiedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
         self.at += 2.0

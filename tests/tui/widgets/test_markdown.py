@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector.tui.render.markdown import LONGEST, in_one_line, markdown_lines
+from inspector.tui.render.markdown import LONGEST, _Layout, _parser, in_one_line, markdown_lines
 
 
 def text(source: str, width: int = 40) -> list[str]:
@@ -101,3 +103,8 @@ def test_pathological_text_comes_to_an_end(source: str):
 
 def test_one_line_is_the_beginning_in_plain_words():
     assert in_one_line("# A\n\nDoes **this**\n\n- and that", 80).split() == ["A", "Does", "this", "-", "and", "that"]
+
+
+@given(st.text(alphabet=st.sampled_from("ab1 .,:;!?-+*_#>=~`&<[]()|\\\n\t\r\x00\u00a0\u2028é"), max_size=20))
+def test_text_that_is_shown_without_the_parser_is_shown_as_by_the_parser(source: str):
+    assert markdown_lines(source, 40) == _Layout(40).lines(_parser().parse(source))

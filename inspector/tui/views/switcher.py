@@ -1,0 +1,93 @@
+"""The views of the workbench, of which Agent is mounted first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, cast
+
+from textual.widgets import ContentSwitcher
+
+from inspector.session.lazy_loading import load_features
+from inspector.session.session import Session
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.views.agent import AgentView
+from inspector.tui.views.base import View
+from inspector.tui.views.registry import VIEWS
+
+if TYPE_CHECKING:  # loaded later
+    from inspector.tui.views.chat import ChatView
+    from inspector.tui.views.traffic import TrafficView
+
+
+class ViewSwitcher(ContentSwitcher):
+    """Shows one of the views.
+
+    The Agent view is mounted first, so that the card appears early. The other views are loaded and mounted when they
+    are requested: after the card is drawn, or when the user goes to one of them.
+    """
+
+    def __init__(self, session: Session, glyphs: Glyphs, chosen: str) -> None:
+        super().__init__(id="views")
+        self._session = session
+        self._glyphs = glyphs
+        self._chosen = chosen
+        self._views: dict[str, View] = {}
+        self._requested = asyncio.Event()
+        self.agent = AgentView(session, glyphs, id="agent")
+
+    @property
+    def chat(self) -> ChatView:
+        """The Chat view, which must be mounted."""
+        return cast("ChatView", self._views["chat"])
+
+    @property
+    def traffic(self) -> TrafficView:
+        """The Traffic view, which must be mounted."""
+        return cast("TrafficView", self._views["traffic"])
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether the Chat view is mounted."""
+        return "chat" in self._views
+
+    @property
+    def view(self) -> View:
+        """The view that the user chose, or the Agent view until that is mounted."""
+        return self._views.get(self._chosen, self.agent)
+
+    def show(self, chosen: str) -> None:
+        """Show and focus a view, as soon as it is mounted."""
+        self._chosen = chosen
+        if chosen in self._views:
+            self.current = chosen
+            self.view.refresh_view()
+            self.view.focus_first()
+        else:
+            self.request_others()
+
+    def request_others(self) -> None:
+        """Request the views besides Agent."""
+        self._requested.set()
+
+    async def add_agent(self) -> None:
+        """Mount the Agent view."""
+        await self._add(self.agent)
+
+    async def add_others(self) -> AsyncIterator[View]:
+        """Load and mount the other views when they are requested, and yield each before it is shown."""
+        await self._requested.wait()
+        for entry in VIEWS:
+            if entry.id not in self._views:
+                kind = await asyncio.to_thread(entry.load)
+                view = kind(self._session, self._glyphs, id=entry.id)
+                await self._add(view)
+                yield view
+                if entry.id == self._chosen:
+                    self.show(entry.id)
+        await asyncio.to_thread(load_features)
+
+    async def _add(self, view: View) -> None:
+        view.display = False
+        await self.mount(view)
+        self._views[str(view.id)] = view
