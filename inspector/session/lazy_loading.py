@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable
     from pathlib import Path
 
     from inspector.capture.records import Record
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from inspector.protocol.card import AgentCard
     from inspector.protocol.model import SendRequest
     from inspector.protocol.selection import Choice
-    from inspector.session.call_factory import CallFactory
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.build import ComposedMessage
     from inspector.session.compose.checks import MessageWarning
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from inspector.session.push.service import PushService
     from inspector.session.tasks import TaskFold
     from inspector.wire.client.credentials import Credentials
-    from inspector.wire.client.grpc import GrpcClient
-    from inspector.wire.client.http import Client
 
 _MODULES = (
     "inspector.findings.lint",
@@ -50,15 +46,6 @@ def load_features() -> None:
     """Import every module of this page, so that a program with a screen never waits for an import."""
     for module in _MODULES:
         import_module(module)
-
-
-def call_factory(
-    journal: Journal, tasks: TaskFold, client: Client, grpc: GrpcClient, push: Callable[[], PushService | None]
-) -> CallFactory:
-    """Return the factory of the calls of a session, which a session that only connects does not need."""
-    from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - see above
-
-    return CallFactory(journal, tasks, client, grpc, push)
 
 
 def card_history() -> CardHistory:

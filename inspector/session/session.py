@@ -291,8 +291,10 @@ class Session:
 
     @cached_property
     def _calls(self) -> CallFactory:
-        """The factory of calls."""
-        return lazy_loading.call_factory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
+        """The factory of calls, which is loaded with the first call."""
+        from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
+
+        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""

@@ -17,7 +17,7 @@ GROUPS = {
     "pydantic": {"pydantic"},
     "httpx": {"httpx"},
     "sqlite": {"sqlite3"},
-    "rules": {"inspector.findings.rule_set", "msgspec"},
+    "rules": {"inspector.findings.rule_set"},
     "signatures": {"inspector.session.card.signing"},
     "cryptography": {"joserfc", "cryptography"},
     "compose": {"inspector.session.compose.build"},
