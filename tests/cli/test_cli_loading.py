@@ -68,7 +68,7 @@ TABLE = {
     "send -a URL --text hi --preview curl": f"{CALL} compose",
     "doctor -a JSONRPC": f"{CALL} rules",
     "doctor -a JSONRPC --message hi": f"{CALL} rules compose push receiver aiohttp",
-    "doctor -a URL --push TASK": f"{CALL} rules push",
+    "doctor -a URL --push TASK": f"{CALL} push",
     "listen": f"{CALL} rules signatures push receiver aiohttp",
     "mock": "pydantic aiohttp grpc mock",
     "mock --list-faults": "pydantic mock",
