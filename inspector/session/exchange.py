@@ -22,7 +22,7 @@ from inspector.protocol.model import Artifact, Event, Json, TaskArtifactUpdateEv
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, event_pointer, result_pointer, with_revision
+from inspector.session.payload import describe, event_in, result_pointer, with_revision
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -197,9 +197,9 @@ class Exchange(Recorder):
     def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> list[Record]:
         """Append an event of a stream (with `frame`) or a response, with its findings."""
         self._newest = answer
-        where = event_pointer(value, answer) if isinstance(answer, EVENTS) else result_pointer(value)
+        place = event_in(value, answer) if isinstance(answer, EVENTS) else (result_pointer(value), None)
         data = raw if frame is None else frame.data or b""
-        findings = self._judge.feed(answer, value, data, at, where, frame)
+        findings = self._judge.feed(answer, value, data, at, place, frame)
         if frame is None:
             return self._append(Kind.BODY, at, answer, (Frame(raw, None),), findings)
         return self._append(Kind.FRAME, at, answer, (frame,), findings)

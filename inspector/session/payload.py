@@ -78,10 +78,17 @@ def _status(record: Record) -> bytes:
 
 def event_pointer(value: Json, event: Event) -> str:
     """Return the JSON pointer of an event in a payload, such as `/result/statusUpdate`; `""` for the whole payload."""
+    return event_in(value, event)[0]
+
+
+def event_in(value: Json, event: Event) -> tuple[str, Json]:
+    """Return the JSON pointer of an event in a payload, and its JSON."""
     pointer = result_pointer(value)
     value = value["result"] if pointer else value
     wrapper = _WRAPPERS[type(event)]
-    return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
+    if isinstance(value, dict) and wrapper in value:
+        return f"{pointer}/{wrapper}", value[wrapper]
+    return pointer, value
 
 
 def result_pointer(value: Json) -> str:
