@@ -14,7 +14,7 @@ from inspector.capture import file_format
 from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Query, RecordTimes
-from inspector.capture.records import EMPTY, NOTHING, Kind, Payload, Record
+from inspector.capture.records import EMPTY, NOTHING, Common, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
@@ -29,9 +29,6 @@ READ_BYTES = 16 * 2**20
 
 _RECORD_BYTES = 600
 """The approximate memory of a record in bytes, without its payload and its texts."""
-_SHARED_TEXTS = 4_096
-_SHARED_LENGTH = 256
-"""How many different texts are shared between records, and the largest length of such a text."""
 
 _SEARCH_WITHOUT_THREADS = 20_000
 """If the file has more records than this, several threads search it."""
@@ -61,7 +58,6 @@ class Capture:
         self._floor = last + 1
         self._read: OrderedDict[int, tuple[Record, int]] = OrderedDict()
         self._read_bytes = 0
-        self._shared: dict[str, str] = {}
         self._record_of = record_of
         self._scanner: Scanner | None = None
 
@@ -109,6 +105,18 @@ class Capture:
         meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
     ) -> list[Record]:
+        """Append one record for each payload, as `add` does."""
+        common = Common(kind, exchange, operation, event, task, context, state, label)
+        return self.add(common, at, payloads, meta, findings)
+
+    def add(
+        self,
+        common: Common,
+        at: float,
+        payloads: Sequence[Payload] = EMPTY,
+        meta: Mapping[str, Any] = NOTHING,
+        findings: Sequence[Finding] = (),
+    ) -> list[Record]:
         """Append one record for each payload; the records differ only in `seq`, `size` and `raw`.
 
         `meta` must not be changed afterwards. If `at` is before the time of the previous record, that time is used. A
@@ -118,16 +126,15 @@ class Capture:
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
         first = self._last + 1
-        if exchange == 0 and kind is Kind.REQUEST:
-            exchange = first
+        if common.exchange == 0 and common.kind is Kind.REQUEST:
+            common = common._replace(exchange=first)
         self._at = at = at if at > self._at else self._at  # in this order, so that NaN is left out
-        task, context, state = self._share(task), self._share(context), self._share(state)
-        common, found = (kind, exchange, operation, event, task, context, state, label), tuple(findings)
-        recent, records = self._recent, list[Record]()
+        recent, records, found = self._recent, list[Record](), tuple(findings)
+        used = len(common.label) + _RECORD_BYTES
         for seq, (size, raw) in enumerate(payloads, first):
             recent[seq] = record = Record(seq, at, *common, size, raw, meta, found)
             records.append(record)
-            self._recent_bytes += len(label) + len(raw) + _RECORD_BYTES
+            self._recent_bytes += used + len(raw)
         self._last += len(records)
         writer.put(records)
         self._trim(writer)
@@ -268,17 +275,6 @@ class Capture:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _share(self, text: str) -> str:
-        """Return the same object for equal texts, because a stream repeats some texts in every event."""
-        shared = self._shared.get(text)
-        if shared is not None:
-            return shared
-        if len(text) <= _SHARED_LENGTH:
-            if len(self._shared) > _SHARED_TEXTS:
-                self._shared.clear()
-            self._shared[text] = text
-        return text
 
     def _trim(self, writer: Writer | None) -> None:
         """Drop the oldest recent records beyond the limits, if they are in the file or writing has failed."""

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from httpx_sse import EventSource, SSEError
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Common, Kind, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.facts import CallFacts
 from inspector.findings.stream.judge import StreamJudge
@@ -51,7 +51,7 @@ class Exchange(Recorder):
     tasks: TaskFold
     said: list[Answer | TextAppended] = field(default_factory=list, init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
-    _described: tuple[Answer | None, dict[str, Any]] = field(default=(None, {}), init=False)
+    _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judge: StreamJudge = field(init=False)
@@ -146,27 +146,20 @@ class Exchange(Recorder):
         """Append an event or a response, then fold it into its task."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:  # the chunks of a streamed text share one description
-            self._described = update, self._members(update)
+            self._described = update, self._describe(kind, update)
         payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
-        records = self.journal.append(kind, at, payloads=payloads, findings=findings, **self._described[1])
+        records = self.journal.add(self._described[1], at, payloads, findings=findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records
 
-    def _members(self, said: Answer) -> dict[str, Any]:
+    def _describe(self, kind: Kind, said: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
         event, task, context, state, label = describe(said)
         if isinstance(said, TaskArtifactUpdateEvent):
             label = with_revision(said, self._called(said.artifact))
-        return {
-            "exchange": self.number,
-            "operation": self.operation,
-            "event": event,
-            "task": task or self.task_id or self.call.task_id,
-            "context": context,
-            "state": state,
-            "label": label,
-        }
+        task = task or self.task_id or self.call.task_id
+        return Common(kind, self.number, self.operation, event, task, context, state, label)
 
     def _read(self, data: bytes) -> tuple[Json, Answer]:
         """Read the data of a frame, as JSON and as an event."""
