@@ -42,6 +42,10 @@ class Kind(StrEnum):
     """An action of the user or the session, or a failure outside of an exchange."""
 
 
+DELIVERY, END, FRAME, REQUEST = Kind.DELIVERY, Kind.END, Kind.FRAME, Kind.REQUEST
+"""Constants for code that runs for every event: in Python 3.11, `Kind.FRAME` needs as long as a call."""
+
+
 class Common(NamedTuple):
     """The members that are the same in consecutive records of similar frames, in the order of `Record`."""
 

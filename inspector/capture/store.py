@@ -14,7 +14,7 @@ from inspector.capture import file_format
 from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Query, RecordTimes
-from inspector.capture.records import EMPTY, NOTHING, Common, Kind, Payload, Record
+from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
@@ -126,10 +126,11 @@ class Capture:
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
         first = self._last + 1
-        if common.exchange == 0 and common.kind is Kind.REQUEST:
+        if not common.exchange and common.kind is REQUEST:
             common = common._replace(exchange=first)
         self._at = at = at if at > self._at else self._at  # in this order, so that NaN is left out
-        recent, records, found = self._recent, list[Record](), tuple(findings)
+        recent, found = self._recent, tuple(findings)
+        records: list[Record] = []
         used = len(common.label) + _RECORD_BYTES
         for seq, (size, raw) in enumerate(payloads, first):
             recent[seq] = record = Record(seq, at, *common, size, raw, meta, found)

@@ -18,11 +18,11 @@ from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.lifecycle import INTERRUPTED, short
-from inspector.protocol.model import Artifact, Event, Json, TaskArtifactUpdateEvent, Unreadable
+from inspector.protocol.model import Artifact, Event, Json, Unreadable
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, event_in, result_pointer, with_revision
+from inspector.session.payload import describe, event_in, result_pointer
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -155,9 +155,7 @@ class Exchange(Recorder):
 
     def _describe(self, kind: Kind, said: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
-        event, task, context, state, label = describe(said)
-        if isinstance(said, TaskArtifactUpdateEvent):
-            label = with_revision(said, self._called(said.artifact))
+        event, task, context, state, label = describe(said, self._called)
         task = task or self.task_id or self.call.task_id
         return Common(kind, self.number, self.operation, event, task, context, state, label)
 

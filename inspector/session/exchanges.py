@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import FRAME, REQUEST, Kind, Record
 
 SLICES = 32
 """The largest number of time slices."""
@@ -123,29 +123,36 @@ class Exchanges:
     def offer(self, records: Sequence[Record]) -> None:
         """Add the next records, which are alike (see `Subscriber`), to the summary of their exchange."""
         first, last, count = records[0], records[-1], len(records)
-        if first.kind is Kind.REQUEST and first.exchange == first.seq:
-            self._by_number[first.seq] = ExchangeSummary(
-                first.seq,
-                first.at,
-                first.operation,
-                str(first.meta["method"]),
-                str(first.meta["url"]),
-                first.task,
-                sent=first.size,
-            )
-            self._open += 1
+        if first.kind is REQUEST and first.exchange == first.seq:
+            self._add_request(first)
         summary = self._by_number.get(first.exchange)
         if summary is None:
             return
         summary.last_at, summary.last_seq = last.at, last.seq
         summary.findings += len(first.findings) * count
         summary.task = summary.task or first.task
+        if first.kind is FRAME:
+            summary.stream_task = summary.stream_task or first.task
+            summary.events += count
+            summary.received += sum([record.size for record in records])
+            _add_arrivals(summary, records)
+        else:
+            self._add_other(summary, first, count)
+
+    def _add_request(self, request: Record) -> None:
+        self._by_number[request.seq] = ExchangeSummary(
+            request.seq,
+            request.at,
+            request.operation,
+            str(request.meta["method"]),
+            str(request.meta["url"]),
+            request.task,
+            sent=request.size,
+        )
+        self._open += 1
+
+    def _add_other(self, summary: ExchangeSummary, first: Record, count: int) -> None:
         match first.kind:
-            case Kind.FRAME:
-                summary.stream_task = summary.stream_task or first.task
-                summary.events += count
-                summary.received += sum([record.size for record in records])
-                _add_arrivals(summary, records)
             case Kind.BODY:
                 summary.events += count
                 summary.received += first.size

@@ -49,16 +49,11 @@ class FrameReader(Generic[SaidT]):
         """
         position = 0
         while position < len(frames):
-            texts = list[str]()
-            if self._like is not None:
-                for frame in frames[position:]:
-                    text = self._text_in(frame)
-                    if not text or not (texts or repeats()):
-                        break
-                    texts.append(text)
-            if self._like is not None and texts:
+            like = self._like
+            texts = () if like is None else self._texts_in(frames[position:], repeats)
+            if like is not None and texts:
                 first, position = position, position + len(texts)
-                yield FrameEvent(frames[first:position], TextAppended(self._like, tuple(texts)))
+                yield FrameEvent(frames[first:position], TextAppended(like, texts))
             else:
                 yield self._read_one(frames[position])
                 position += 1
@@ -79,6 +74,16 @@ class FrameReader(Generic[SaidT]):
             self._event = frame.event
         self._text, self._artifact = text, artifact
         return FrameEvent((frame,), said, value)
+
+    def _texts_in(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> tuple[str, ...]:
+        """Return the texts of the next frames, as far as they differ from the previous frame only in their text."""
+        texts: list[str] = []
+        for frame in frames:
+            text = self._text_in(frame)
+            if not text or not (texts or repeats()):
+                break
+            texts.append(text)
+        return tuple(texts)
 
     def _text_in(self, frame: Frame) -> str:
         """Return the text of a frame that differs from the previous frame only in this text, else `""`."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from inspector.capture.records import EMPTY, NOTHING, Common, Kind, Payload, Record
+from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
@@ -94,7 +94,7 @@ class Journal:
 
     def _offer(self, records: Sequence[Record]) -> None:
         first = records[0]
-        if first.kind is Kind.REQUEST and first.operation in _SENDS:
+        if first.kind is REQUEST and first.operation in _SENDS:
             self.sends += [(record.seq, record.at) for record in records]
         for finding in first.findings:
             self.found.setdefault(finding.rule, []).extend(record.seq for record in records)

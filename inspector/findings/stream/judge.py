@@ -194,7 +194,7 @@ class StreamJudge:
     def _check_order(self, facts: EventFacts[Event]) -> None:
         """Apply an event to the state of its task, and note conflicts in `facts`."""
         state, event = self._state, facts.event
-        task = event.id if isinstance(event, Task) else event.task_id or ""
+        task = event.task_id or ""
         expected = self.task_id or self._call.expected_task
         if task and not self.task_id:
             self.task_id = task
@@ -241,7 +241,7 @@ def _with_prefix(where: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _lacks_artifacts(event: Event, value: Json) -> bool:
     """Whether a task was read without some of the artifacts in its JSON."""
-    if not isinstance(event, Task) or not isinstance(value, dict):
+    listed = value.get("artifacts") if isinstance(value, dict) else None
+    if not listed or not isinstance(event, Task):
         return False
-    listed = value.get("artifacts")
-    return bool(listed) and not (isinstance(listed, list) and len(event.artifacts or ()) == len(listed))
+    return not (isinstance(listed, list) and len(event.artifacts or ()) == len(listed))

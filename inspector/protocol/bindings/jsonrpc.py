@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
@@ -40,8 +41,7 @@ def _extended_card_url(url: str, dialect: Dialect) -> str:
     return f"{base if parent.endswith('/') else parent}/{dialect.extended_card_path}"
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(NamedTuple):
     """The result in a JSON-RPC response."""
 
     result: Json
