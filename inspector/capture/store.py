@@ -138,7 +138,8 @@ class Capture:
             self._recent_bytes += used + len(raw)
         self._last += len(records)
         writer.put(records)
-        self._trim(writer)
+        if len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
+            self._trim(writer)
         return records
 
     def __len__(self) -> int:

@@ -20,7 +20,7 @@ from inspector.findings.stream.facts import (
     StreamState,
     messages_in,
 )
-from inspector.findings.stream.frames import FRAMES
+from inspector.findings.stream.frames import FRAMES, is_plain
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
 from inspector.findings.transport import http
@@ -70,7 +70,7 @@ class StreamJudge:
         self._reached = True
         version, binding = call.dialect.version, call.binding.name
         self._acceptor = Acceptor(version, binding, call.request_id)
-        self._context_checks, self._frame_checks = CONTEXTS.checks_of(version), FRAMES.checks_of(version)
+        self._context_checks = CONTEXTS.checks_of(version)
         self._event_checks = _checks_by_type(version)
         self._accepted_findings: tuple[Finding, ...] | None = None
 
@@ -122,7 +122,7 @@ class StreamJudge:
     def frame(self, frame: Frame) -> tuple[Finding, ...]:
         """Check the rules about SSE for a frame, with or without data."""
         state = self._state
-        found = tuple(judge_with(self._frame_checks, FrameFacts(state, frame)))
+        found = () if is_plain(frame) else tuple(FRAMES.judge(FrameFacts(state, frame)))
         if frame.id is not None:
             state.last_event_id = frame.id
         if found and not state.client_reported:

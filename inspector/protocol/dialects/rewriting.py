@@ -87,7 +87,7 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
     """Read an event in a wrapper: an object with exactly one of the `known` members, named after the kind of event."""
     if not isinstance(value, dict):
         return unknown_event(value, "")
-    present = [name for name in known if value.get(name) is not None]
+    present = [name for name, member in value.items() if member is not None and name in known]
     match present:
         case [name]:
             model, change = known[name]
