@@ -22,6 +22,7 @@ _WRITTEN = "".join(
     f"data: {json.dumps({'jsonrpc': '2.0', 'id': 'the-id', 'result': event})}\n\n" for event in (_TASK, _DONE)
 )
 
+
 def is_plain(frame: Frame) -> bool:
     """Whether a frame has data, no unknown line and no byte order mark, so that the rules of this module accept it."""
     return frame.data is not None and not frame.ignored and not frame.raw.startswith(_BOM)

@@ -23,6 +23,7 @@ from inspector.findings.stream.facts import (
 from inspector.findings.stream.frames import FRAMES, is_plain
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
+from inspector.findings.stream.routine import Routine, facts_of
 from inspector.findings.transport import http
 from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
@@ -72,6 +73,12 @@ class StreamJudge:
         self._acceptor = Acceptor(version, binding, call.request_id)
         self._context_checks = CONTEXTS.checks_of(version)
         self._event_checks = _checks_by_type(version)
+        self._routine = Routine(
+            TASK_IDS.checks_of(version)
+            + TASK_ORDER.checks_of(version)
+            + self._context_checks
+            + self._event_checks[TaskArtifactUpdateEvent]
+        )
         self._accepted_findings: tuple[Finding, ...] | None = None
 
     @property
@@ -173,6 +180,18 @@ class StreamJudge:
 
     def _of_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
         """Check an event against the state of the exchange; the findings point into the event."""
+        state = self._state
+        before = facts_of(event, state, self.task_id)
+        if before in self._routine:
+            state.add_routine(value, framed=framed)
+            return []
+        found = self._check_event(event, value, at, framed=framed)
+        if not found:
+            self._routine.learn(before, facts_of(event, state, self.task_id))
+        return found
+
+    def _check_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
+        """Check the rules about an event, and add it to the state of the exchange."""
         state = self._state
         facts = EventFacts(state, event, value, framed=framed)
         self._check_order(facts)
