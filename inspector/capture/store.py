@@ -125,18 +125,18 @@ class Capture:
         writer = self._writer
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
-        first = self._last + 1
         if not common.exchange and common.kind is REQUEST:
-            common = common._replace(exchange=first)
+            common = common._replace(exchange=self._last + 1)
         self._at = at = at if at > self._at else self._at  # in this order, so that NaN is left out
-        recent, found = self._recent, tuple(findings)
+        recent, used, found = self._recent, len(common.label) + _RECORD_BYTES, tuple(findings)
         records: list[Record] = []
-        used = len(common.label) + _RECORD_BYTES
-        for seq, (size, raw) in enumerate(payloads, first):
+        seq = self._last
+        for size, raw in payloads:
+            seq += 1
             recent[seq] = record = Record(seq, at, *common, size, raw, meta, found)
             records.append(record)
             self._recent_bytes += used + len(raw)
-        self._last += len(records)
+        self._last = seq
         writer.put(records)
         if len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
             self._trim(writer)

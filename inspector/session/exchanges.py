@@ -31,20 +31,24 @@ class ArrivalHistogram:
     gap_ended: float = 0.0
     width: float = _NARROWEST
     slices: list[int] = field(default_factory=lambda: [0] * SLICES)
+    _place: int = 0
 
     def add(self, at: float, count: int = 1) -> None:
         """Count events that arrived at the same time."""
         if at != self.last:
-            if not self.first:
-                self.first = at
-            elif at - self.last > self.gap:
-                self.gap, self.gap_ended = at - self.last, at
-            self.last = at
-        place = int((at - self.began) / self.width)
-        if place >= SLICES:
+            self._move_to(at)
+        self.slices[self._place] += count
+
+    def _move_to(self, at: float) -> None:
+        if not self.first:
+            self.first = at
+        elif at - self.last > self.gap:
+            self.gap, self.gap_ended = at - self.last, at
+        self.last = at
+        self._place = int((at - self.began) / self.width)
+        if self._place >= SLICES:
             self.slices, self.width = self._wide_enough(at)
-            place = int((at - self.began) / self.width)
-        self.slices[place] += count
+            self._place = int((at - self.began) / self.width)
 
     def _wide_enough(self, at: float) -> tuple[list[int], float]:
         slices, width = self.slices, self.width
@@ -129,12 +133,15 @@ class Exchanges:
         if summary is None:
             return
         summary.last_at, summary.last_seq = last.at, last.seq
-        summary.findings += len(first.findings) * count
-        summary.task = summary.task or first.task
+        if first.findings:
+            summary.findings += len(first.findings) * count
+        if not summary.task:
+            summary.task = first.task
         if first.kind is FRAME:
-            summary.stream_task = summary.stream_task or first.task
+            if not summary.stream_task:
+                summary.stream_task = first.task
             summary.events += count
-            summary.received += sum([record.size for record in records])
+            summary.received += sum([record.size for record in records]) if count > 1 else first.size
             _add_arrivals(summary, records)
         else:
             self._add_other(summary, first, count)

@@ -95,15 +95,21 @@ class TaskFold:
         if first.kind is DELIVERY:
             tracked.pushed.apply(event, at)
             return
-        stream = 0
-        if first.kind is FRAME:
-            summary = self._exchanges.get(first.exchange)
-            stream = first.exchange if summary is not None and summary.stream_task == tracked.id else 0
+        stream = self._stream_of(first, tracked)
         if tracked.stream in (0, stream):
             tracked.stream = stream
             tracked.answered.apply(event, at)
         elif isinstance(event, Task | TaskStatusUpdateEvent):
             tracked.answered.conclude(event.status, at)
+
+    def _stream_of(self, record: Record, tracked: TrackedTask) -> int:
+        """Return the exchange of a record if it is a stream that reports on a task, else 0."""
+        if record.kind is not FRAME:
+            return 0
+        if record.exchange == tracked.stream:
+            return record.exchange
+        summary = self._exchanges.get(record.exchange)
+        return record.exchange if summary is not None and summary.stream_task == tracked.id else 0
 
     def _end_stream(self, exchange: int) -> None:
         summary = self._exchanges.get(exchange)

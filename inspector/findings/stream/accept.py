@@ -72,7 +72,7 @@ class Acceptor:
     def __init__(self, version: str, binding: str, request_id: str | int | float | None) -> None:
         self._request_id = request_id
         self._enveloped = binding == JSONRPC.name
-        self._type = _event_type(version, binding)
+        self._type = _envelope_type(version) if self._enveloped else _event_type(version, binding)
         self._covers_all_rules = covers_all_rules()
 
     def accepts(self, value: Json, raw: bytes) -> bool:
@@ -80,11 +80,13 @@ class Acceptor:
 
         `value` is the JSON value of the payload; `raw` contains the bytes (none for gRPC).
         """
-        if not self._covers_all_rules or (self._enveloped and not jsonrpc.is_valid_result(value, self._request_id)):
+        if not self._covers_all_rules:
             return False
         try:
-            msgspec.convert(value["result"] if self._enveloped else value, self._type)
+            accepted = msgspec.convert(value, self._type)
         except (msgspec.ValidationError, RecursionError):
+            return False
+        if self._enveloped and accepted.id != self._request_id:
             return False
         return not raw or names_are_unique(raw, value)
 
@@ -92,6 +94,17 @@ class Acceptor:
 @cache
 def _event_type(version: str, binding: str) -> Any:
     return _type_of(shapes_of(version, binding).event)
+
+
+@cache
+def _envelope_type(version: str) -> Any:
+    """Return the type of JSON-RPC responses with an event; `jsonrpc.is_valid_result` defines which are valid."""
+    event = _event_type(version, JSONRPC.name)
+    return msgspec.defstruct(
+        "Envelope",
+        [("jsonrpc", Literal["2.0"]), ("id", Any), ("result", event), ("error", UnsetType, UNSET)],
+        kw_only=True,
+    )
 
 
 def _type_of(kind: Kind) -> Any:

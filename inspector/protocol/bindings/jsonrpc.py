@@ -87,11 +87,8 @@ def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Js
 
 def decode_item(dialect: Dialect, value: Json) -> Item:
     """Read one response of a stream."""
-    match open_envelope(value):
-        case Opened(result):
-            return dialect.decode_event(result)
-        case failure:
-            return _named(dialect, failure)
+    opened = open_envelope(value)
+    return dialect.decode_event(opened.result) if isinstance(opened, Opened) else _named(dialect, opened)
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:

@@ -88,16 +88,15 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
     if not isinstance(value, dict):
         return unknown_event(value, "")
     present = [name for name, member in value.items() if member is not None and name in known]
-    match present:
-        case [name]:
-            model, change = known[name]
-            event = read_lenient(model, value[name], change)
-            return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
-        case []:
-            kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
-            return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
-        case _:
-            return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
+    if len(present) == 1:
+        name = present[0]
+        model, change = known[name]
+        event = read_lenient(model, value[name], change)
+        return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
+    if present:
+        return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
+    kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
+    return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:
