@@ -155,9 +155,11 @@ def _may_contain(raw: bytes, forms: list[bytes]) -> bool:
 
 
 def _is_marked(raw: bytes, marks: Mapping[int, Iterable[bytes]]) -> bool:
-    for byte, words in marks.items():  # noqa: SIM110 - as below
-        if byte in raw and _contains_any(raw, words):
-            return True
+    for byte, words in marks.items():
+        if byte in raw:
+            for word in words:
+                if word in raw:
+                    return True
     return False
 
 

@@ -23,6 +23,9 @@ RECENT_COUNT = 2_048
 RECENT_BYTES = 32 * 2**20
 """How many of the newest records stay in memory after they are written, and how many bytes of them."""
 
+_TRIMMED_COUNT = RECENT_COUNT + 64
+"""From how many records on the oldest are dropped, several at once."""
+
 READ_COUNT = 2_048
 READ_BYTES = 16 * 2**20
 """How many records that were read from the file are cached, and how many bytes of them."""
@@ -138,7 +141,7 @@ class Capture:
             self._recent_bytes += used + len(raw)
         self._last = seq
         writer.put(records)
-        if len(recent) > RECENT_COUNT or self._recent_bytes > RECENT_BYTES:
+        if len(recent) > _TRIMMED_COUNT or self._recent_bytes > RECENT_BYTES:
             self._trim(writer)
         return records
 
@@ -243,6 +246,7 @@ class Capture:
         writer = self._writer
         if writer is None or writer.failure is None:
             return None
+        self._trim(writer)
         written = writer.committed
         sentences = [f"Writing to the capture {self.path} stopped: {writer.failure}."]
         sentences.append(f"Records 1 to {written} were written before." if written else "No record was written before.")

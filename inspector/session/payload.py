@@ -84,12 +84,11 @@ def event_pointer(value: Json, event: Event) -> str:
 
 def event_in(value: Json, event: Event) -> tuple[str, Json]:
     """Return the JSON pointer of an event in a payload, and its JSON."""
-    pointer = result_pointer(value)
-    value = value["result"] if pointer else value
+    pointer, inner = ("/result", value["result"]) if result_pointer(value) else ("", value)
     wrapper = _WRAPPERS[type(event)]
-    if isinstance(value, dict) and wrapper in value:
-        return f"{pointer}/{wrapper}", value[wrapper]
-    return pointer, value
+    if isinstance(inner, dict) and wrapper in inner:
+        return f"{pointer}/{wrapper}", inner[wrapper]
+    return pointer, inner
 
 
 def result_pointer(value: Json) -> str:

@@ -153,7 +153,9 @@ def test_a_late_subscriber_gets_every_record(journal: Journal):
 
 
 def test_equal_texts_of_different_records_are_one_object(journal: Journal):
-    first, second = (chunk(journal, name, task="".join(["task", "-1"]), state="".join(["work", "ing"])) for name in "ab")
+    first, second = (
+        chunk(journal, name, task="".join(["task", "-1"]), state="".join(["work", "ing"])) for name in "ab"
+    )
     assert first.task is second.task
     assert first.state is second.state
 
