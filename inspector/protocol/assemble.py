@@ -263,7 +263,8 @@ class AssembledTask:
             self._artifact_of(artifact).append_texts(artifact, event.texts)
             return
         self.events += 1
-        self.context_id = self.context_id or event.context_id or ""
+        if not self.context_id:
+            self.context_id = event.context_id or ""
         match event:
             case TaskArtifactUpdateEvent():
                 self._artifact(event)

@@ -188,7 +188,7 @@ def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:
         summary.pulse = ArrivalHistogram(summary.at)
     began, first = summary.at, records[0].at
     if first == records[-1].at:
-        summary.pulse.add(max(first, began), len(records))
+        summary.pulse.add(first if first > began else began, len(records))
         return
     for at, together in groupby(records, attrgetter("at")):
         summary.pulse.add(max(at, began), len(list(together)))  # in a capture of another program, times may decrease

@@ -75,14 +75,9 @@ class Journal:
         findings: Sequence[Finding] = (),
     ) -> list[Record]:
         """Mask the texts and findings of records, append them like `Capture.add`, and pass them to subscribers."""
-        if self._masked_secrets != self.redactor.known or len(self._masked) > _MASKED_COUNT:
-            self._masked.clear()
-            self._masked_secrets = self.redactor.known
-        masked = self._masked.get(common)
+        masked = self._masked.get(common) if self._masked_secrets == self.redactor.known else None
         if masked is None:
             masked = self._mask(common)
-            if len(common.label) <= LABEL_LENGTH:  # limits the use of memory
-                self._masked[common] = masked
         records = self.capture.add(masked, at, payloads, meta, self._mask_findings(findings) if findings else ())
         self._offer(records)
         return records
@@ -105,12 +100,18 @@ class Journal:
 
     def _mask(self, common: Common) -> Common:
         text = self.redactor.text  # caches short texts, so that equal texts in several records are one object
-        return common._replace(
+        masked = common._replace(
             task=text(common.task),
             context=text(common.context),
             state=text(common.state),
             label=text(common.label)[:LABEL_LENGTH],  # mask first: a cut through a secret would leave a part of it
         )
+        if self._masked_secrets != self.redactor.known or len(self._masked) >= _MASKED_COUNT:
+            self._masked.clear()
+            self._masked_secrets = self.redactor.known
+        if len(common.label) <= LABEL_LENGTH:  # limits the use of memory
+            self._masked[common] = masked
+        return masked
 
     def _mask_findings(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)

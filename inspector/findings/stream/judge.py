@@ -106,7 +106,8 @@ class StreamJudge:
         framed, (where, inner) = frame is not None, place
         found = self._of_payload(answer, value, raw, framed=framed)
         if isinstance(answer, _EVENTS):
-            found += _with_prefix(where, self._of_event(answer, inner, at, framed=framed))
+            if of_event := self._of_event(answer, inner, at, framed=framed):
+                found += _with_prefix(where, of_event)
         elif isinstance(answer, Unreadable) and framed:
             self._note_unreadable()
         elif isinstance(answer, ProtocolError):
