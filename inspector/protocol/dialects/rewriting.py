@@ -89,9 +89,8 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
         return unknown_event(value, "")
     present = [name for name, member in value.items() if member is not None and name in known]
     if len(present) == 1:
-        name = present[0]
-        model, change = known[name]
-        event = read_lenient(model, value[name], change)
+        model, change = known[present[0]]
+        event = read_lenient(model, value[present[0]], change)
         return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
     if present:
         return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
