@@ -196,9 +196,9 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 def row_of(record: Record) -> Row:
     """Return the values of `COLUMNS` for a record; only the last three have another order than in `Record`."""
-    meta = _meta_text(record.meta) if record.meta else ""
-    findings = _findings_text(record.findings) if record.findings else ""
-    return (*record[:2], str(record.kind), *record[3:11], meta, findings, record.raw)
+    seq, at, kind, exchange, operation, event, task, context, state, label, size, raw, meta, found = record
+    more = _meta_text(meta) if meta else "", _findings_text(found) if found else "", raw
+    return (seq, at, str(kind), exchange, operation, event, task, context, state, label, size, *more)
 
 
 def storable(row: Row) -> Row:

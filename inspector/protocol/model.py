@@ -142,6 +142,11 @@ class Task(Wire):
     history: Items[Message] | None = None
     metadata: dict[str, Json] | None = None
 
+    @property
+    def task_id(self) -> str:
+        """Return the id, under the name that it has in the other events."""
+        return self.id
+
 
 class TaskStatusUpdateEvent(Wire):
     """A new status of a task (1.0 section 4.2.1); `final` of 0.2 and 0.3 is an unknown member here."""

@@ -117,6 +117,12 @@ class StreamState:
             self.event_count += 1
             self.message_count += type(event) is Message
 
+    def add_routine(self, value: Mapping[str, Json], *, framed: bool) -> None:
+        """Add an event that changes nothing else."""
+        self.last = value
+        if framed:
+            self.event_count += 1
+
     def add_message(self, message: MessageFacts) -> None:
         """Add a message, after its rules were checked."""
         if not message.repeats_request_id:
