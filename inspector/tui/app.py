@@ -218,7 +218,6 @@ def _sessions_class() -> type[Sessions]:
     """Import what the card needs; the import lasts 150 ms, so the first frame is drawn before."""
     from inspector.tui.sessions import Sessions  # noqa: PLC0415 - see above
 
-    freeze_loaded_modules()
     return Sessions
 
 
@@ -230,3 +229,4 @@ def _load_all() -> None:
         view.load()
     _sessions_class()
     load_features()
+    freeze_loaded_modules()

@@ -76,7 +76,7 @@ class ExchangeObserver:
         value: Json,
         raw: bytes,
         at: float,
-        where: str,
+        place: tuple[str, Json],
         frame: Frame | None = None,
     ) -> tuple[Finding, ...]:
         """Observe the next payload: the data of a frame, or the body of a response without a stream."""
