@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import statistics
 import subprocess
 import sys
@@ -69,6 +70,15 @@ def run(argv: Sequence[str | Path], home: Path) -> list[dict[str, Any]]:
     """Run a process to its end and return the JSON objects that it printed."""
     done = subprocess.run(argv, env=environment(home), cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=120)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def official_python() -> Path:
+    """Return the interpreter with the official SDK; a missing environment is created like those of `make interop`."""
+    environments = runpy.run_path(str(ROOT / "tests" / "interop" / "environments.py"))
+    if not environments["is_ready"]("v1"):
+        print("creating the environment of the official client ...", file=sys.stderr, flush=True)
+        environments["create"]("v1")
+    return Path(environments["python"]("v1"))
 
 
 class Server:

@@ -50,6 +50,12 @@ def card_of_demo() -> float:
         return screen.wait_for(b"Mock Agent") - screen.started
 
 
+def card_of_agent(url: str) -> float:
+    """Return the seconds until `a2a-inspect URL` shows the card of a mock agent."""
+    with _home() as home, opened([*INSPECTOR, url], environment(home), ROOT) as screen:
+        return screen.wait_for(b"Mock Agent") - screen.started
+
+
 @dataclass(frozen=True)
 class Shown:
     """A stream on the screen: seconds from Enter to its last row, and the largest growth of the program in bytes."""

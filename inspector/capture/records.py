@@ -42,6 +42,23 @@ class Kind(StrEnum):
     """An action of the user or the session, or a failure outside of an exchange."""
 
 
+DELIVERY, END, FRAME, REQUEST = Kind.DELIVERY, Kind.END, Kind.FRAME, Kind.REQUEST
+"""Constants for code that runs for every event: in Python 3.11, `Kind.FRAME` needs as long as a call."""
+
+
+class Common(NamedTuple):
+    """The members that are the same in consecutive records of similar frames, in the order of `Record`."""
+
+    kind: Kind
+    exchange: int = 0
+    operation: str = ""
+    event: str = ""
+    task: str = ""
+    context: str = ""
+    state: str = ""
+    label: str = ""
+
+
 class Record(NamedTuple):
     """One record. It is a named tuple for speed: a busy stream creates tens of thousands of records per second.
 

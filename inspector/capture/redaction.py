@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from urllib.parse import quote, quote_plus, unquote_plus
 
 MASK = "****"
@@ -46,11 +46,7 @@ _ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 _MEMBERS = b"access_token|refresh_token|client_secret|password"
-_MEMBER_MARKS = {ord("_"): (b"_token", b"client_secret"), ord("w"): (b"password",)}
-"""Maps a byte to the parts of names in `_MEMBERS` that contain it. A search for the byte first is ten times faster."""
 _PUSH_MEMBERS = b"token|credentials"
-_PUSH_MARKS = {ord("N"): (b"ushNotificationConfig", b'ushNotification"')}
-"""The same for members that contain a push configuration; the capability `pushNotifications` does not match."""
 
 
 class Redactor:
@@ -99,9 +95,9 @@ class Redactor:
             raw = self._words().sub(_mask_found, raw)
         if self._numbers and _may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
-        if push or _is_marked(raw, _PUSH_MARKS):
+        if push or _may_have_push_configuration(raw):
             return _PUSH_MEMBER.sub(_mask_member, raw)
-        return _MEMBER.sub(_mask_member, raw) if _is_marked(raw, _MEMBER_MARKS) else raw
+        return _MEMBER.sub(_mask_member, raw) if _may_have_members(raw) else raw
 
     def _add(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
@@ -154,11 +150,17 @@ def _may_contain(raw: bytes, forms: list[bytes]) -> bool:
     return _contains_any(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
 
 
-def _is_marked(raw: bytes, marks: Mapping[int, Iterable[bytes]]) -> bool:
-    for byte, words in marks.items():  # noqa: SIM110 - as below
-        if byte in raw and _contains_any(raw, words):
-            return True
-    return False
+def _may_have_members(raw: bytes) -> bool:
+    """Return whether the bytes contain a part of a name in `_MEMBERS`.
+
+    This runs for every event. To search for one byte of the name first is ten times as fast.
+    """
+    return (b"_" in raw and (b"_token" in raw or b"client_secret" in raw)) or (b"w" in raw and b"password" in raw)
+
+
+def _may_have_push_configuration(raw: bytes) -> bool:
+    """Return whether the bytes name a push configuration; the capability `pushNotifications` does not match."""
+    return b"N" in raw and (b"ushNotificationConfig" in raw or b'ushNotification"' in raw)
 
 
 def _contains_any(raw: bytes, words: Iterable[bytes]) -> bool:

@@ -14,7 +14,7 @@ from inspector.capture import file_format
 from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Query, RecordTimes
-from inspector.capture.records import EMPTY, NOTHING, Kind, Payload, Record
+from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
 from inspector.capture.writer import Writer
 from inspector.findings.finding import Finding
@@ -23,15 +23,15 @@ RECENT_COUNT = 2_048
 RECENT_BYTES = 32 * 2**20
 """How many of the newest records stay in memory after they are written, and how many bytes of them."""
 
+_TRIMMED_COUNT = RECENT_COUNT + 64
+"""From how many records on the oldest are dropped, several at once."""
+
 READ_COUNT = 2_048
 READ_BYTES = 16 * 2**20
 """How many records that were read from the file are cached, and how many bytes of them."""
 
 _RECORD_BYTES = 600
 """The approximate memory of a record in bytes, without its payload and its texts."""
-_SHARED_TEXTS = 4_096
-_SHARED_LENGTH = 256
-"""How many different texts are shared between records, and the largest length of such a text."""
 
 _SEARCH_WITHOUT_THREADS = 20_000
 """If the file has more records than this, several threads search it."""
@@ -61,14 +61,16 @@ class Capture:
         self._floor = last + 1
         self._read: OrderedDict[int, tuple[Record, int]] = OrderedDict()
         self._read_bytes = 0
-        self._shared: dict[str, str] = {}
         self._record_of = record_of
         self._scanner: Scanner | None = None
 
     @classmethod
-    def create(cls, path: Path) -> Self:
-        """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`."""
-        connection = file_format.create(path)
+    def create(cls, path: Path, *, durable: bool = True) -> Self:
+        """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`.
+
+        A temporary capture need not be `durable`: then nothing waits for the disk.
+        """
+        connection = file_format.create(path, durable=durable)
         try:
             reader = file_format.read(path)
         except CaptureError:
@@ -109,6 +111,18 @@ class Capture:
         meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
     ) -> list[Record]:
+        """Append one record for each payload, as `add` does."""
+        common = Common(kind, exchange, operation, event, task, context, state, label)
+        return self.add(common, at, payloads, meta, findings)
+
+    def add(
+        self,
+        common: Common,
+        at: float,
+        payloads: Sequence[Payload] = EMPTY,
+        meta: Mapping[str, Any] = NOTHING,
+        findings: Sequence[Finding] = (),
+    ) -> list[Record]:
         """Append one record for each payload; the records differ only in `seq`, `size` and `raw`.
 
         `meta` must not be changed afterwards. If `at` is before the time of the previous record, that time is used. A
@@ -117,20 +131,21 @@ class Capture:
         writer = self._writer
         if writer is None or self._closed:
             raise CaptureError(f"The capture {self.path} is {'closed' if self._closed else 'open for reading only'}.")
-        first = self._last + 1
-        if exchange == 0 and kind is Kind.REQUEST:
-            exchange = first
+        if not common.exchange and common.kind is REQUEST:
+            common = common._replace(exchange=self._last + 1)
         self._at = at = at if at > self._at else self._at  # in this order, so that NaN is left out
-        task, context, state = self._share(task), self._share(context), self._share(state)
-        common, found = (kind, exchange, operation, event, task, context, state, label), tuple(findings)
-        recent, records = self._recent, list[Record]()
-        for seq, (size, raw) in enumerate(payloads, first):
+        recent, used, found = self._recent, len(common.label) + _RECORD_BYTES, tuple(findings)
+        records: list[Record] = []
+        seq = self._last
+        for size, raw in payloads:
+            seq += 1
             recent[seq] = record = Record(seq, at, *common, size, raw, meta, found)
             records.append(record)
-            self._recent_bytes += len(label) + len(raw) + _RECORD_BYTES
-        self._last += len(records)
+            self._recent_bytes += used + len(raw)
+        self._last = seq
         writer.put(records)
-        self._trim(writer)
+        if len(recent) > _TRIMMED_COUNT or self._recent_bytes > RECENT_BYTES:
+            self._trim(writer)
         return records
 
     def __len__(self) -> int:
@@ -234,6 +249,7 @@ class Capture:
         writer = self._writer
         if writer is None or writer.failure is None:
             return None
+        self._trim(writer)
         written = writer.committed
         sentences = [f"Writing to the capture {self.path} stopped: {writer.failure}."]
         sentences.append(f"Records 1 to {written} were written before." if written else "No record was written before.")
@@ -268,17 +284,6 @@ class Capture:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _share(self, text: str) -> str:
-        """Return the same object for equal texts, because a stream repeats some texts in every event."""
-        shared = self._shared.get(text)
-        if shared is not None:
-            return shared
-        if len(text) <= _SHARED_LENGTH:
-            if len(self._shared) > _SHARED_TEXTS:
-                self._shared.clear()
-            self._shared[text] = text
-        return text
 
     def _trim(self, writer: Writer | None) -> None:
         """Drop the oldest recent records beyond the limits, if they are in the file or writing has failed."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
+from inspector.garbage_collection import freeze_loaded_modules
 from inspector.options import Options
 from inspector.settings_file import Stored, meaning_of
 
@@ -241,7 +242,7 @@ class Deferred:
         module, _, name = self.path.partition(":")
         gc.disable()
         function: Callable[[Invocation, Output], int] = getattr(import_module(module), name)
-        gc.enable()
+        freeze_loaded_modules()
         return function
 
     def __call__(self, invocation: Invocation, out: Output) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, usage_error
 
 OK = 0
 FAILURE = 1
@@ -26,7 +26,7 @@ _EXITS: dict[str, int] = {
 
 def usage(seen: str, hint: str = "") -> FaultError:
     """Return the error for an invalid command line."""
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+    return usage_error(seen, hint)
 
 
 def exit_code(fault: Fault) -> int:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Self
 
-from inspector.cli.errors import usage
+from inspector.cli.event_lines import event_lines
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
-from inspector.protocol.assemble import AssembledTask
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
@@ -26,7 +25,6 @@ from inspector.protocol.model import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
-from inspector.session.replay.saving import SaveError, save_answer
 from inspector.text.safe_json import dump
 
 _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
@@ -59,6 +57,16 @@ class Presenter:
             self._out.document(encode_event(event))
         else:
             self.event(event)
+
+    def show_stream(self, events: Sequence[Event | TextAppended]) -> None:
+        """Print events of a stream, with `-o json` as lines that are written at once."""
+        if self._out.json:
+            self._out.write(event_lines(events))
+            self._out.flush()
+            return
+        for event in events:
+            for update in event.updates() if isinstance(event, TextAppended) else (event,):
+                self.event(update)
 
     def event(self, event: Event) -> None:
         """Print an event of a stream or a response as fields."""
@@ -171,17 +179,3 @@ def _size(content: str) -> str:
         return f"{len(base64.b64decode(content, validate=True)):,} bytes"
     except (binascii.Error, ValueError):
         return f"{len(content):,} characters of invalid Base64"
-
-
-def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:
-    """Save every artifact in a folder and print the paths, with `-o json` on stderr; raises `FaultError`."""
-    try:
-        saved = save_answer(answer, folder)
-    except SaveError as error:
-        raise usage(str(error), "Choose another folder with --save.") from error
-    for path, note in saved:
-        (out.line_to_stderr if out.json else out.field)("Saved", str(path))
-        if note:
-            out.warn(f"{path.name}: {note}")
-    if not saved:
-        out.warn("no artifacts to save")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
 from inspector.cli.run_command import Run
@@ -26,9 +26,9 @@ _LONGEST_PAUSE = 15.0
 
 
 class Follower:
-    """Follows a call with a streamed response; `show` gets every event when it is received."""
+    """Follows a call with a streamed response; `show` gets the events that are received together."""
 
-    def __init__(self, run: Run, show: Callable[[Event], None]) -> None:
+    def __init__(self, run: Run, show: Callable[[Sequence[Event | TextAppended]], None]) -> None:
         self._run = run
         self._out = run.out
         self._show = show
@@ -55,7 +55,7 @@ class Follower:
                 fault.seen if fault else f"The stream ended, but the task is {short(now.state) or 'without a state'}."
             )
             self._out.warn(f"{cause} The task is polled instead.")
-            return await wait_for(self._run, task, self._show)
+            return await wait_for(self._run, task, lambda changed: self._show((changed,)))
         if fault is not None:
             self._out.warn(f"the task ended, but then the stream failed: {fault.seen}")
         elif exchange.ending is Ending.STOPPED and is_terminal(now.state):
@@ -67,8 +67,7 @@ class Follower:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
             async for received in answers:
-                for answer in received.updates() if isinstance(received, TextAppended) else (received,):
-                    self._take(answer)
+                self._take(received)
                 grace = self._grace(call)
                 if grace is None:
                     limit.reschedule(None)
@@ -82,26 +81,31 @@ class Follower:
             return TERMINAL_GRACE
         return INTERRUPTED_GRACE if self._is_interrupted else None
 
-    def _take(self, answer: Answer) -> None:
-        """Show an event. If a response in the stream is not an event, warn of it when another response follows.
+    def _take(self, received: Sequence[Answer | TextAppended]) -> None:
+        """Show events. If a response in the stream is not an event, warn of it when another response follows.
 
         Without another answer, the call ends with a fault, which `follow` reports.
         """
-        if self._problem:
-            self._out.warn(self._problem)
-        self._problem = ""
-        if isinstance(answer, Task | TaskStatusUpdateEvent):
-            is_old = isinstance(answer, Task) and self._starts_with_old_task
-            self._is_interrupted = is_interrupted(answer.status.state) and not is_old
-        match answer:
-            case Task() | Message() | TaskStatusUpdateEvent() | TaskArtifactUpdateEvent():
-                self._show(answer)
-            case ProtocolError():
-                self._problem = f"the stream contained an error and continued: {answer.name}: {answer.message}"
-            case Unreadable():
-                self._problem = f"an event could not be read: {answer.why}"
-            case _:
-                self._problem = f"the stream contained a {type(answer).__name__}"
+        events: list[Event | TextAppended] = []
+        for answer in received:
+            if self._problem:
+                self._show(events)
+                events = []
+                self._out.warn(self._problem)
+            self._problem = ""
+            if isinstance(answer, Task | TaskStatusUpdateEvent):
+                is_old = isinstance(answer, Task) and self._starts_with_old_task
+                self._is_interrupted = is_interrupted(answer.status.state) and not is_old
+            match answer:
+                case TextAppended() | TaskArtifactUpdateEvent() | TaskStatusUpdateEvent() | Task() | Message():
+                    events.append(answer)
+                case ProtocolError():
+                    self._problem = f"the stream contained an error and continued: {answer.name}: {answer.message}"
+                case Unreadable():
+                    self._problem = f"an event could not be read: {answer.why}"
+                case _:
+                    self._problem = f"the stream contained a {type(answer).__name__}"
+        self._show(events)
 
 
 def is_settled(state: str) -> bool:

@@ -10,15 +10,15 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TypeVar, cast
 
 from inspector.capture.private_files import CaptureError
+from inspector.capture.store import Capture
+from inspector.cli import lazy_loading
 from inspector.cli.arguments import PROGRAM, Invocation
-from inspector.cli.debug_log import Trace
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
-from inspector.cli.findings import FindingsPrinter
 from inspector.cli.output import Output
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
@@ -166,15 +166,20 @@ def unexpected(operation: str, answer: Answer) -> FaultError:
     return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "Add --debug to see the response."))
 
 
-def run(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> int:
+def run(
+    invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], *, check: bool | None = None
+) -> int:
     """Run a command in an event loop and return the exit code; raises `FaultError`.
 
-    With `--stream` or `--request`, JSON is printed as JSON Lines.
+    With `--stream` or `--request`, JSON is printed as JSON Lines. `check` is whether the rules are checked; by default,
+    they are if the options print or record findings.
     """
+    if check is None:
+        check = _needs_findings(invocation)
     given = invocation.given
     out.lines |= out.json and bool(getattr(given, "stream", False) or getattr(given, "request", None))
     try:
-        asyncio.run(_work(invocation, out, work))
+        asyncio.run(_work(invocation, out, work, check))
     except KeyboardInterrupt:
         return INTERRUPTED
     except asyncio.CancelledError:
@@ -192,11 +197,18 @@ def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Out
     return run_work
 
 
-async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]]) -> None:
+def _needs_findings(invocation: Invocation) -> bool:
+    """Return whether findings are printed, or recorded in a capture that is kept."""
+    given = vars(invocation.given)
+    printed = invocation.debug or given.get("findings") or given.get("validate")
+    return bool(printed or invocation.options.capture)
+
+
+async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], check: bool) -> None:
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
-        async with _session(path, invocation, out) as session:
+        async with _session(path, invocation, out, check) as session:
             current = Run(invocation, out, session)
             with _printers(current):
                 try:
@@ -218,10 +230,10 @@ def _printers(current: Run) -> ExitStack:
     """Print the output of `--debug` and `--findings`; with `-o json` each finding is a line."""
     stack, journal = ExitStack(), current.session.journal
     if current.invocation.debug:
-        stack.enter_context(Trace(journal, current.out))
+        stack.enter_context(lazy_loading.trace(journal, current.out))
     if getattr(current.invocation.given, "findings", False):
         current.out.lines = current.out.json
-        stack.enter_context(FindingsPrinter(journal, current.out, skip=frozenset({GET_CARD})))
+        stack.enter_context(lazy_loading.findings_printer(journal, current.out, skip=frozenset({GET_CARD})))
     return stack
 
 
@@ -241,9 +253,11 @@ def _timed_out(current: Run) -> Fault:
 
 
 @asynccontextmanager
-async def _session(path: Path, invocation: Invocation, out: Output) -> AsyncIterator[Session]:
+async def _session(path: Path, invocation: Invocation, out: Output, check: bool) -> AsyncIterator[Session]:
     try:
-        session = Session(path, settings_from(invocation.options))
+        settings = replace(settings_from(invocation.options), check=check)
+        create = partial(Capture.create, durable=invocation.options.capture is not None)
+        session = Session(path, settings, capture=create)
     except CaptureError as error:
         raise usage(str(error), "Choose another file with --capture.") from error
     out.redact = session.journal.redactor.text

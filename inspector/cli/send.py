@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
+from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
-from inspector.cli.fields import Presenter, save
+from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
 from inspector.cli.message_options import make_draft, prepare, show
 from inspector.cli.output import Output
@@ -125,7 +126,7 @@ class _Sending:
 
     async def _follow(self, call: Call) -> None:
         """Send and print every event when it is received."""
-        task = await Follower(self._run, self._presenter.show_event).follow(call)
+        task = await Follower(self._run, self._presenter.show_stream).follow(call)
         if task is None:
             if isinstance(call.exchange.answer, Message):
                 self._save(call.exchange.answer)
@@ -139,4 +140,4 @@ class _Sending:
     def _save(self, answer: AssembledTask | Task | Message) -> None:
         """Save the artifacts with `--save`."""
         if self._given.save is not None:
-            save(self._out, self._given.save, answer)
+            lazy_loading.save(self._out, self._given.save, answer)

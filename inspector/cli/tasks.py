@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
-from inspector.cli.fields import Presenter, save
+from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
 from inspector.cli.run_command import UNSUPPORTED, Run, command
+from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
 from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
@@ -39,7 +42,7 @@ async def get(current: Run) -> None:
         task = await wait_for(current, task, lambda _: None)
     Presenter.of(current).show(task)
     if given.save is not None:
-        save(current.out, given.save, task)
+        lazy_loading.save(current.out, given.save, task)
     conclude(current, task.status.state)
 
 
@@ -58,9 +61,9 @@ async def subscribe(current: Run) -> None:
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
 
-    def show(event: Event) -> None:
+    def show(events: Sequence[Event | TextAppended]) -> None:
         if given.stream:
-            presenter.show_event(event)
+            presenter.show_stream(events)
 
     try:
         task = await Follower(current, show).follow(current.session.subscribe(given.id))

@@ -74,6 +74,19 @@ Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
 """Returns the violations of a rule. A check that runs for every event may return `()` instead of a generator,
 which is slower."""
 
+Checks: TypeAlias = tuple[tuple["Rule", Check[FactsT]], ...]
+"""The rules that apply to one protocol version, each with its check."""
+
+
+def judge_with(checks: Checks[FactsT], facts: FactsT) -> list[Finding]:
+    """Check every rule; each rule reports at most 100 violations."""
+    found: list[Finding] = []
+    for rule, check in checks:
+        if violations := check(facts):
+            reported = islice(violations, _MAX_VIOLATIONS)
+            found += [Finding(rule.id, rule.severity, pointer, seen) for pointer, seen in reported]
+    return found
+
 
 @dataclass(frozen=True, slots=True)
 class CheckedRule(Generic[FactsT]):
@@ -102,7 +115,7 @@ class RuleSet(Generic[FactsT]):
         self.rules: list[CheckedRule[FactsT]] = []
         self._versions, self._passing = tuple(versions), passing or {}
         self._declared: list[Rule] = [] if declared is None else declared
-        self._of_version: dict[str, list[tuple[Rule, Check[FactsT]]]] = {}
+        self._of_version: dict[str, Checks[FactsT]] = {}
 
     def rule(
         self,
@@ -128,18 +141,16 @@ class RuleSet(Generic[FactsT]):
         return self._check(next(rule for rule in self._declared if rule.id == name))
 
     def judge(self, facts: FactsT) -> list[Finding]:
-        """Check every rule that applies to the protocol version; each rule reports at most 100 violations."""
-        found: list[Finding] = []
-        version = facts.version
+        """Check every rule that applies to the protocol version."""
+        return judge_with(self.checks_of(facts.version), facts)
+
+    def checks_of(self, version: str) -> Checks[FactsT]:
+        """Return the rules that apply to a protocol version, for `judge_with`."""
         checks = self._of_version.get(version)
         if checks is None:
             applicable = (checked for checked in self.rules if version in checked.rule.applies_to)
-            checks = self._of_version[version] = [(checked.rule, checked.check) for checked in applicable]
-        for rule, check in checks:
-            if violations := check(facts):
-                reported = islice(violations, _MAX_VIOLATIONS)
-                found += [Finding(rule.id, rule.severity, pointer, seen) for pointer, seen in reported]
-        return found
+            checks = self._of_version[version] = tuple((checked.rule, checked.check) for checked in applicable)
+        return checks
 
     def _check(self, rule: Rule) -> Callable[[Check[FactsT]], Check[FactsT]]:
         def add(check: Check[FactsT]) -> Check[FactsT]:

@@ -119,11 +119,12 @@ class AssembledArtifact:
         self.name = artifact.name or self.name
         self.description = artifact.description or self.description
         self.chunks += 1
-        self.cuts.append(len(self.text))
+        self.cuts.append(self.text.length)
         for part in artifact.parts:
-            if part.text is not None:
-                self.size += len(part.text)
-                self._add_text(part, part.text)
+            text = part.text
+            if text is not None:
+                self.size += len(text)
+                self._add_text(part, text)
             else:
                 self.size += len(part.raw or "") * 3 // 4
                 self.parts.append(part)
@@ -139,7 +140,7 @@ class AssembledArtifact:
         self._end_text(like.parts[0], start)
 
     def _add_text(self, part: Part, text: str) -> None:
-        start = len(self.text)
+        start = self.text.length
         self.text.append(text)
         if part.metadata is not None or part.model_extra:
             self.parts.append(part)  # a `TextRun` has no metadata
@@ -149,10 +150,10 @@ class AssembledArtifact:
     def _end_text(self, part: Part, start: int) -> None:
         """Extend the preceding `TextRun` by the text that begins at `start`, or add a new `TextRun` for it."""
         last = self.parts[-1] if self.parts else None
-        if isinstance(last, TextRun) and (last.media_type, last.filename) == (part.media_type, part.filename):
-            last.end = len(self.text)
+        if isinstance(last, TextRun) and last.media_type == part.media_type and last.filename == part.filename:
+            last.end = self.text.length
         else:
-            self.parts.append(TextRun(start, len(self.text), part.media_type, part.filename))
+            self.parts.append(TextRun(start, self.text.length, part.media_type, part.filename))
 
 
 @dataclass(slots=True)
@@ -262,7 +263,8 @@ class AssembledTask:
             self._artifact_of(artifact).append_texts(artifact, event.texts)
             return
         self.events += 1
-        self.context_id = self.context_id or event.context_id or ""
+        if not self.context_id:
+            self.context_id = event.context_id or ""
         match event:
             case TaskArtifactUpdateEvent():
                 self._artifact(event)
@@ -301,7 +303,8 @@ class AssembledTask:
             artifact.extend(event.artifact)
         else:
             artifact.replace(event.artifact)
-        artifact.closed = artifact.closed or bool(event.last_chunk)
+        if event.last_chunk:
+            artifact.closed = True
 
     def _artifact_of(self, artifact: Artifact) -> AssembledArtifact:
         known = self.artifacts.get(artifact.artifact_id)

@@ -226,3 +226,8 @@ class FaultError(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.sentence())
         self.fault = fault
+
+
+def usage_error(seen: str, hint: str = "") -> FaultError:
+    """Return an error that the user can correct."""
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -69,12 +69,13 @@ def read(model: type[ModelT], value: Json, change: Callable[[Json], Json] | None
     A null is read as a missing member if the model does not allow null: many libraries write missing members as null.
     """
     changed = value if change is None else change(value)
+    validate = model.__pydantic_validator__.validate_python  # `model_validate` without a call for each event
     try:
-        return model.model_validate(changed, by_alias=True, by_name=False)
+        return cast(ModelT, validate(changed, by_alias=True, by_name=False))
     except ValidationError:
         pass
     try:
-        return model.model_validate(_without_nulls(model, changed), by_alias=True, by_name=False)
+        return cast(ModelT, validate(_without_nulls(model, changed), by_alias=True, by_name=False))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = "".join(f"/{step}" for step in first["loc"])

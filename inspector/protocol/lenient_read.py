@@ -46,7 +46,7 @@ def read_lenient(model: type[WireT], value: Json, change: Callable[[Json], Json]
     `essential` cannot be left out: without it, the object that contains it is unreadable.
     """
     strict = read(model, value, change)
-    if not isinstance(strict, Unreadable):
+    if isinstance(strict, model):
         return strict
     readable = _object(model, value if change is None else change(value))
     lenient = strict if readable is _NOTHING else read(model, readable)

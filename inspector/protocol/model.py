@@ -50,12 +50,17 @@ class Wire(BaseModel):
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
+        ser_json_inf_nan="constants",
         protected_namespaces=(),
     )
 
     def to_json(self) -> dict[str, Json]:
         """Return the members that were set, including unknown members, with their names in JSON."""
         return self.model_dump(by_alias=True, exclude_unset=True)
+
+    def dump_json(self) -> bytes:
+        """Return the members of `to_json` as JSON text; infinity is `Infinity`, which is not JSON."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_unset=True)
 
     def with_values(self, values: Mapping[str, Json]) -> Self:
         """Return a copy with other values for members that are set, without validation.
@@ -136,6 +141,11 @@ class Task(Wire):
     artifacts: Items[Artifact] | None = None
     history: Items[Message] | None = None
     metadata: dict[str, Json] | None = None
+
+    @property
+    def task_id(self) -> str:
+        """Return the id, under the name that it has in the other events."""
+        return self.id
 
 
 class TaskStatusUpdateEvent(Wire):

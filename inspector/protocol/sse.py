@@ -16,6 +16,7 @@ COMMENTS = 100
 """How many comments, and how many unknown lines, a frame lists; `Frame.raw` contains all of them."""
 
 _BOM = b"\xef\xbb\xbf"
+_DATA = b"data: "
 _LINE_ENDS = (b"\n", b"\r\n", b"\r")
 _LOOSE_LINES = 512
 _IGNORED_BYTES = 200
@@ -110,6 +111,12 @@ class Decoder:
 
 def _frame(joined: list[bytes], loose: list[bytes], *, first: bool) -> Frame | None:
     """Return the frame of a block; None for a byte order mark alone, which then belongs to the next block."""
+    if len(loose) == 2 and loose[0].startswith(_DATA) and not joined and not first:  # nearly all blocks
+        return Frame(loose[0] + loose[1], loose[0][len(_DATA) :].rstrip(b"\r\n"))
+    return _any_frame(joined, loose, first=first)
+
+
+def _any_frame(joined: list[bytes], loose: list[bytes], *, first: bool) -> Frame | None:
     data: bytes | bytearray | None = None
     comments: list[str] = []
     ignored: list[str] = []

@@ -9,16 +9,16 @@ _BLOCK = 64 * 1024
 
 
 class TextBuffer:
-    """An append-only text; a part of it can be read without joining the whole text."""
+    """An append-only text of `length` characters; a part of it can be read without joining the whole text."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._ends: list[int] = []
         self._tail: list[str] = []
-        self._length = 0
+        self.length = 0
 
     def __len__(self) -> int:
-        return self._length
+        return self.length
 
     def __str__(self) -> str:
         return self.after(0)
@@ -28,10 +28,10 @@ class TextBuffer:
         if not text:
             return  # empty texts never fill a block, so they would accumulate
         self._tail.append(text)
-        self._length += len(text)
-        if self._length - (self._ends[-1] if self._ends else 0) >= _BLOCK:
+        self.length += len(text)
+        if self.length - (self._ends[-1] if self._ends else 0) >= _BLOCK:
             self._blocks.append("".join(self._tail))
-            self._ends.append(self._length)
+            self._ends.append(self.length)
             self._tail.clear()
 
     def after(self, position: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -14,10 +15,7 @@ from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, W
 from inspector.protocol.errors import BY_NAME, Fault, FaultCode, ProtocolError, Whose
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.compose.checks import MessageWarning
 from inspector.session.exchange import UNANSWERED, Exchange
-from inspector.session.push.service import PushService
-from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
@@ -25,6 +23,11 @@ from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Ending, Head, Observation, Sent
 from inspector.wire.client.upload import Upload
 from inspector.wire.discovery import REDIRECTS
+
+if TYPE_CHECKING:  # most commands use neither
+    from inspector.session.compose.checks import MessageWarning
+    from inspector.session.push.service import PushService
+    from inspector.session.push.webhook_registration import WebhookRegistration
 
 _HINTS = {
     "VersionNotSupportedError": "Use another protocol version: --a2a-version 0.3 or 1.0.",
@@ -50,8 +53,9 @@ _INVALID = "InvalidAgentResponseError"
 class Call:
     """A request to send: iterate over it to send it, then read `exchange` and `fault`.
 
-    `wire` is the request without credentials, `webhook` the webhook that it registers. If `raw`, credentials do not
-    replace headers of `wire`. `upload` counts the bytes of the body that were sent.
+    `wire` is the request without credentials, `webhook` the webhook that it registers. `push` returns the push service,
+    None if the session has not used it. If `raw`, credentials do not replace headers of `wire`.
+    `upload` counts the bytes of the body that were sent.
     """
 
     exchange: Exchange
@@ -60,7 +64,7 @@ class Call:
     http: Client
     grpc: GrpcClient
     credentials: Credentials
-    push: PushService
+    push: Callable[[], PushService | None]
     webhook: WebhookRegistration | None = None
     warnings: tuple[MessageWarning, ...] = ()
     raw: bool = False
@@ -95,23 +99,28 @@ class Call:
         self.upload = Upload(wire.length)
         return self.http.exchange(wire, self.upload)
 
-    async def __aiter__(self) -> AsyncGenerator[Answer | TextAppended, None]:
-        """Send the request and yield each answer once it is recorded; closing the iterator ends the call."""
-        exchange, webhook = self.exchange, self.webhook
-        if webhook is not None:
-            self.push.confirm(webhook)
+    async def __aiter__(self) -> AsyncGenerator[Sequence[Answer | TextAppended], None]:
+        """Send the request and yield the answers that arrive together once they are recorded.
+
+        Closing the iterator ends the call.
+        """
+        exchange, webhook, push = self.exchange, self.webhook, self.push()
+        if webhook is not None and push is not None:
+            push.confirm(webhook)
         try:
             async with aclosing(self._observe()) as seen:
                 async for observation in seen:
                     exchange.take(observation)
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
-                    for said in tuple(exchange.said):
-                        yield said
+                    if exchange.said:
+                        yield tuple(exchange.said)
                     exchange.journal.notify()  # called last, so that findings are printed after their events
         finally:
             exchange.stop(time.time())
-            self.push.registrations.update(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
+            push = self.push()
+            if push is not None:
+                push.registrations.update(self.request, exchange.answer, self.fault, webhook, exchange.task_id)
             exchange.journal.notify()
 
     async def finish(self) -> Fault | None:

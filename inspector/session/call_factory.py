@@ -3,37 +3,44 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from inspector.capture.records import Kind, Record
-from inspector.protocol.bindings.base import GrpcRequest, WireRequest
-from inspector.protocol.bindings.registry import BINDINGS
+from inspector.capture.records import Record
+from inspector.protocol.bindings.base import WireRequest
+from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Request
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
+from inspector.session import lazy_loading
 from inspector.session.call import Call
-from inspector.session.compose.build import compose
-from inspector.session.compose.checks import check_message
-from inspector.session.compose.draft import Draft
-from inspector.session.compose.raw_request import RAW_REQUEST, raw_context, read_request, usage_error
 from inspector.session.connection import Target, not_offered
 from inspector.session.exchange import CallContext, Exchange
-from inspector.session.exporters import curl
 from inspector.session.journal import Journal
-from inspector.session.push.service import PushService
-from inspector.session.push.webhook_registration import WebhookRegistration
-from inspector.session.replay.translate import sent_message
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 
+if TYPE_CHECKING:  # features that are loaded on first use
+    from inspector.session.compose.checks import MessageWarning
+    from inspector.session.compose.draft import Draft
+    from inspector.session.push.service import PushService
+    from inspector.session.push.webhook_registration import WebhookRegistration
+
 
 class CallFactory:
-    """Makes calls with the clients of a session."""
+    """Makes calls with the clients of a session; `push` returns the push service, None if it was not used."""
 
-    def __init__(self, journal: Journal, tasks: TaskFold, client: Client, grpc: GrpcClient, push: PushService) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        tasks: TaskFold,
+        client: Client,
+        grpc: GrpcClient,
+        push: Callable[[], PushService | None],
+    ) -> None:
         self._journal = journal
         self._tasks = tasks
         self._client = client
@@ -42,39 +49,32 @@ class CallFactory:
 
     def message(self, draft: Draft, target: Target, *, stream: bool, keep_warnings: bool) -> Call:
         """Prepare a message, with a webhook if push is on; raises `FaultError`."""
-        choice, push = target.choice, self._push
-        webhook = push.plan(draft.message_id, draft.task_id, choice.dialect.version) if push.on else None
+        choice, push = target.choice, self._push()
+        webhook = push.plan(draft.message_id, draft.task_id, choice.dialect.version) if push and push.on else None
         config = webhook.config if webhook else None
-        composed = compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
+        composed = lazy_loading.compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
         composed.check()
         request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
         about = draft.task_id, draft.context_id, draft.label
         context = _context(choice, operation, request, draft.request_id, *about)
         wire = composed.encode(target.url, choice, operation)
-        card, tasks = target.card, self._tasks
-        warnings = check_message(request, stream=stream, choice=choice, card=card, tasks=tasks) if card else ()
+        warnings: tuple[MessageWarning, ...] = ()
+        if target.card is not None:
+            card, tasks = target.card, self._tasks
+            warnings = lazy_loading.check_message(request, stream=stream, choice=choice, card=card, tasks=tasks)
         if keep_warnings:
             context = replace(context, knowing=tuple(warning.words for warning in warnings))
         return self._call(context, request, wire, target.credentials, webhook=webhook, warnings=warnings)
 
     def raw(self, text: str, like: Call, credentials: Credentials) -> Call:
         """Prepare a raw request, whose response is read like that to the call `like`; raises `FaultError`."""
-        wire = read_request(text, like.wire, like.exchange.call)
-        context = raw_context(wire, like.exchange.call)
+        wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.call)
         return self._call(context, like.request, wire, credentials, webhook=like.webhook, raw=True)
 
     def again(self, sent: Record, target: Target) -> Call:
         """Prepare the message of a recorded request as a new message; raises `FaultError`."""
-        if RAW_REQUEST in sent.meta.get("deliberate", ()):
-            seen = f"Record #{sent.seq} is a raw request, which cannot be sent again as a message."
-            raise usage_error(seen, "Press C in the details to copy it as a curl command.")
-        earlier = sent_message(sent)
-        if earlier is None:
-            seen = f"Record #{sent.seq} does not contain a message that can be sent again."
-            raise usage_error(seen, "Select a sent message or its response.")
-        message = earlier.message.model_copy(update={"message_id": str(uuid.uuid4())})
-        request = earlier.model_copy(update={"message": message})
-        about = message.task_id or "", message.context_id or "", sent.label
+        request = lazy_loading.message_to_resend(sent)
+        about = request.message.task_id or "", request.message.context_id or "", sent.label
         return self.operation(Operation(sent.operation), request, target, *about)
 
     def operation(
@@ -95,16 +95,6 @@ class CallFactory:
         context = _context(choice, operation, request, request_id, task_id, context_id, label)
         wire = choice.binding.encode(target.url, choice.dialect, operation, request, request_id)
         return self._call(context, request, wire, target.credentials, webhook=webhook)
-
-    def curl(self, request: Record, credentials: Credentials) -> str:
-        """Return a recorded request as a curl command with credentials; raises `FaultError`."""
-        binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
-        if request.kind is not Kind.REQUEST or binding is None:
-            raise usage_error("This record has no request that can be copied as curl.", "Select a request.")
-        wire = curl.recorded(request, binding)
-        if isinstance(wire, GrpcRequest):
-            return curl.write(credentials.sign_call(wire, keep_headers=True))
-        return curl.write(credentials.sign(wire, keep_headers=True))
 
     def _call(
         self, context: CallContext, request: Request, wire: WireRequest, credentials: Credentials, **members: Any

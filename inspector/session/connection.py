@@ -12,9 +12,7 @@ from urllib.parse import parse_qsl, unquote, urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
-from inspector.findings.card.facts import Served
 from inspector.findings.finding import Finding
-from inspector.findings.lint import lint
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
@@ -129,18 +127,13 @@ class CardFetch(DocumentFetch):
         self.findings = records[0].findings
         return records
 
-    @property
-    def served(self) -> Served:
-        """Return the URL and the headers of the response."""
-        headers = self.head.headers if self.head else ()
-        return Served(self.url, {name.lower(): value for name, value in headers})
-
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
         """Lint a card, or JSON at a URL that is only for a card, but not an error page."""
         is_ok = self.head is not None and self.head.status == HTTPStatus.OK
         is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
         is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
-        return lint(raw, self.served).findings if is_card or is_meant else ()
+        headers = self.head.headers if self.head else ()
+        return self.journal.checker.lint(raw, self.url, headers) if is_card or is_meant else ()
 
 
 async def fetch_card(
@@ -229,7 +222,7 @@ def read_card_file(journal: Journal, reference: str, before: Connection | None =
     if path is None:
         return None
     found, at = discovery.read_file(path), time.time()
-    findings, label = lint(found.raw).findings, f"the card of {reference}"
+    findings, label = journal.checker.lint(found.raw), f"the card of {reference}"
     payload = len(found.raw), journal.redactor.body(found.raw)
     journal.append(Kind.NOTE, at, event="card", label=label, payloads=[payload], findings=findings)
     if before is not None:

@@ -7,22 +7,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import httpx
-from httpx_sse import EventSource, SSEError
-
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Common, Kind, Record
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import CallFacts
-from inspector.findings.stream.judge import StreamJudge
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.lifecycle import INTERRUPTED, short
-from inspector.protocol.model import Artifact, Event, Json, TaskArtifactUpdateEvent, Unreadable
+from inspector.protocol.model import Artifact, Event, Json, Unreadable
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, event_pointer, result_pointer, with_revision
+from inspector.session.payload import describe, event_in, result_pointer
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -51,17 +47,17 @@ class Exchange(Recorder):
     tasks: TaskFold
     said: list[Answer | TextAppended] = field(default_factory=list, init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
-    _described: tuple[Answer | None, dict[str, Any]] = field(default=(None, {}), init=False)
+    _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
-    _judge: StreamJudge = field(init=False)
+    _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
         self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
-        self._judge = StreamJudge(self.call, self._order_of, _label_of, read_with_httpx_sse)
+        self._judge = self.journal.checker.observer(self.call, self._order_of, _label_of)
 
     @property
     def task_id(self) -> str:
@@ -146,27 +142,18 @@ class Exchange(Recorder):
         """Append an event or a response, then fold it into its task."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:  # the chunks of a streamed text share one description
-            self._described = update, self._members(update)
+            self._described = update, self._describe(kind, update)
         payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
-        records = self.journal.append(kind, at, payloads=payloads, findings=findings, **self._described[1])
+        records = self.journal.add(self._described[1], at, payloads, findings=findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records
 
-    def _members(self, said: Answer) -> dict[str, Any]:
+    def _describe(self, kind: Kind, said: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
-        event, task, context, state, label = describe(said)
-        if isinstance(said, TaskArtifactUpdateEvent):
-            label = with_revision(said, self._called(said.artifact))
-        return {
-            "exchange": self.number,
-            "operation": self.operation,
-            "event": event,
-            "task": task or self.task_id or self.call.task_id,
-            "context": context,
-            "state": state,
-            "label": label,
-        }
+        event, task, context, state, label = describe(said, self._called)
+        task = task or self.task_id or self.call.task_id
+        return Common(kind, self.number, self.operation, event, task, context, state, label)
 
     def _read(self, data: bytes) -> tuple[Json, Answer]:
         """Read the data of a frame, as JSON and as an event."""
@@ -197,9 +184,9 @@ class Exchange(Recorder):
     def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> list[Record]:
         """Append an event of a stream (with `frame`) or a response, with its findings."""
         self._newest = answer
-        where = event_pointer(value, answer) if isinstance(answer, EVENTS) else result_pointer(value)
+        place = event_in(value, answer) if isinstance(answer, EVENTS) else (result_pointer(value), None)
         data = raw if frame is None else frame.data or b""
-        findings = self._judge.feed(answer, value, data, at, where, frame)
+        findings = self._judge.feed(answer, value, data, at, place, frame)
         if frame is None:
             return self._append(Kind.BODY, at, answer, (Frame(raw, None),), findings)
         return self._append(Kind.FRAME, at, answer, (frame,), findings)
@@ -219,15 +206,6 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
-
-
-def read_with_httpx_sse(raw: bytes) -> list[tuple[str, str]]:
-    """Return the name and the data of each event as read by httpx-sse, which many Python clients use."""
-    response = httpx.Response(200, headers={"Content-Type": "text/event-stream"}, content=raw)
-    try:
-        return [(event.event, event.data) for event in EventSource(response).iter_sse()]
-    except SSEError:
-        return []
 
 
 def _label_of(event: Event) -> str:

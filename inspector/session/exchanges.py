@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import FRAME, REQUEST, Kind, Record
 
 SLICES = 32
 """The largest number of time slices."""
@@ -31,20 +31,24 @@ class ArrivalHistogram:
     gap_ended: float = 0.0
     width: float = _NARROWEST
     slices: list[int] = field(default_factory=lambda: [0] * SLICES)
+    _place: int = 0
 
     def add(self, at: float, count: int = 1) -> None:
         """Count events that arrived at the same time."""
         if at != self.last:
-            if not self.first:
-                self.first = at
-            elif at - self.last > self.gap:
-                self.gap, self.gap_ended = at - self.last, at
-            self.last = at
-        place = int((at - self.began) / self.width)
-        if place >= SLICES:
+            self._move_to(at)
+        self.slices[self._place] += count
+
+    def _move_to(self, at: float) -> None:
+        if not self.first:
+            self.first = at
+        elif at - self.last > self.gap:
+            self.gap, self.gap_ended = at - self.last, at
+        self.last = at
+        self._place = int((at - self.began) / self.width)
+        if self._place >= SLICES:
             self.slices, self.width = self._wide_enough(at)
-            place = int((at - self.began) / self.width)
-        self.slices[place] += count
+            self._place = int((at - self.began) / self.width)
 
     def _wide_enough(self, at: float) -> tuple[list[int], float]:
         slices, width = self.slices, self.width
@@ -123,29 +127,39 @@ class Exchanges:
     def offer(self, records: Sequence[Record]) -> None:
         """Add the next records, which are alike (see `Subscriber`), to the summary of their exchange."""
         first, last, count = records[0], records[-1], len(records)
-        if first.kind is Kind.REQUEST and first.exchange == first.seq:
-            self._by_number[first.seq] = ExchangeSummary(
-                first.seq,
-                first.at,
-                first.operation,
-                str(first.meta["method"]),
-                str(first.meta["url"]),
-                first.task,
-                sent=first.size,
-            )
-            self._open += 1
+        if first.kind is REQUEST and first.exchange == first.seq:
+            self._add_request(first)
         summary = self._by_number.get(first.exchange)
         if summary is None:
             return
         summary.last_at, summary.last_seq = last.at, last.seq
-        summary.findings += len(first.findings) * count
-        summary.task = summary.task or first.task
+        if first.findings:
+            summary.findings += len(first.findings) * count
+        if not summary.task:
+            summary.task = first.task
+        if first.kind is FRAME:
+            if not summary.stream_task:
+                summary.stream_task = first.task
+            summary.events += count
+            summary.received += sum([record.size for record in records]) if count > 1 else first.size
+            _add_arrivals(summary, records)
+        else:
+            self._add_other(summary, first, count)
+
+    def _add_request(self, request: Record) -> None:
+        self._by_number[request.seq] = ExchangeSummary(
+            request.seq,
+            request.at,
+            request.operation,
+            str(request.meta["method"]),
+            str(request.meta["url"]),
+            request.task,
+            sent=request.size,
+        )
+        self._open += 1
+
+    def _add_other(self, summary: ExchangeSummary, first: Record, count: int) -> None:
         match first.kind:
-            case Kind.FRAME:
-                summary.stream_task = summary.stream_task or first.task
-                summary.events += count
-                summary.received += sum([record.size for record in records])
-                _add_arrivals(summary, records)
             case Kind.BODY:
                 summary.events += count
                 summary.received += first.size
@@ -174,7 +188,7 @@ def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:
         summary.pulse = ArrivalHistogram(summary.at)
     began, first = summary.at, records[0].at
     if first == records[-1].at:
-        summary.pulse.add(max(first, began), len(records))
+        summary.pulse.add(first if first > began else began, len(records))
         return
     for at, together in groupby(records, attrgetter("at")):
         summary.pulse.add(max(at, began), len(list(together)))  # in a capture of another program, times may decrease

@@ -49,16 +49,9 @@ class FrameReader(Generic[SaidT]):
         """
         position = 0
         while position < len(frames):
-            texts = list[str]()
-            if self._like is not None:
-                for frame in frames[position:]:
-                    text = self._text_in(frame)
-                    if not text or not (texts or repeats()):
-                        break
-                    texts.append(text)
-            if self._like is not None and texts:
+            if self._like is not None and (texts := self._texts_in(frames[position:], repeats)):
                 first, position = position, position + len(texts)
-                yield FrameEvent(frames[first:position], TextAppended(self._like, tuple(texts)))
+                yield FrameEvent(frames[first:position], TextAppended(self._like, texts))
             else:
                 yield self._read_one(frames[position])
                 position += 1
@@ -67,18 +60,37 @@ class FrameReader(Generic[SaidT]):
         if frame.data is None:
             return FrameEvent((frame,), None)
         value, said = self._decode(frame.data)
-        update = said if isinstance(said, TaskArtifactUpdateEvent) else None
-        text = _only_text(update.artifact) if update and update.append else ""
-        artifact = update.artifact.artifact_id if update else ""
-        repeated = bool(text) and text != self._text and text == self._text_in(frame)
-        self._like = update if repeated else None
-        if not repeated:
+        self._like = None
+        if isinstance(said, TaskArtifactUpdateEvent):
+            self._learn(frame, frame.data, said)
+        else:
+            self._before, self._text, self._artifact = b"", "", ""
+        return FrameEvent((frame,), said, value)
+
+    def _learn(self, frame: Frame, data: bytes, update: TaskArtifactUpdateEvent) -> None:
+        """Compare an update with the update before it: if only the text differs, the next one may be similar, too."""
+        artifact = update.artifact.artifact_id
+        if self._artifact and artifact != self._artifact:
             # If the chunks of two artifacts alternate, consecutive chunks differ in more than their texts.
-            same = bool(text) and self._artifact in ("", artifact)
-            self._before, self._behind = _around(text, frame.data) if same else (b"", b"")
+            self._before, self._text, self._artifact = b"", "", artifact
+            return
+        text = _only_text(update.artifact) if update.append else ""
+        if text and text != self._text and text == self._text_in(frame):
+            self._like = update
+        else:
+            self._before, self._behind = _around(text, data) if text else (b"", b"")
             self._event = frame.event
         self._text, self._artifact = text, artifact
-        return FrameEvent((frame,), said, value)
+
+    def _texts_in(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> tuple[str, ...]:
+        """Return the texts of the next frames, as far as they differ from the previous frame only in their text."""
+        texts: list[str] = []
+        for frame in frames:
+            text = self._text_in(frame)
+            if not text or not (texts or repeats()):
+                break
+            texts.append(text)
+        return tuple(texts)
 
     def _text_in(self, frame: Frame) -> str:
         """Return the text of a frame that differs from the previous frame only in this text, else `""`."""

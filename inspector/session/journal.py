@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
 from inspector.protocol.operations import Operation
+from inspector.session.checker import Checker
 from inspector.session.exchanges import Exchanges
 
 _PAGE = 1000
@@ -23,9 +24,8 @@ _SENDS_BACK = 100
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
 
-_Words: TypeAlias = tuple[str, str, str, str]
-"""The task, the context, the state and the label of a record."""
-_NO_WORDS: _Words = ("", "", "", "")
+_MASKED_COUNT = 1_000
+"""For how many different records the masked texts are cached: the events of a stream repeat the same texts."""
 
 Subscriber: TypeAlias = Callable[[Sequence[Record]], None]
 """A function that is called with the next records, which are alike: they differ only in number, time, size and bytes.
@@ -39,49 +39,48 @@ class Journal:
 
     `found` has the numbers of the records with findings, by rule; `running` the functions that end running exchanges;
     `sends` the number and the time of each request that sends or subscribes; `last_seq` is the number of the last
-    record that the subscribers received.
+    record that the subscribers received; `checker` returns the findings about the records.
     """
 
-    def __init__(self, capture: Capture, redactor: Redactor) -> None:
+    def __init__(self, capture: Capture, redactor: Redactor, checker: Checker | None = None) -> None:
         self.capture = capture
         self.redactor = redactor
+        self.checker = checker or Checker()
         self.found: dict[str, list[int]] = {}
         self.exchanges = Exchanges()
         self.running: dict[int, Callable[[float], None]] = {}
         self.sends: list[tuple[int, float]] = []
         self.last_seq = 0
         self._subscribers: list[Subscriber] = []
-        self._masked_last: tuple[_Words, int, _Words] = (_NO_WORDS, 0, _NO_WORDS)
+        self._masked: dict[Common, Common] = {}
+        self._masked_secrets = 0
 
     def append(
         self,
         kind: Kind,
         at: float,
         *,
-        task: str = "",
-        context: str = "",
-        state: str = "",
-        label: str = "",
+        payloads: Sequence[Payload] = EMPTY,
+        meta: Mapping[str, Any] = NOTHING,
         findings: Sequence[Finding] = (),
-        **members: Any,
+        **common: Any,
     ) -> list[Record]:
-        """Append a record for each of the `payloads`; `members` are those of `Capture.append`."""
-        words = task, context, state, label
-        if (words, self.redactor.known) != self._masked_last[
-            :2
-        ]:  # the events of a stream repeat the same words: mask them once
-            self._masked_last = words, self.redactor.known, self._mask_words(words)
-        task, context, state, label = self._masked_last[2]
-        records = self.capture.append(
-            kind,
-            at,
-            task=task,
-            context=context,
-            state=state,
-            label=label,
-            findings=self._masked(findings) if findings else (),
-            **members,
-        )
+        """Append a record for each payload, as `add` does; `common` are members of `Common`."""
+        return self.add(Common(kind, **common), at, payloads, meta, findings)
+
+    def add(
+        self,
+        common: Common,
+        at: float,
+        payloads: Sequence[Payload] = EMPTY,
+        meta: Mapping[str, Any] = NOTHING,
+        findings: Sequence[Finding] = (),
+    ) -> list[Record]:
+        """Mask the texts and findings of records, append them like `Capture.add`, and pass them to subscribers."""
+        masked = self._masked.get(common) if self._masked_secrets == self.redactor.known else None
+        if masked is None:
+            masked = self._mask(common)
+        records = self.capture.add(masked, at, payloads, meta, self._mask_findings(findings) if findings else ())
         self._offer(records)
         return records
 
@@ -92,7 +91,7 @@ class Journal:
 
     def _offer(self, records: Sequence[Record]) -> None:
         first = records[0]
-        if first.kind is Kind.REQUEST and first.operation in _SENDS:
+        if first.kind is REQUEST and first.operation in _SENDS:
             self.sends += [(record.seq, record.at) for record in records]
         for finding in first.findings:
             self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
@@ -101,11 +100,22 @@ class Journal:
             subscriber(records)
         self.last_seq = records[-1].seq
 
-    def _mask_words(self, words: _Words) -> _Words:
-        task, context, state, label = (self.redactor.text(word) for word in words)
-        return task, context, state, label[:LABEL_LENGTH]  # mask first: a cut through a secret would leave a part of it
+    def _mask(self, common: Common) -> Common:
+        text = self.redactor.text  # caches short texts, so that equal texts in several records are one object
+        masked = common._replace(
+            task=text(common.task),
+            context=text(common.context),
+            state=text(common.state),
+            label=text(common.label)[:LABEL_LENGTH],  # mask first: a cut through a secret would leave a part of it
+        )
+        if self._masked_secrets != self.redactor.known or len(self._masked) >= _MASKED_COUNT:
+            self._masked.clear()
+            self._masked_secrets = self.redactor.known
+        if len(common.label) <= LABEL_LENGTH:  # limits the use of memory
+            self._masked[common] = masked
+        return masked
 
-    def _masked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def _mask_findings(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)
 
     def send_of(self, record: Record) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import binascii
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import TextAppended
@@ -17,6 +17,7 @@ from inspector.protocol.dialects.v1_1 import revision_of
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import (
+    Artifact,
     Event,
     Json,
     Message,
@@ -78,10 +79,16 @@ def _status(record: Record) -> bytes:
 
 def event_pointer(value: Json, event: Event) -> str:
     """Return the JSON pointer of an event in a payload, such as `/result/statusUpdate`; `""` for the whole payload."""
-    pointer = result_pointer(value)
-    value = value["result"] if pointer else value
+    return event_in(value, event)[0]
+
+
+def event_in(value: Json, event: Event) -> tuple[str, Json]:
+    """Return the JSON pointer of an event in a payload, and its JSON."""
+    pointer, inner = ("/result", value["result"]) if result_pointer(value) else ("", value)
     wrapper = _WRAPPERS[type(event)]
-    return f"{pointer}/{wrapper}" if isinstance(value, dict) and wrapper in value else pointer
+    if isinstance(inner, dict) and wrapper in inner:
+        return f"{pointer}/{wrapper}", inner[wrapper]
+    return pointer, inner
 
 
 def result_pointer(value: Json) -> str:
@@ -89,14 +96,24 @@ def result_pointer(value: Json) -> str:
     return "/result" if isinstance(value, dict) and "result" in value else ""
 
 
-def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
-    """Return the words for the record of a payload: event, task, context, state and label."""
+def name_of(artifact: Artifact) -> str:
+    """Return the name of an artifact, or else its id."""
+    return artifact.name or artifact.artifact_id
+
+
+def describe(
+    answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of
+) -> tuple[str, str, str, str, str]:
+    """Return the words for the record of a payload: event, task, context, state and label.
+
+    `called` returns the name of an artifact.
+    """
     match answer:
-        case TextAppended():
-            return describe(answer.like)
         case TaskArtifactUpdateEvent():
-            name = answer.artifact.name or answer.artifact.artifact_id
-            return "artifact", answer.task_id, answer.context_id or "", "", with_revision(answer, name)
+            label = with_revision(answer, called(answer.artifact))
+            return "artifact", answer.task_id, answer.context_id or "", "", label
+        case TextAppended():
+            return describe(answer.like, called)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
             label = with_revision(answer, text_of(answer.status.message))
@@ -114,5 +131,5 @@ def describe(answer: Answer | TextAppended) -> tuple[str, str, str, str, str]:
 
 def with_revision(event: Event, label: str) -> str:
     """Add the revision of the task to a label, if the event has one."""
-    revision = revision_of(event)
+    revision = revision_of(event) if event.model_extra else 0
     return f"{label} · revision {revision}".removeprefix(" · ") if revision else label

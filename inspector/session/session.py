@@ -26,8 +26,9 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import key_place
 from inspector.protocol.selection import Choice, options, select
+from inspector.session import lazy_loading
 from inspector.session.bookmarks import Bookmarks
-from inspector.session.card.changes import CardHistory
+from inspector.session.checker import Checker
 from inspector.session.connection import (
     Connection,
     Target,
@@ -40,7 +41,6 @@ from inspector.session.connection import (
 )
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
-from inspector.session.push.service import PushService
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.credentials import origin, split_userinfo
@@ -48,17 +48,19 @@ from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call
     from inspector.session.call_factory import CallFactory
+    from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
+    from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
 
 class Session:
     """A session with one agent: it makes calls, receives webhook deliveries and records both in its capture.
 
-    `connection` is None until `connect` has found a card; `history` has the versions of the card.
+    `connection` is None until `connect` has found a card.
     """
 
     recorded = False
@@ -73,26 +75,40 @@ class Session:
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
         redactor.add(self.settings.api_key)
-        self.journal = Journal(capture(path), redactor)
+        self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
         self.credentials = self.settings.credentials()
         self.connection: Connection | None = None
-        self.history = CardHistory()
-        self.push = PushService(
+
+    @cached_property
+    def history(self) -> CardHistory:
+        """Return the versions of the card."""
+        return lazy_loading.card_history()
+
+    @cached_property
+    def push(self) -> PushService:
+        """Return the push service, which is made on first use."""
+        settings = self.settings
+        return lazy_loading.push_service(
             self.journal,
             self.tasks,
-            host=self.settings.receiver_host,
-            port=self.settings.receiver_port,
-            public_url=self.settings.public_url,
-            tls=self.settings.receiver_tls,
+            host=settings.receiver_host,
+            port=settings.receiver_port,
+            public_url=settings.public_url,
+            tls=settings.receiver_tls,
         )
+
+    def _used_push(self) -> PushService | None:
+        """Return the push service, None if it was not used."""
+        return self.push if "push" in vars(self) else None
 
     async def close(self) -> None:
         """Stop the receiver, end running exchanges, close every connection and complete the capture."""
-        await self.push.close()
+        if push := self._used_push():
+            await push.close()
         for stop in tuple(self.journal.running.values()):
             stop(time.time())
         await self.client.aclose()
@@ -275,10 +291,10 @@ class Session:
 
     @cached_property
     def _calls(self) -> CallFactory:
-        """The factory of calls, loaded with the first call: a session that only connects starts 20 ms earlier."""
-        from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - see above
+        """The factory of calls, which is loaded with the first call."""
+        from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self.push)
+        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""
@@ -299,4 +315,4 @@ class Session:
 
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
-        return self._calls.curl(self.journal.request_of(record), self.credentials)
+        return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from inspector.options import Options
+from inspector.session import lazy_loading
 from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
 from inspector.wire.client.http import Limits
 from inspector.wire.discovery import normalise
-from inspector.wire.receiver.listen_address import tls_context
 
 _PLAIN_HEADERS = frozenset(
     {
@@ -31,7 +31,10 @@ _PLAIN_HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of a session; the card defines where the `api_key` is sent."""
+    """The settings of a session; the card defines where the `api_key` is sent.
+
+    With `check`, the rules are checked for everything that the agent sends.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key: str = field(default="", repr=False)
@@ -44,6 +47,7 @@ class Settings:
     public_url: str | None = None
     receiver_tls: ssl.SSLContext | None = None
     limits: Limits = field(default_factory=Limits)
+    check: bool = True
 
     @property
     def secret_headers(self) -> dict[str, str]:
@@ -70,6 +74,7 @@ def settings_from(options: Options) -> Settings:
     headers = _joined((*options.svc_params, *options.headers))
     if options.bearer and not any(name.lower() == "authorization" for name in headers):
         headers["Authorization"] = f"Bearer {options.bearer}"
+    certificate = options.receiver_cert
     return Settings(
         headers=headers,
         api_key=options.api_key,
@@ -80,7 +85,7 @@ def settings_from(options: Options) -> Settings:
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,
         public_url=options.public_url,
-        receiver_tls=tls_context(options.receiver_cert, options.receiver_key) if options.receiver_cert else None,
+        receiver_tls=lazy_loading.tls_context(certificate, options.receiver_key) if certificate else None,
         limits=Limits(read_seconds=options.timeout),
     )
 

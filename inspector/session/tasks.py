@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import DELIVERY, END, FRAME, Record
 from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
@@ -72,9 +72,9 @@ class TaskFold:
         `said` is the event or the list of tasks; anything else is ignored, as are rejected deliveries.
         """
         first = records[0]
-        if first.kind is Kind.END:
+        if first.kind is END:
             self._end_stream(first.exchange)
-        elif first.kind is Kind.DELIVERY and not first.meta.get("taken"):
+        elif first.kind is DELIVERY and not first.meta.get("taken"):
             return
         elif isinstance(said, EVENTS):
             self._apply(records, said)
@@ -92,18 +92,24 @@ class TaskFold:
             number = len(self._by_id) + 1
             tracked = TrackedTask(task_id, number, first.at, AssembledTask(task_id), AssembledTask(task_id))
             self._by_id[task_id] = tracked
-        if first.kind is Kind.DELIVERY:
+        if first.kind is DELIVERY:
             tracked.pushed.apply(event, at)
             return
-        stream = 0
-        if first.kind is Kind.FRAME:
-            summary = self._exchanges.get(first.exchange)
-            stream = first.exchange if summary is not None and summary.stream_task == tracked.id else 0
+        stream = self._stream_of(first, tracked)
         if tracked.stream in (0, stream):
             tracked.stream = stream
             tracked.answered.apply(event, at)
         elif isinstance(event, Task | TaskStatusUpdateEvent):
             tracked.answered.conclude(event.status, at)
+
+    def _stream_of(self, record: Record, tracked: TrackedTask) -> int:
+        """Return the exchange of a record if it is a stream that reports on a task, else 0."""
+        if record.kind is not FRAME:
+            return 0
+        if record.exchange == tracked.stream:
+            return record.exchange
+        summary = self._exchanges.get(record.exchange)
+        return record.exchange if summary is not None and summary.stream_task == tracked.id else 0
 
     def _end_stream(self, exchange: int) -> None:
         summary = self._exchanges.get(exchange)
@@ -114,7 +120,7 @@ class TaskFold:
 
 def task_of(event: Event | TextAppended) -> str:
     """Return the id of the task of an event, `""` for a message outside of any task."""
-    return event.id if isinstance(event, Task) else event.task_id or ""
+    return event.task_id or ""
 
 
 def text_of(message: Message | None) -> str:

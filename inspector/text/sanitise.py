@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
-
-from rich.cells import cell_len, set_cell_size
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 MARKS = 4
 """The most combining marks of one letter; no language needs more."""
@@ -134,9 +133,18 @@ def crop(text: str, width: int) -> str:
     """Return sanitised text cut to `width` cells (at least 1), with `…` if it is cut."""
     # A cell shows at most a letter and its marks, so later characters are not visible.
     text = text[: (width + 1) * (MARKS + 1)]
+    cell_len, set_cell_size = _cell_functions()
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1) + _ELLIPSIS
+
+
+@cache
+def _cell_functions() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
+    """Import Rich on first use: commands that print ASCII only do not need it."""
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415 - see above
+
+    return cell_len, set_cell_size
 
 
 @lru_cache(maxsize=4096)
@@ -164,6 +172,10 @@ def _is_ignorable(code: int) -> bool:
 @lru_cache(maxsize=4096)
 def _is_mark(character: str) -> bool:
     """Return whether a character is drawn onto the character before it: marks, skin tones, letters of old Hangul."""
-    return unicodedata.category(character).startswith("M") or (
-        cell_len(character) == 0 and unicodedata.category(character) not in _HIDDEN
-    )
+    if character.isascii():
+        return False
+    category = unicodedata.category(character)
+    if category.startswith("M"):
+        return True
+    cell_len, _ = _cell_functions()
+    return cell_len(character) == 0 and category not in _HIDDEN

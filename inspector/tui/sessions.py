@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -33,20 +32,7 @@ from inspector.tui.screens.workbench import WorkbenchScreen
 if TYPE_CHECKING:
     from inspector.session.compose.draft import Draft
 
-_GC_THRESHOLDS = (20_000, 20, 50)
-"""The thresholds of the garbage collector, high because drawing creates thousands of objects, hardly any in a cycle."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
-
-
-def freeze_loaded_modules() -> None:
-    """Exclude the loaded modules from garbage collection, because collecting them would delay keys by 100 ms.
-
-    Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first app.
-    """
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.set_threshold(*_GC_THRESHOLDS)
-    gc.enable()
 
 
 class Sessions:
@@ -129,7 +115,7 @@ class Sessions:
                 await self._report(str(error))
                 return
             await self._leave(path.name)
-            workbench = await self._show(recording, path.name)
+            workbench = await self._show(recording, path.name, view="chat")
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
@@ -204,12 +190,12 @@ class Sessions:
             await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
             self.workbench = None
 
-    async def _show(self, session: Session, reference: str) -> WorkbenchScreen:
-        """Show a session on a new workbench, at the view that the user chose while it was loaded."""
+    async def _show(self, session: Session, reference: str, *, view: str = "") -> WorkbenchScreen:
+        """Show a session on a new workbench, at `view` or the view that the user chose while it was loaded."""
         boot = self._frame()
-        view = boot.view if isinstance(boot, BootScreen) else ""
+        view = view or (boot.view if isinstance(boot, BootScreen) else "agent")
         workbench = WorkbenchScreen(
-            session, reference, self._glyphs, view=view or "agent", options=self._options, unsent=self._unsent
+            session, reference, self._glyphs, view=view, options=self._options, unsent=self._unsent
         )
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self._workbenches.append(workbench)

@@ -130,15 +130,6 @@ def test_a_request_starts_an_exchange_unless_it_belongs_to_one(capture: Capture)
     assert capture.append(Kind.NOTE, 1.0)[0].exchange == 0
 
 
-def test_equal_texts_are_one_object(capture: Capture) -> None:
-    first, second = (
-        capture.append(Kind.FRAME, 1.0, task="".join(["task", "-1"]), state="".join(["work", "ing"]))[0]
-        for _ in range(2)
-    )
-    assert first.task is second.task
-    assert first.state is second.state
-
-
 def test_text_that_utf8_cannot_encode_is_stored(capture: Capture, path: Path) -> None:
     plain = capture.append(Kind.FRAME, 1.0, label="plain")[0]
     odd = capture.append(

@@ -34,3 +34,10 @@ def test_a_continuous_flow_of_records_is_committed_in_batches(tmp_path: Path):
     with sqlite3.connect(path) as again:
         assert again.execute("SELECT count(*) FROM record").fetchone() == (count,)
     assert len(commits) < count / 50
+
+
+def test_commits_of_a_temporary_capture_do_not_wait_for_the_disk(tmp_path: Path):
+    for durable, synchronous in ((True, 1), (False, 0)):
+        connection = create(tmp_path / f"{durable}.a2a", durable=durable)
+        assert connection.execute("PRAGMA synchronous").fetchone() == (synchronous,)
+        connection.close()

@@ -116,6 +116,9 @@ class Call:
     def result(self, value: Any, **more: Any) -> web.Response:
         return web.json_response({"jsonrpc": "2.0", "id": self.rpc["id"], "result": value}, **more)
 
+    def raw(self, body: bytes) -> web.Response:
+        return web.Response(body=body, content_type="application/json")
+
     def error(self, code: int, message: str) -> web.Response:
         return web.json_response({"jsonrpc": "2.0", "id": self.rpc["id"], "error": {"code": code, "message": message}})
 

@@ -24,7 +24,7 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert named["Name"] == "Mock Agent"
     assert named["Card"] == f"{mock}{CARD_PATH}"
     assert named["Capabilities"] == "streaming, push notifications"
-    assert named["Findings"] == "none"
+    assert named["Findings"] == "not checked"
     interfaces = [value for label, value in fields if label == "Interface"]
     assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: preferred)"
     assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported)"
@@ -65,12 +65,13 @@ def test_output_format_from_the_environment_is_overridden_by_the_option(cli: Run
     assert cli("card", "get", "-a", mock, A2ACLI_OUTPUT="yaml").code == 2
 
 
-def test_inwhole_card_is_printed_with_the_number_of_findings(cli: RunCli, make_agent: MakeAgent):
+def test_inwhole_card_is_printed(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(card={"description": None, "version": None})
     ran = cli("card", "get", "-a", agent.url)
     assert ran.code == 0
     assert "Name: Puppet\n" in ran.out
-    assert "Findings: 2 errors\n" in ran.out
+    assert "Findings: not checked\n" in ran.out
+    assert "Findings: 2 errors\n" not in cli("card", "get", "-a", agent.url, "--validate").out
 
 
 def test_validation_prints_findings_and_fails(cli: RunCli, make_agent: MakeAgent):

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import asyncio
+import json
+import math
+import subprocess
+import sys
+import threading
+
+import pytest
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
-from puppets import Call, MakeAgent, RunCli, chunk, silence, status, task
+from puppets import SECONDS, Call, MakeAgent, RunCli, chunk, silence, status, task
 
+PROGRAM = (sys.executable, "-m", "inspector.cli")
 STREAM = ("--stream", "--text", "hi")
 
 
@@ -125,6 +134,56 @@ def test_unreadable_event_is_a_warning(cli: RunCli, make_agent: MakeAgent):
     assert ran.code == 0
     assert [next(iter(line)) for line in ran.lines] == ["task", "statusUpdate"]
     assert "could not be read" in ran.err
+
+
+def test_a_warning_is_between_the_events_around_it(make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        events = call.frame({"task": task("WORKING")}), call.frame(chunk("one")), b"data: {nonsense\n\n"
+        return await call.stream(b"".join((*events, call.frame(status("COMPLETED")))))
+
+    ran = subprocess.run(
+        [*PROGRAM, "send", "-a", make_agent(answer).url, *STREAM, "-o", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=SECONDS,
+        check=True,
+    )
+    starts = [line[:10] for line in ran.stdout.decode().splitlines()]
+    assert starts == ['{"task":{"', '{"artifact', "Warning: a", '{"statusUp']
+
+
+def test_an_event_is_printed_before_the_next_one_arrives(make_agent: MakeAgent):
+    is_printed = threading.Event()
+
+    async def answer(call: Call) -> web.StreamResponse:
+        response = await call.stream({"task": task("WORKING")})
+        await asyncio.to_thread(is_printed.wait, SECONDS)
+        await response.write(call.frame(status("COMPLETED")))
+        return response
+
+    with subprocess.Popen(
+        [*PROGRAM, "send", "-a", make_agent(answer).url, *STREAM, "-o", "json"], stdout=subprocess.PIPE
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline().startswith(b'{"task":')
+        is_printed.set()
+        assert program.stdout.read().startswith(b'{"statusUpdate":')
+    assert program.returncode == 0
+
+
+@pytest.mark.parametrize("words", [("--stream",), (), ("--stream", "--findings")], ids=" ".join)
+def test_a_number_beyond_the_range_of_a_double_is_printed_as_json(
+    cli: RunCli, make_agent: MakeAgent, words: tuple[str, ...]
+):
+    async def answer(call: Call) -> web.StreamResponse:
+        result = {"task": task("COMPLETED", metadata={"number": 12345, "note": "Infinity"})}
+        response = call.frame(result).replace(b"12345", b"-1e400")
+        return await call.stream(response) if "--stream" in words else call.raw(response.removeprefix(b"data: "))
+
+    ran = cli("send", "-a", make_agent(answer).url, "--text", "hi", *words, "-o", "json")
+    assert ran.code == 0
+    document, _ = json.JSONDecoder(parse_constant=pytest.fail).raw_decode(ran.out)
+    assert document["task"]["metadata"] == {"number": -math.inf, "note": "Infinity"}
 
 
 def test_json_response_instead_of_a_stream_is_one_line(cli: RunCli, make_agent: MakeAgent):

@@ -152,6 +152,20 @@ def test_a_late_subscriber_gets_every_record(journal: Journal):
     assert [row.first for row in rows(listed)] == list(range(1, 2502))
 
 
+def test_equal_texts_of_different_records_are_one_object(journal: Journal):
+    first, second = (
+        chunk(journal, name, task="".join(["task", "-1"]), state="".join(["work", "ing"])) for name in "ab"
+    )
+    assert first.task is second.task
+    assert first.state is second.state
+
+
+def test_a_secret_is_masked_from_the_moment_it_is_known(journal: Journal):
+    assert chunk(journal, "learned").label == "learned"
+    journal.redactor.add("learned")
+    assert chunk(journal, "learned").label == "****"
+
+
 def test_every_text_of_an_agent_is_masked_and_cut(journal: Journal):
     quoted = "x" * (LABEL_LENGTH - 5) + "canary-secret" + "y" * 100
     record = journal.append(

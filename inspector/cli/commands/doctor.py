@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from inspector.cli import values
-from inspector.cli.arguments import Deferred, Handler, Parser
+from inspector.cli.arguments import Deferred, Handler, Invocation, Parser
+from inspector.cli.output import Output
 
 _NOTES = """\
 Without --message the doctor sends only requests that change nothing: for the card, and for a task that does not exist.
@@ -37,4 +38,10 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_connection()
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.doctor:doctor"), _EXAMPLES, _NOTES)
+def _run(invocation: Invocation, out: Output) -> int:
+    """Check an agent, or with `--push` the push notifications of a task."""
+    name = "push_doctor:push_doctor" if invocation.given.push else "doctor:doctor"
+    return Deferred(f"inspector.cli.{name}")(invocation, out)
+
+
+HANDLER = Handler(_add_arguments, _run, _EXAMPLES, _NOTES)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache, reduce
-from operator import or_
+from operator import attrgetter, or_
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -19,7 +19,7 @@ from inspector.findings.payload.content import MEDIA_TYPE
 from inspector.findings.payload.shapes import shapes_of
 from inspector.findings.shape import ArrayOf, EnumOf, JsonType, Kind, MapOf, Shape, Union, is_timestamp
 from inspector.findings.transport import http, jsonrpc
-from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload, names_are_unique
+from inspector.findings.transport.payload import REPEATED, UNREADABLE, names_are_unique
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.model import Json
 
@@ -63,33 +63,48 @@ def covers_all_rules() -> bool:
     return all(checked.rule.id in _COVERED_RULES for rules in _RULE_SETS for checked in rules.rules)
 
 
-def is_accepted(payload: Payload) -> bool:
-    """Return whether an event violates no rule about payloads, except rules about the head of the response.
+class Acceptor:
+    """Recognises the events of one response that violate no rule about payloads, except rules about its head.
 
-    False does not mean that the event violates a rule. Accepted events of one response violate the same rules about
-    its head.
+    Accepted events of one response violate the same rules about its head.
     """
-    event = payload.value
-    if payload.binding == JSONRPC.name:
-        if not jsonrpc.is_valid_result(payload):
+
+    def __init__(self, version: str, binding: str, request_id: str | int | float | None) -> None:
+        self._request_id = request_id
+        self._enveloped = binding == JSONRPC.name
+        self._type = _envelope_type(version) if self._enveloped else _event_type(version, binding)
+        self._covers_all_rules = covers_all_rules()
+
+    def accepts(self, value: Json, raw: bytes) -> bool:
+        """Return True for a payload that violates no rule; False does not mean that it violates a rule.
+
+        `value` is the JSON value of the payload; `raw` contains the bytes (none for gRPC).
+        """
+        if not self._covers_all_rules:
             return False
-        event = event["result"]
-    return _accepts(event, payload.version, payload.binding) and (
-        not payload.raw or names_are_unique(payload.raw, payload.value)
-    )
-
-
-def _accepts(value: Json, version: str, binding: str) -> bool:
-    try:
-        msgspec.convert(value, _event_type(version, binding))
-    except (msgspec.ValidationError, RecursionError):
-        return False
-    return True
+        try:
+            accepted = msgspec.convert(value, self._type)
+        except (msgspec.ValidationError, RecursionError):
+            return False
+        if self._enveloped and accepted.id != self._request_id:
+            return False
+        return not raw or names_are_unique(raw, value)
 
 
 @cache
 def _event_type(version: str, binding: str) -> Any:
     return _type_of(shapes_of(version, binding).event)
+
+
+@cache
+def _envelope_type(version: str) -> Any:
+    """Return the type of JSON-RPC responses with an event; `jsonrpc.is_valid_result` defines which are valid."""
+    event = _event_type(version, JSONRPC.name)
+    return msgspec.defstruct(
+        "Envelope",
+        [("jsonrpc", Literal["2.0"]), ("id", Any), ("result", event), ("error", UnsetType, UNSET)],
+        kw_only=True,
+    )
 
 
 def _type_of(kind: Kind) -> Any:
@@ -152,8 +167,10 @@ def _check_for(shape: Shape) -> Callable[[Any], None] | None:
     if not names:
         return None
 
+    members = attrgetter(*names)  # several names: a table with one of them would require it
+
     def check(self: Any) -> None:
-        if sum([getattr(self, name) is not UNSET for name in names]) != 1:
+        if members(self).count(UNSET) != len(names) - 1:
             raise ValueError("not exactly one")
 
     return check

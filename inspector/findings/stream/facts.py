@@ -7,22 +7,20 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeAlias, TypeVar
 
 from inspector.findings.examples import chunk, status, stream, task
+from inspector.findings.stream.observer import CallFacts
 from inspector.protocol.assemble import Misfit, Order
-from inspector.protocol.bindings.base import Answer, Binding
-from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import (
     Event,
     Json,
     Message,
-    Request,
-    SendRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
 )
-from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.operations import STREAMING
 from inspector.protocol.sse import Frame
 
 VALID_STREAM = stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED"))
@@ -38,32 +36,6 @@ Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
 def member_pointer(pointer: str, version: str) -> str:
     """Return the JSON pointer to a member of an event in a protocol version, from its pointer in 1.0."""
     return VERSIONS[version].pointers.get(pointer, pointer)
-
-
-@dataclass(frozen=True, slots=True)
-class CallFacts:
-    """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
-
-    `request_id` is the JSON-RPC id. `request` is None for a raw request.
-    """
-
-    operation: Operation
-    dialect: Dialect
-    binding: Binding
-    request_id: str | int | float | None
-    task_id: str = ""
-    context_id: str = ""
-    request: Request | None = None
-
-    @property
-    def message_id(self) -> str:
-        """Return the id of the message in the request, `""` if there is none."""
-        return self.request.message.message_id if isinstance(self.request, SendRequest) else ""
-
-    @property
-    def expected_task(self) -> str:
-        """Return the expected task id of the response, `""` if the agent chooses the id."""
-        return self.task_id or (self.message_id if self.dialect.traits.names_tasks else "")
 
 
 @dataclass(slots=True)
@@ -144,6 +116,12 @@ class StreamState:
         if framed:
             self.event_count += 1
             self.message_count += type(event) is Message
+
+    def add_routine(self, value: Mapping[str, Json], *, framed: bool) -> None:
+        """Add an event that changes nothing else."""
+        self.last = value
+        if framed:
+            self.event_count += 1
 
     def add_message(self, message: MessageFacts) -> None:
         """Add a message, after its rules were checked."""

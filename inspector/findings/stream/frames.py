@@ -9,6 +9,7 @@ from inspector.findings.examples import status, stream, task
 from inspector.findings.rule_set import HINT, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import FrameFacts
 from inspector.protocol.jsonvalue import brief
+from inspector.protocol.sse import Frame
 
 _BOM = b"\xef\xbb\xbf"
 _LIMIT = 1_000_000
@@ -20,6 +21,12 @@ _WITH_PING = stream(_TASK, _DONE, sse=": ping\n\n")
 _WRITTEN = "".join(
     f"data: {json.dumps({'jsonrpc': '2.0', 'id': 'the-id', 'result': event})}\n\n" for event in (_TASK, _DONE)
 )
+
+
+def is_plain(frame: Frame) -> bool:
+    """Whether a frame has data, no unknown line and no byte order mark, so that the rules of this module accept it."""
+    return frame.data is not None and not frame.ignored and not frame.raw.startswith(_BOM)
+
 
 RULES: list[Rule] = []
 FRAMES = RuleSet[FrameFacts](RULES, passing=_WITH_PING)

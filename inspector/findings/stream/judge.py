@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from inspector.findings.finding import Finding
 from inspector.findings.result import judge_error, judge_result
-from inspector.findings.stream.accept import covers_all_rules, is_accepted
+from inspector.findings.rule_set import Checks, judge_with
+from inspector.findings.stream.accept import Acceptor
 from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
-    CallFacts,
     EventFacts,
     FrameFacts,
     Reader,
@@ -18,9 +19,11 @@ from inspector.findings.stream.facts import (
     StreamState,
     messages_in,
 )
-from inspector.findings.stream.frames import FRAMES
+from inspector.findings.stream.frames import FRAMES, is_plain
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
+from inspector.findings.stream.routine import Routine, facts_of
 from inspector.findings.transport import http
 from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
@@ -36,14 +39,13 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
-from inspector.protocol.pointer import at as at_pointer
 from inspector.protocol.sse import Frame
 
 _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """The types of events, the most frequent first."""
 
 
-class StreamJudge:
+class StreamJudge(ExchangeObserver):
     """Checks the rules for one exchange; `task_id` is the id of its task, `""` before it is known.
 
     `repeats` is true if the last payload has the same findings as the payload before it. `known_order` returns the
@@ -58,7 +60,7 @@ class StreamJudge:
         label_of: Callable[[Event], str],
         read_as_client: Reader,
     ) -> None:
-        self.task_id = ""
+        super().__init__()
         self.repeats = False
         self._last: tuple[Finding, ...] = ()
         self._call = call
@@ -67,7 +69,16 @@ class StreamJudge:
         self._state = StreamState(call, label_of, read_as_client, known_order(call.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
-        self._can_accept = covers_all_rules()
+        version, binding = call.dialect.version, call.binding.name
+        self._acceptor = Acceptor(version, binding, call.request_id)
+        self._context_checks = CONTEXTS.checks_of(version)
+        self._event_checks = _checks_by_type(version)
+        self._routine = Routine(
+            TASK_IDS.checks_of(version)
+            + TASK_ORDER.checks_of(version)
+            + self._context_checks
+            + self._event_checks[TaskArtifactUpdateEvent]
+        )
         self._accepted_findings: tuple[Finding, ...] | None = None
 
     @property
@@ -86,16 +97,17 @@ class StreamJudge:
         return tuple(http.HEAD.judge(http.ResponseHead(self._state.version, status, content_type, challenge)))
 
     def feed(
-        self, answer: Answer, value: Json, raw: bytes, at: float, where: str, frame: Frame | None = None
+        self, answer: Answer, value: Json, raw: bytes, at: float, place: tuple[str, Json], frame: Frame | None = None
     ) -> tuple[Finding, ...]:
         """Check the next payload: the data of a frame, or the body of a response without a stream.
 
-        `value` is its JSON value, and `where` the JSON pointer to the event or the result in it.
+        `value` is its JSON value, and `place` the JSON pointer to the event or the result in it, and the JSON there.
         """
-        framed = frame is not None
+        framed, (where, inner) = frame is not None, place
         found = self._of_payload(answer, value, raw, framed=framed)
         if isinstance(answer, _EVENTS):
-            found += _with_prefix(where, self._of_event(answer, at_pointer(value, where), at, framed=framed))
+            if of_event := self._of_event(answer, inner, at, framed=framed):
+                found += _with_prefix(where, of_event)
         elif isinstance(answer, Unreadable) and framed:
             self._note_unreadable()
         elif isinstance(answer, ProtocolError):
@@ -117,7 +129,8 @@ class StreamJudge:
 
     def frame(self, frame: Frame) -> tuple[Finding, ...]:
         """Check the rules about SSE for a frame, with or without data."""
-        state, found = self._state, tuple(FRAMES.judge(FrameFacts(self._state, frame)))
+        state = self._state
+        found = () if is_plain(frame) else tuple(FRAMES.judge(FrameFacts(state, frame)))
         if frame.id is not None:
             state.last_event_id = frame.id
         if found and not state.client_reported:
@@ -144,6 +157,10 @@ class StreamJudge:
         if not self._reached:
             return ()
         call, charset, self._charset = self._call, self._charset, ""
+        raw = raw if call.binding.events else b""
+        accepted = framed and not charset and self._acceptor.accepts(value, raw)
+        if accepted and self._accepted_findings is not None:
+            return self._accepted_findings
         payload = Payload(
             call.binding.name,
             call.operation,
@@ -154,17 +171,28 @@ class StreamJudge:
             framed,
             value,
             answer,
-            raw if call.binding.events else b"",
+            raw,
             charset,
         )
-        if not framed or charset or not self._can_accept or not is_accepted(payload):
-            return judge_payload(payload)
-        if self._accepted_findings is None:
-            self._accepted_findings = judge_payload(payload)
-        return self._accepted_findings
+        found = judge_payload(payload)
+        if accepted:
+            self._accepted_findings = found
+        return found
 
     def _of_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
         """Check an event against the state of the exchange; the findings point into the event."""
+        state = self._state
+        before = facts_of(event, state, self.task_id)
+        if before in self._routine:
+            state.add_routine(value, framed=framed)
+            return []
+        found = self._check_event(event, value, at, framed=framed)
+        if not found:
+            self._routine.learn(before, facts_of(event, state, self.task_id))
+        return found
+
+    def _check_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
+        """Check the rules about an event, and add it to the state of the exchange."""
         state = self._state
         facts = EventFacts(state, event, value, framed=framed)
         self._check_order(facts)
@@ -172,17 +200,12 @@ class StreamJudge:
         if facts.misfits or facts.expected:
             found += TASK_IDS.judge(facts)
             found += TASK_ORDER.judge(facts)
-        found += CONTEXTS.judge(facts)
+        found += judge_with(self._context_checks, facts)
         if not isinstance(event, TaskArtifactUpdateEvent):
             for message in messages_in(event, state):
                 found += MESSAGE_IDS.judge(message)
                 state.add_message(message)
-        found += EVENTS.judge(facts)
-        if isinstance(event, TaskArtifactUpdateEvent):
-            found += ARTIFACTS.judge(EventFacts(state, event, value))
-        elif isinstance(event, TaskStatusUpdateEvent):
-            found += STATUSES.judge(EventFacts(state, event, value))
-        found += MIXTURE.judge(facts)
+        found += judge_with(self._event_checks[type(event)], facts)
         if state.order is not None and state.order.ended:
             state.ended_at = state.ended_at or at
         state.advance(event, value, framed=framed)
@@ -191,7 +214,7 @@ class StreamJudge:
     def _check_order(self, facts: EventFacts[Event]) -> None:
         """Apply an event to the state of its task, and note conflicts in `facts`."""
         state, event = self._state, facts.event
-        task = event.id if isinstance(event, Task) else event.task_id or ""
+        task = event.task_id or ""
         expected = self.task_id or self._call.expected_task
         if task and not self.task_id:
             self.task_id = task
@@ -221,13 +244,24 @@ class StreamJudge:
         return _with_prefix(where, judge_result(version, call.operation, call.request, answer))
 
 
+def _checks_by_type(version: str) -> Mapping[type[Event], Checks[EventFacts[Any]]]:
+    """Return the checks of each type of event, except those of ids and of the order of states and chunks."""
+    every, mixture = EVENTS.checks_of(version), MIXTURE.checks_of(version)
+    return {
+        Task: every + mixture,
+        Message: every + mixture,
+        TaskStatusUpdateEvent: every + STATUSES.checks_of(version) + mixture,
+        TaskArtifactUpdateEvent: every + ARTIFACTS.checks_of(version) + mixture,
+    }
+
+
 def _with_prefix(where: str, found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple([replace(finding, pointer=where + finding.pointer) for finding in found])
 
 
 def _lacks_artifacts(event: Event, value: Json) -> bool:
     """Whether a task was read without some of the artifacts in its JSON."""
-    if not isinstance(event, Task) or not isinstance(value, dict):
+    listed = value.get("artifacts") if isinstance(value, dict) else None
+    if not listed or not isinstance(event, Task):
         return False
-    listed = value.get("artifacts")
-    return bool(listed) and not (isinstance(listed, list) and len(event.artifacts or ()) == len(listed))
+    return not (isinstance(listed, list) and len(event.artifacts or ()) == len(listed))

@@ -19,15 +19,14 @@ _BEFORE_THE_ID = (-32700, -32600)
 """Parse error and invalid request, after which the agent may not know the id of the request."""
 
 
-def is_valid_result(payload: Payload) -> bool:
-    """Whether the envelope contains a valid result, so that the rules about envelopes can be skipped."""
-    value = payload.value
+def is_valid_result(value: Json, request_id: str | int | float | None) -> bool:
+    """Whether a payload is an envelope with a valid result, so that the rules about envelopes can be skipped."""
     return (
         isinstance(value, dict)
         and "result" in value
         and "error" not in value
         and value.get("jsonrpc") == "2.0"
-        and value.get("id") == payload.request_id
+        and value.get("id") == request_id
     )
 
 

@@ -65,7 +65,7 @@ def _of_object(payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[F
 
 
 def _of_jsonrpc(payload: Payload) -> Iterator[Finding]:
-    if not jsonrpc.is_valid_result(payload):
+    if not jsonrpc.is_valid_result(payload.value, payload.request_id):
         yield from jsonrpc.ENVELOPE.judge(payload)
     yield from http.STATUS.judge(payload)
     yield from jsonrpc.MEDIA_TYPE.judge(payload)

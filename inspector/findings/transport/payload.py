@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import msgspec
 
 from inspector.findings.examples import TEXT_PART, chunk, message, status, stream, task
 from inspector.findings.examples import answer as example
@@ -21,8 +23,10 @@ FAILED = 400
 """The lowest HTTP status of an error."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
-_SPACED = re.compile(rb'"[ \t\r\n]')
-"""A quote and white space. If a colon follows, counting `":` does not count all names (see `names_are_unique`)."""
+_SPACED = re.compile(rb'"[ \t\r\n]++:')
+"""A name with white space before its colon, which counting `":` does not count (see `names_are_unique`)."""
+_ESCAPED = re.compile(rb"\\u00(?:22|3[aA])")
+"""A quote or a colon that is written as an escape."""
 _MAX_SEARCHED = 1_000_000
 """The maximum size in bytes of payloads that are searched for repeated members."""
 
@@ -160,21 +164,11 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
 
 
 def names_are_unique(raw: bytes, value: Json) -> bool:
-    """Return whether no object repeats a name: whether the bytes contain as many names as the value.
+    """Return whether no object repeats a name: whether the value, written as JSON, has as many names as the bytes.
 
-    True is always correct. False may be wrong, for example because a string contains `":`.
+    Names end with `":`. Strings may contain it, too, but equally often in both, unless it is escaped. True is always
+    correct; False may be wrong.
     """
-    if _SPACED.search(raw):
+    if not isinstance(value, dict) or _SPACED.search(raw) or (b"\\" in raw and _ESCAPED.search(raw)):
         return False
-    if not isinstance(value, dict):
-        return False
-    count = 0
-    waiting: list[dict[str, Json] | list[Json]] = [value]
-    while waiting:
-        inner = waiting.pop()
-        items: Iterable[Json] = inner
-        if isinstance(inner, dict):
-            count += len(inner)
-            items = inner.values()
-        waiting += [item for item in items if isinstance(item, dict | list)]
-    return raw.count(b'":') == count
+    return raw.count(b'":') == msgspec.json.encode(value).count(b'":')

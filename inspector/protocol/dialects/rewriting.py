@@ -87,17 +87,15 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
     """Read an event in a wrapper: an object with exactly one of the `known` members, named after the kind of event."""
     if not isinstance(value, dict):
         return unknown_event(value, "")
-    present = [name for name in known if value.get(name) is not None]
-    match present:
-        case [name]:
-            model, change = known[name]
-            event = read_lenient(model, value[name], change)
-            return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
-        case []:
-            kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
-            return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
-        case _:
-            return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
+    present = [name for name, member in value.items() if member is not None and name in known]
+    if len(present) == 1:
+        model, change = known[present[0]]
+        event = read_lenient(model, value[present[0]], change)
+        return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
+    if present:
+        return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
+    kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
+    return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:

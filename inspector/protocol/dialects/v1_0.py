@@ -59,6 +59,11 @@ def encode_event(event: Event) -> Json:
     return {_WRAPPERS[type(event)]: event.to_json()}
 
 
+def dump_event(event: Event) -> bytes:
+    """Write an event in its wrapper as JSON text, like `encode_event`; infinity is `Infinity`; raises `ValueError`."""
+    return b'{"%b":%b}' % (_WRAPPERS[type(event)].encode(), event.dump_json())
+
+
 def encode_request(operation: Operation, request: Request) -> Json:
     """Write the parameters of an operation."""
     return request.to_json()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from inspector.findings.finding import Finding
 from inspector.findings.lint import Lint, lint
+from inspector.session import checker
 from inspector.session.connection import CardFetch, search_card
 from inspector.session.session import Session
 from inspector.wire import discovery
@@ -26,7 +27,8 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
         return ok and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     fetch, _ = await search_card(session.journal, session.client, credentials, reference, may_be_card)
-    return lint(fetch.raw, fetch.served, version)
+    headers = fetch.head.headers if fetch.head else ()
+    return checker.lint(fetch.raw, fetch.url, headers, version)
 
 
 @dataclass(frozen=True, slots=True)

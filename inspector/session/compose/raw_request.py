@@ -19,7 +19,7 @@ from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.grpc import write_request
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import usage_error
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -161,8 +161,3 @@ def _message(body: str, call: CallContext) -> bytes:
         raise usage_error(
             f"This JSON is not a {call.operation.value} message: {why}. Use hex: to send any bytes."
         ) from error
-
-
-def usage_error(message: str, hint: str = "") -> FaultError:
-    """Return an error that the user can correct."""
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, message, hint))

@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind
 from inspector.protocol.card import AgentCard
@@ -14,11 +15,13 @@ from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
+from inspector.session import lazy_loading
 from inspector.session.call import Call
-from inspector.session.compose.build import compose
 from inspector.session.compose.draft import text_draft
-from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
+
+if TYPE_CHECKING:  # only a message needs it
+    from inspector.session.push.webhook_registration import WebhookRegistration
 
 STREAMING = "streaming"
 """The name of the step about a stream."""
@@ -159,7 +162,7 @@ async def try_message(
         except FaultError as error:
             yield Step(PUSH, False, error.fault.seen, 0.0, error.fault.hint)
     streamed = bool(card.capabilities.streaming) and choice.binding.offers(choice.dialect, Operation.STREAM)
-    request = compose(text_draft(message), push=webhook.config if webhook else None).request
+    request = lazy_loading.compose(text_draft(message), push=webhook.config if webhook else None).request
     operation = Operation.STREAM if streamed else Operation.SEND
     call = session.call(operation, request, choice=choice, label=message, webhook=webhook)
     step = await _drive(session, call, timeouts, streamed=streamed)

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 
 import httpx
 
-from inspector.capture.records import Record
+from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import MASK
 from inspector.protocol.bindings.base import Binding, GrpcRequest, HttpRequest, WireRequest
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.session.exchange import CallContext
+from inspector.wire.client.credentials import Credentials
 
 _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-length", "transfer-encoding"})
 """Headers that every client sends automatically."""
@@ -76,7 +78,18 @@ def text_of(body: bytes) -> str | None:
 
 def cannot_express(seen: str, hint: str) -> FaultError:
     """Return the error for a request that a format cannot express."""
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+    return usage_error(seen, hint)
+
+
+def command(request: Record, credentials: Credentials) -> str:
+    """Return a recorded request as a curl command with these credentials; raises `FaultError`."""
+    binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
+    if request.kind is not Kind.REQUEST or binding is None:
+        raise usage_error("This record has no request that can be copied as curl.", "Select a request.")
+    wire = recorded(request, binding)
+    if isinstance(wire, GrpcRequest):
+        return write(credentials.sign_call(wire, keep_headers=True))
+    return write(credentials.sign(wire, keep_headers=True))
 
 
 def recorded(request: Record, binding: Binding) -> WireRequest:

@@ -60,9 +60,10 @@ class _Session(Protocol):
 
     journal: Journal
     tasks: TaskFold
-    push: PushService
     connection: Connection | None
 
+    @property
+    def push(self) -> PushService: ...
     @property
     def choice(self) -> Choice: ...
     def get(self, task_id: str) -> Call: ...

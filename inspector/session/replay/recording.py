@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
@@ -42,8 +43,12 @@ class Recording(Session):
         """Open a capture; raises `CaptureError`."""
         super().__init__(path, capture=lambda path: Capture.open(path, validated))
         self.journal.exchanges.over = True
-        self.push = _ClosedService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
         self._reader = RecordReader(self.journal)
+
+    @cached_property
+    def push(self) -> PushService:
+        """Return a push service that receives nothing."""
+        return _ClosedService(self.journal, self.tasks, host="127.0.0.1", port=0, public_url=None)
 
     @property
     def part_read(self) -> float:

@@ -117,7 +117,7 @@ class WorkbenchScreen(FrameScreen):
     @work(group="views")
     async def _add_others(self) -> None:
         async for view in self.views.add_others():
-            if view is self.chat:
+            if view.id == "chat":
                 self.chat.stream.automatic = self._options.resubscribe
                 self.chat.composer.take_over(self._unsent)
                 self._show_connection_in_chat()
@@ -146,7 +146,6 @@ class WorkbenchScreen(FrameScreen):
         """Show a capture while and after it is read."""
         self._doing = ("off", "capture")
         self.agent.show_recording()
-        self.view = "chat"
         self._read(recording)
 
     @work(group="calls")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 
 from textual.widgets import ContentSwitcher
 
+from inspector.garbage_collection import freeze_loaded_modules
+from inspector.session.lazy_loading import load_features
 from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.views.agent import AgentView
@@ -84,6 +86,8 @@ class ViewSwitcher(ContentSwitcher):
                 yield view
                 if entry.id == self._chosen:
                     self.show(entry.id)
+        await asyncio.to_thread(load_features)
+        freeze_loaded_modules()
 
     async def _add(self, view: View) -> None:
         view.display = False

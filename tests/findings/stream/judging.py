@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.findings.finding import Finding
-from inspector.findings.stream.facts import CallFacts
 from inspector.findings.stream.judge import StreamJudge
+from inspector.findings.stream.observer import CallFacts
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
-from inspector.session.exchange import read_with_httpx_sse
+from inspector.session.httpx_sse_reader import read_with_httpx_sse
 
 ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
 
@@ -37,19 +37,21 @@ class Judging:
         self.last = event = self.dialect.decode_event(value)
         assert not isinstance(event, Unreadable), event
         wrapped = next(iter(value)) in ("task", "message", "statusUpdate", "artifactUpdate")
-        return self._feed(ENVELOPE | {"result": value}, f"/result/{next(iter(value))}" if wrapped else "/result", at)
+        name, *_ = value
+        place = (f"/result/{name}", value[name]) if wrapped else ("/result", value)
+        return self._feed(ENVELOPE | {"result": value}, place, at)
 
     def error(self) -> tuple[Finding, ...]:
         """Judge an error."""
         self.last = ProtocolError(-32603, "x", None)
-        return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, "", 1.0)
+        return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, ("", None), 1.0)
 
     def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
         """Return the rules that the end of the stream violates."""
         found = self.judge.close(at, whole=whole, stopped=stopped, events=self.events, why="", last=self.last)
         return [finding.rule for finding in found]
 
-    def _feed(self, value: dict[str, Any], where: str, at: float) -> tuple[Finding, ...]:
+    def _feed(self, value: dict[str, Any], place: tuple[str, Any], at: float) -> tuple[Finding, ...]:
         self.events += 1
         frame = Frame(b"", b"{}") if self.framed else None
-        return self.judge.feed(self.last, value, b"", at, where, frame)
+        return self.judge.feed(self.last, value, b"", at, place, frame)

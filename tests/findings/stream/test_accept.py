@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from inspector.findings.payload import content
 from inspector.findings.rule_set import HINT, Violation
-from inspector.findings.stream.accept import covers_all_rules, is_accepted
+from inspector.findings.stream.accept import Acceptor, covers_all_rules
 from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings.registry import BINDINGS
@@ -93,6 +93,10 @@ def payload(version: str, binding: str, event: Any, text: str = "") -> Payload:
     return Payload(
         binding, Operation.STREAM, version, "1", 200, media_type, True, whole, answer, raw if wire.events else b""
     )
+
+
+def is_accepted(sent: Payload) -> bool:
+    return Acceptor(sent.version, sent.binding, sent.request_id).accepts(sent.value, sent.raw)
 
 
 @pytest.mark.parametrize(("version", "binding", "event"), _EVENTS)

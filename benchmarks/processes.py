@@ -1,0 +1,64 @@
+"""Measure short commands as whole processes, from their start to their end."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, environment, serving
+
+_HELP_BUDGET = 0.1
+_CARD_BUDGET = 2
+
+
+def commands(rounds: int, home: Path) -> list[Row]:
+    """Measure `card get`, compared with the import of its two largest libraries, and `--version` and `--help`."""
+    with serving([PYTHON, "-m", "benchmarks.firehose"], home) as agent:
+        card = [PYTHON, "-m", "inspector", "card", "get", "-a", agent.url, "-o", "json"]
+        measurements = {
+            "card": _seconds(card, home),
+            "imports": _seconds([PYTHON, "-c", "import httpx, pydantic"], home),
+            "--version": _seconds([PYTHON, "-m", "inspector", "--version"], home),
+            "--help": _seconds([PYTHON, "-m", "inspector", "--help"], home),
+            "python": _seconds([PYTHON, "-c", "pass"], home),
+        }
+        for measure in measurements.values():
+            measure()  # the first run compiles
+        found = alternate(rounds, **measurements)
+    return [_card(found), _option("--version", found), _option("--help", found)]
+
+
+def _card(found: Mapping[str, Figure]) -> Row:
+    ratio = found["card"].over(found["imports"])
+    return Row(
+        "`card get -o json` of a local agent, whole process",
+        found["card"].text(unit=" s"),
+        f"`import httpx, pydantic` {found['imports'].text(unit=' s')}",
+        ratio.text(),
+        f"at most {_CARD_BUDGET}",
+        ratio.median <= _CARD_BUDGET,
+    )
+
+
+def _option(option: str, found: Mapping[str, Figure]) -> Row:
+    return Row(
+        f"`{option}`, whole process",
+        found[option].text("{:.3f}", " s"),
+        f"python alone {found['python'].text('{:.3f}', ' s')}",
+        found[option].over(found["python"]).text(),
+        f"at most {_HELP_BUDGET} s",
+        found[option].median <= _HELP_BUDGET,
+    )
+
+
+def _seconds(argv: Sequence[str], home: Path) -> Callable[[], float]:
+    """Return a function that runs a process, and returns how long it took; raises `CalledProcessError`."""
+
+    def measure() -> float:
+        started = time.perf_counter()
+        subprocess.run(argv, env=environment(home), cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=60)
+        return time.perf_counter() - started
+
+    return measure

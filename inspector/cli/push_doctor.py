@@ -1,0 +1,41 @@
+"""`doctor --push`: diagnose why the push notifications of a task are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.capture.paths import recent_captures
+from inspector.cli.run_command import Run, command
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.push.diagnose import Cause, Likely, examine
+
+_MOST_CAPTURES = 20
+"""How many captures, the newest first, are searched for deliveries to webhooks of other a2a-inspect processes."""
+
+
+@command
+async def push_doctor(current: Run) -> None:
+    """Print why the push notifications of a task are missing; raises `FaultError` for a likely cause."""
+    out, task_id = current.out, current.invocation.given.push
+    await current.connect()
+    current.check_interface()
+    captures = [recent.path for recent in recent_captures(_MOST_CAPTURES)]
+    found = await examine(current.session, task_id, captures)
+    likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
+    if out.json:
+        causes = [_cause_json(cause) for cause in found.causes]
+        out.document({"taskId": task_id, "causes": causes, "accepted": found.accepted, "notChecked": found.not_checked})
+    for cause in () if out.json else found.causes:
+        out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
+        if cause.remedy:
+            out.field("  Remedy", cause.remedy)
+    for reason in () if out.json else found.not_checked:
+        out.field("Not checked", reason)
+    if likely:
+        seen = f"{likely[0].name}: {likely[0].evidence}."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))
+
+
+def _cause_json(cause: Cause) -> dict[str, Any]:
+    likelihood = cause.likely.name.lower()
+    return {"name": cause.name, "likelihood": likelihood, "evidence": cause.evidence, "remedy": cause.remedy}

@@ -1,0 +1,116 @@
+"""Observe an exchange without checking rules: the base class of the judge, which loads the rules."""
+
+# ruff: noqa: ARG002 - the arguments are for the judge
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inspector.findings.finding import Finding
+from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.model import (
+    Json,
+    Message,
+    Request,
+    SendRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+)
+from inspector.protocol.operations import Operation
+from inspector.protocol.sse import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class CallFacts:
+    """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
+
+    `request_id` is the JSON-RPC id. `request` is None for a raw request.
+    """
+
+    operation: Operation
+    dialect: Dialect
+    binding: Binding
+    request_id: str | int | float | None
+    task_id: str = ""
+    context_id: str = ""
+    request: Request | None = None
+
+    @property
+    def message_id(self) -> str:
+        """Return the id of the message in the request, `""` if there is none."""
+        return self.request.message.message_id if isinstance(self.request, SendRequest) else ""
+
+    @property
+    def expected_task(self) -> str:
+        """Return the expected task id of the response, `""` if the agent chooses the id."""
+        return self.task_id or (self.message_id if self.dialect.traits.names_tasks else "")
+
+
+class ExchangeObserver:
+    """Finds the task of an exchange, and returns no findings; `StreamJudge` overrides its methods.
+
+    `task_id` is the id of the task, `""` before it is known. `repeats` is true if the last payload has the same
+    findings as the payload before it.
+    """
+
+    def __init__(self) -> None:
+        self.task_id = ""
+        self.repeats = True
+
+    @property
+    def open_state(self) -> str:
+        """Return the state of the task, `""` if it has ended or is unknown."""
+        return ""
+
+    def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
+        """Observe the head of the response."""
+        return ()
+
+    def feed(
+        self,
+        answer: Answer,
+        value: Json,
+        raw: bytes,
+        at: float,
+        place: tuple[str, Json],
+        frame: Frame | None = None,
+    ) -> tuple[Finding, ...]:
+        """Observe the next payload: the data of a frame, or the body of a response without a stream."""
+        if not self.task_id and isinstance(answer, Message | TaskArtifactUpdateEvent | TaskStatusUpdateEvent):
+            self.task_id = answer.task_id or ""
+        elif not self.task_id and isinstance(answer, Task):
+            self.task_id = answer.id
+        return ()
+
+    def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
+        """Observe updates that differ from the last payload only in their texts."""
+        return ()
+
+    def frame(self, frame: Frame) -> tuple[Finding, ...]:
+        """Observe a frame, with or without data."""
+        return ()
+
+    def trailers(self, word: str, error: ProtocolError) -> tuple[Finding, ...]:
+        """Observe the status of a failed gRPC call."""
+        return ()
+
+    def close(
+        self,
+        at: float,
+        *,
+        whole: bool,
+        stopped: bool,
+        events: int,
+        why: str,
+        last: Answer | None,
+    ) -> tuple[Finding, ...]:
+        """Observe the end of a stream."""
+        return ()
+
+    def close_body(self, *, broken: bool, why: str) -> tuple[Finding, ...]:
+        """Observe the end of a response without a stream."""
+        return ()

@@ -1,0 +1,54 @@
+"""Check the rules, which are loaded on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.findings.finding import Finding
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver
+from inspector.protocol.assemble import Order
+from inspector.protocol.model import Event, Json
+from inspector.wire.client.observations import Headers
+
+if TYPE_CHECKING:
+    from inspector.findings.lint import Lint
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks the rules for what an agent sends; if `on` is false, there are no findings, and no rules are loaded."""
+
+    on: bool = True
+
+    def observer(
+        self, call: CallFacts, known_order: Callable[[str], Order | None], label_of: Callable[[Event], str]
+    ) -> ExchangeObserver:
+        """Return a new observer of an exchange: a `StreamJudge` if the rules are checked."""
+        if not self.on:
+            return ExchangeObserver()
+        from inspector.findings.stream.judge import StreamJudge  # noqa: PLC0415 - see the first line
+        from inspector.session.httpx_sse_reader import read_with_httpx_sse  # noqa: PLC0415 - see the first line
+
+        return StreamJudge(call, known_order, label_of, read_with_httpx_sse)
+
+    def lint(self, raw: bytes, url: str = "", headers: Headers = ()) -> tuple[Finding, ...]:
+        """Check the bytes of a card; see `lint`."""
+        return lint(raw, url, headers).findings if self.on else ()
+
+    def check_card(self, card: Mapping[str, Json], version: str) -> tuple[Finding, ...]:
+        """Check a card by the rules of one protocol version."""
+        if not self.on:
+            return ()
+        from inspector.findings.lint import check  # noqa: PLC0415 - see the first line
+
+        return check(card, version)
+
+
+def lint(raw: bytes, url: str = "", headers: Headers = (), version: str = "") -> Lint:
+    """Lint the bytes of a card; `url` is where it was served with `headers`, `""` if it was read from a file."""
+    from inspector.findings.card.facts import Served  # noqa: PLC0415 - see the first line
+    from inspector.findings.lint import lint  # noqa: PLC0415 - see the first line
+
+    return lint(raw, Served(url, {name.lower(): value for name, value in headers}), version)
