@@ -1,0 +1,50 @@
+"""No text is cut beside free space: an ellipsis never stands before blanks that could have shown the text."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from driving import Driver, Open
+
+from inspector.tui.views.registry import VIEWS
+
+SIZES = [(120, 36), (100, 30), (200, 50)]
+
+
+def wasted(lines: list[str]) -> list[str]:
+    """Return the lines with an ellipsis before three blanks or more; two blanks part columns."""
+    return [line for line in lines if re.search(r"… {3,}", line)]
+
+
+async def fill(driver: Driver) -> None:
+    """Make several tasks, a question, an artifact with files, pushes and a finding."""
+    await driver.connected()
+    await driver.press("p")
+    await driver.until(lambda: driver.session.push.on)
+    for text in ("report 20", "file", "ask", "push", "careless"):
+        await driver.press("ctrl+r")
+        await driver.ask(text)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_no_view_cuts_a_text_beside_free_space(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        await fill(driver)
+        found: dict[str, list[str]] = {}
+        for number, view in enumerate(VIEWS, 1):
+            await driver.go(number)
+            await driver.settled()
+            if view.id == "chat":
+                await driver.press("escape")
+                for _ in range(12):
+                    await driver.press("up")
+                    found[f"{view.title} at row {driver.timeline.cursor}"] = wasted(driver.lines)
+            found[view.title] = wasted(driver.lines)
+        cut = {view: lines for view, lines in found.items() if lines}
+        assert not cut, "\n".join(f"{view}: {line}" for view, lines in cut.items() for line in lines)
+
+
+def test_an_ellipsis_beside_blanks_is_noticed():
+    assert wasted(["text that is c…     1.2 kB"])
+    assert not wasted(["text that is c…  1.2 kB", "text that is c… │", "no ellipsis     here"])
