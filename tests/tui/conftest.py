@@ -13,6 +13,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: scripted agents
 
+import idle
+import parsed_styles
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
@@ -35,7 +37,7 @@ def snapshots(request: pytest.FixtureRequest) -> Snapshots:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Collect the garbage of the previous test, because the app freezes all objects at its start.
+    """Collect the garbage of the previous test, which is a whole app: the app collects seldom.
 
     Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
     """
@@ -43,6 +45,13 @@ def swept() -> Iterator[None]:
     Strip.blank.cache_clear()
     gc.collect()
     yield
+
+
+@pytest.fixture(autouse=True)
+def fast_textual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save the time that Textual needs in tests only: to wait after each key, and to parse the same style sheets."""
+    idle.install(monkeypatch)
+    parsed_styles.install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
