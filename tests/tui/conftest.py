@@ -24,6 +24,10 @@ from textual.strip import Strip
 from inspector.options import Options
 
 
+_FEW_OBJECTS = 5_000
+"""The most objects that a test without an app leaves."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-snapshots", action="store_true", help="replace the stored pictures by the current screens"
@@ -37,13 +41,15 @@ def snapshots(request: pytest.FixtureRequest) -> Snapshots:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Collect the garbage of the previous test, which is a whole app: the app collects seldom.
+    """Collect the garbage of the previous test if it ran an app: the garbage collector runs too seldom for that.
 
     Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()
-    gc.collect()
+    new, *collections = gc.get_count()
+    if new > _FEW_OBJECTS or any(collections):
+        gc.collect()
     yield
 
 

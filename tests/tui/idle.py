@@ -31,7 +31,7 @@ def install(monkeypatch: Any) -> None:
     if THREADS.exists():
         monkeypatch.setattr("textual.app.wait_for_idle", wait_for_idle)
         monkeypatch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
-        monkeypatch.setattr(Pilot, "_wait_for_screen", _no_round_of_messages)
+        monkeypatch.setattr(Pilot, "_wait_for_screen", _process_messages)
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", UPDATE_PERIOD)
 
 
@@ -47,8 +47,16 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
             return
 
 
-async def _no_round_of_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
-    """Replace the messages that the pilot sends through all widgets: an idle event loop has no messages left."""
+async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Let all widgets process their messages, without a message to each of them as the pilot does it.
+
+    Returns False if the app has crashed.
+    """
+    loop: Any = asyncio.get_running_loop()
+    async with asyncio.timeout(timeout):
+        await asyncio.sleep(0)
+        while loop._ready:
+            await asyncio.sleep(0)
     return not pilot.app._exception_event.is_set()
 
 
