@@ -34,6 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests and modules from garbage collection, which none of them needs, and collect seldom."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)  # as the app does
+
+
 @pytest.fixture
 def snapshots(request: pytest.FixtureRequest) -> Snapshots:
     return Snapshots(update=request.config.getoption("update_snapshots", default=False))
