@@ -23,7 +23,6 @@ from textual.strip import Strip
 
 from inspector.options import Options
 
-
 _FEW_OBJECTS = 5_000
 """The most objects that a test without an app leaves."""
 

@@ -1,7 +1,7 @@
 """Wait until the app is idle: faster than the waiting of Textual's pilot, and exact under load.
 
 For each key, the pilot waits three times until the process needs less than 1 ms of CPU time in 20 ms. Here the app is
-idle if its event loop has nothing to run, no timer is about to expire, and no other thread (an agent, a search) can run.
+idle if its event loop has nothing to run, no timer is about to expire, and no other thread (agent, search) can run.
 """
 
 from __future__ import annotations
