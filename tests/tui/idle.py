@@ -20,6 +20,8 @@ BUSY = STEP / 5
 """The seconds of CPU time in a step that mean that a thread has worked."""
 HORIZON = 0.02
 """Timers that expire within these seconds are waited for."""
+MAX_SECONDS = 1.0
+"""The longest wait, as in Textual."""
 UPDATE_PERIOD = 0.001
 """The seconds between two drawings of a screen, which are waited for: Textual's own period is 16 times as long."""
 THREADS = Path("/proc/self/task")
@@ -35,7 +37,7 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", UPDATE_PERIOD)
 
 
-async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
     """Wait until the process is idle, at most `max_sleep` seconds."""
     loop: Any = asyncio.get_running_loop()
     start = time.monotonic()
@@ -50,13 +52,13 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
 async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     """Let all widgets process their messages, without a message to each of them as the pilot does it.
 
-    Returns False if the app has crashed.
+    A stream can keep the event loop busy for longer than `MAX_SECONDS`. Returns False if the app has crashed.
     """
     loop: Any = asyncio.get_running_loop()
-    async with asyncio.timeout(timeout):
+    end = time.monotonic() + MAX_SECONDS
+    await asyncio.sleep(0)
+    while loop._ready and time.monotonic() < end:
         await asyncio.sleep(0)
-        while loop._ready:
-            await asyncio.sleep(0)
     return not pilot.app._exception_event.is_set()
 
 
