@@ -29,7 +29,7 @@ QUICK = Limits(read_seconds=0.5, block=1_000_000)
 """Limits of the client: half a second, and blocks up to a megabyte."""
 WORDS = {"double-base64": "image", "wrong-state": "push", "duplicate": "push", "unknown-state": "push"}
 """Messages that make a fault visible; all other faults are visible with a report."""
-NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 2000, "push-late": 0.05}
+NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 1_000_000, "push-late": 0.05}
 """Parameters of faults that keep the tests fast."""
 
 
