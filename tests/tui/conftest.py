@@ -14,7 +14,6 @@ import pytest
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: scripted agents
 
 import idle
-import parsed_styles
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
@@ -63,7 +62,6 @@ def swept() -> Iterator[None]:
 def fast_textual(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save the time that Textual needs in tests only: to wait after each key, and to parse the same style sheets."""
     idle.install(monkeypatch)
-    parsed_styles.install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
