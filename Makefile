@@ -8,14 +8,17 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test lint types bench screenshots interop tck protos clean .venv
+.PHONY: demo test test-slow lint types bench screenshots interop tck protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
 
 test: $(READY)
-	@echo "interop tests are left out: make interop runs them"
-	@$(PYTEST) -m "not interop"
+	@echo "left out: interop tests (make interop) and slow tests (make test-slow)"
+	@$(PYTEST) -m "not interop and not slow"
+
+test-slow: $(READY)
+	@$(PYTEST) -m slow
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -73,12 +73,14 @@ def test_every_file_of_the_shipped_packages_is_in_the_wheel(wheel: Path):
     assert expected - contents(wheel) == set()
 
 
+@pytest.mark.slow
 def test_the_installed_program_prints_its_version(programs: Path, tmp_path: Path):
     ran = run(programs / "a2a-inspect", "--version", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert inspector.__version__ in ran.stdout
 
 
+@pytest.mark.slow
 def test_the_installed_package_is_not_the_one_of_this_tree(programs: Path, tmp_path: Path):
     ran = run(programs / "python", "-c", "import inspector; print(inspector.__file__)", cwd=tmp_path)
     assert Path(ran.stdout.strip()).is_relative_to(programs.parent), ran.stderr
@@ -120,12 +122,14 @@ CARD = {
 }
 
 
+@pytest.mark.slow
 def test_the_installed_program_reads_a_card(programs: Path, card_server: str, tmp_path: Path):
     ran = run(programs / "a2a-inspect", "card", "get", "-a", card_server, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     assert CARD["name"] in ran.stdout
 
 
+@pytest.mark.slow
 def test_the_installed_program_reports_a_missing_card(programs: Path, card_server: str, tmp_path: Path):
     ran = run(programs / "a2a-inspect", "card", "get", "-a", f"{card_server}/elsewhere.json", cwd=tmp_path)
     assert ran.returncode != 0

@@ -73,7 +73,7 @@ class ServerThread:
     def serve(self, handle: Callable[[web.BaseRequest], Coroutine[Any, Any, web.StreamResponse]]) -> Iterator[str]:
         async def start() -> tuple[web.ServerRunner, str]:
             runner = web.ServerRunner(
-                web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1
+                web.Server(handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.1
             )
             await runner.setup()
             await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -59,6 +59,13 @@ def test_broken_stream_is_continued_by_polling(cli: RunCli, make_agent: MakeAgen
     assert "State: completed\n" in ran.out
 
 
+@pytest.fixture
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """End a stream soon after an interruption."""
+    monkeypatch.setattr("inspector.cli.follow_task.INTERRUPTED_GRACE", 0.05)
+
+
+@pytest.mark.usefixtures("short_grace")
 @pytest.mark.parametrize(
     ("first", "resume"),
     [
@@ -74,6 +81,7 @@ def test_interrupted_task_ends_an_open_subscription(cli: RunCli, make_agent: Mak
     assert "needs" in ran.err
 
 
+@pytest.mark.usefixtures("short_grace")
 def test_interrupted_task_ends_an_open_message_stream(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(telling({"task": task("WORKING")}, status("INPUT_REQUIRED", "which?"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream")
@@ -106,11 +114,8 @@ def test_old_interrupted_state_does_not_end_the_stream(cli: RunCli, make_agent: 
     assert len(ran.lines) == 3
 
 
-def test_artifact_after_the_old_state_does_not_end_the_stream(
-    cli: RunCli, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr("inspector.cli.follow_task.INTERRUPTED_GRACE", 0.05)
-
+@pytest.mark.usefixtures("short_grace")
+def test_artifact_after_the_old_state_does_not_end_the_stream(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         response = await call.stream({"task": task("INPUT_REQUIRED")}, chunk("one"))
         await asyncio.sleep(0.3)

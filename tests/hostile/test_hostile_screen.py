@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -60,21 +59,19 @@ class Tour:
     def through_records(self, wanted: list[Record]) -> None:
         """Show the records of the focused list in all four views; as hex, one record is enough."""
         for view in ("raw", "hex", "head", "decoded"):
-            self._choose(view)
+            self._choose(view, wanted[0])
             self.terminal.press("home")
             for record in wanted if view != "hex" else wanted[:1]:
                 self.look(f"record       #{record.seq} " if view == "head" else f"#{record.seq} ")
                 self.terminal.press("down")
 
-    def _choose(self, view: str) -> None:
-        """Click on a view when the title has stopped moving: it moves with the selected record."""
-        before, now = "", "not looked at"
-        while before != now:
-            time.sleep(0.2)
-            self.terminal.wait_for(" DETAIL  #")
-            before, now = now, next(line for line in self.lines if " DETAIL  #" in line)
-        row = self.lines.index(now)
-        self.terminal.click(now.index(view, now.index(" DETAIL  #")), row)
+    def _choose(self, view: str, first: Record) -> None:
+        """Click on a view while the first record is selected: the title moves with the selected record."""
+        title = f" DETAIL  #{first.seq} "
+        self.terminal.press("home")
+        self.terminal.wait_for(title)
+        row, line = next((row, line) for row, line in enumerate(self.lines) if title in line)
+        self.terminal.click(line.index(view, line.index(title)), row)
 
     def go_to_text(self) -> None:
         """Go to the composer from wherever one is; who comes to Chat from elsewhere is there."""

@@ -23,13 +23,16 @@ from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.session.settings import Settings
-from inspector.wire.client.http import Limits
+from inspector.wire.client.http import Client, Limits
 
+PATIENT = Limits(read_seconds=10, block=1_000_000)
 QUICK = Limits(read_seconds=0.5, block=1_000_000)
+"""The limits for faults that end with the time limit; the card is still fetched with the others."""
+SILENT = frozenset({"slow-start", "hang"})
 """Limits of the client: half a second, and blocks up to a megabyte."""
 WORDS = {"double-base64": "image", "wrong-state": "push", "duplicate": "push", "unknown-state": "push"}
 """Messages that make a fault visible; all other faults are visible with a report."""
-NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 2000, "push-late": 0.05}
+NUMBERS = {"slow-start": 60, "giant-frame": 2, "trickle": 1_000_000, "push-late": 0.05}
 """Parameters of faults that keep the tests fast."""
 
 
@@ -41,9 +44,12 @@ async def inspected(
     profile, active = Profile(versions=(version,)), tuple(parse_fault(text) for text in faults)
     agent = MockAgent(profile, pace=0, push_pause=0, faults=active, **members)
     await agent.start()
-    session = Session(tmp_path / "faults.a2acap", Settings(limits=QUICK, transports=(transport,)))
+    session = Session(tmp_path / "faults.a2acap", Settings(limits=PATIENT, transports=(transport,)))
     try:
         await session.connect(agent.url)
+        if SILENT & {fault.partition(":")[0] for fault in faults}:
+            await session.client.aclose()
+            session.client = Client(QUICK)
         yield agent, session
     finally:
         await session.close()

@@ -15,7 +15,7 @@ from inspector.sample_agents.behaviours.registry import Behaviours
 from inspector.sample_agents.extension import URI
 from inspector.sample_agents.server import MockAgent
 from inspector.sample_agents.task_context import TaskContext
-from mock_peer import Peer, eventually, immediately, peer_for, say, state_of, text_of
+from mock_peer import TIMEOUT_SECONDS, Peer, eventually, immediately, peer_for, say, state_of, text_of
 
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Artifact, Part, Task, TaskRequest, TaskStatusUpdateEvent
@@ -112,8 +112,8 @@ async def test_cancel_in_the_middle_ends_the_task_and_every_stream(slow_agent: M
     canceled = await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
     assert isinstance(canceled, Task)
     assert state_of(canceled) == "canceled"
-    events = await asyncio.wait_for(stream, 1)
-    await asyncio.wait_for(subscription, 1)
+    events = await asyncio.wait_for(stream, TIMEOUT_SECONDS)
+    await asyncio.wait_for(subscription, TIMEOUT_SECONDS)
     assert state_of(events[-1]) == state_of(subscribed[-1]) == "canceled"
     await eventually(lambda: slow_agent.running == 0)
 
@@ -143,7 +143,7 @@ async def test_cancel_ends_a_waiting_send(slow_agent: MockAgent, slow_peer: Peer
     waiting = asyncio.create_task(slow_peer.send("long 3600"))
     record = (await eventually(lambda: list(slow_agent.store)))[0]
     await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
-    assert state_of(await asyncio.wait_for(waiting, 1)) == "canceled"
+    assert state_of(await asyncio.wait_for(waiting, TIMEOUT_SECONDS)) == "canceled"
 
 
 async def test_a_disconnected_client_does_not_stop_the_task(slow_agent: MockAgent, slow_peer: Peer) -> None:

@@ -335,6 +335,7 @@ async def test_case_21_nothing_of_fifty_thousand_events_is_lost_on_disk(agent: A
     assert b'"49999 "' in frames[-2].raw
 
 
+@pytest.mark.slow
 async def test_case_22_memory_is_bounded_while_events_arrive(agent: Agent, tmp_path: Any):
     rounds = 3
 

@@ -13,6 +13,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: scripted agents
 
+import idle
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots
@@ -21,11 +22,21 @@ from textual.strip import Strip
 
 from inspector.options import Options
 
+_FEW_OBJECTS = 5_000
+"""The most objects that a test without an app leaves."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-snapshots", action="store_true", help="replace the stored pictures by the current screens"
     )
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests and modules from garbage collection, which none of them needs, and collect seldom."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)  # as the app does
 
 
 @pytest.fixture
@@ -35,14 +46,22 @@ def snapshots(request: pytest.FixtureRequest) -> Snapshots:
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Collect the garbage of the previous test, because the app freezes all objects at its start.
+    """Collect the garbage of the previous test if it ran an app: the garbage collector runs too seldom for that.
 
     Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()
-    gc.collect()
+    new, *collections = gc.get_count()
+    if new > _FEW_OBJECTS or any(collections):
+        gc.collect()
     yield
+
+
+@pytest.fixture(autouse=True)
+def fast_textual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save the time that Textual needs in tests only: to wait after each key, and to parse the same style sheets."""
+    idle.install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

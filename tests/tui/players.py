@@ -26,7 +26,7 @@ async def playing(answer: Answer = silence, card: Any = None) -> AsyncIterator[P
     """Serve a scripted agent in this event loop, so that the test can use its state."""
     puppet = Puppet(answer, {} if card is None else card)
     runner = web.ServerRunner(
-        web.Server(puppet.handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1
+        web.Server(puppet.handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.1
     )
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

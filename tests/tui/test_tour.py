@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
 import pytest
 from driving import Driver, Open
@@ -13,6 +14,7 @@ from textual import events
 from inspector.capture.records import Kind
 from inspector.cli.arguments import invocation
 from inspector.cli.commands import find, main_parser
+from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.screens.connect import DEMO
 from inspector.tui.screens.translate import TranslateScreen
 from inspector.tui.tour import BROKEN, STOPS
@@ -24,6 +26,32 @@ from inspector.tui.widgets.tour import Tour
 
 SMALL, NORMAL = (80, 24), (120, 40)
 TOUR = {"demo": True, "tour": True}
+
+
+class RunningDemoAgent:
+    """The agent of the demo in a process that several apps use; each test of this module has its own session."""
+
+    def __init__(self, agent: DemoAgent) -> None:
+        self._agent = agent
+
+    def url(self) -> str:
+        return self._agent.url()
+
+    def stop(self) -> None:
+        """Leave the process running for the next test."""
+
+
+@pytest.fixture(scope="module")
+def demo_agent() -> Iterator[RunningDemoAgent]:
+    agent = DemoAgent()
+    yield RunningDemoAgent(agent)
+    agent.stop()
+
+
+@pytest.fixture(autouse=True)
+def one_demo_agent(demo_agent: RunningDemoAgent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start one agent for all tests of this module."""
+    monkeypatch.setattr("inspector.tui.app.DemoAgent", lambda: demo_agent)
 
 
 def strip(driver: Driver) -> Tour:

@@ -39,7 +39,7 @@ async def session(tmp_path: Path) -> AsyncIterator[Session]:
 
 @asynccontextmanager
 async def serving(handle: Handler) -> AsyncIterator[str]:
-    runner = web.ServerRunner(web.Server(handle, access_log=None), handler_cancellation=True, shutdown_timeout=0.1)
+    runner = web.ServerRunner(web.Server(handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.1)
     await runner.setup()
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -104,8 +104,8 @@ def test_unchanged_lines_are_counted_and_not_listed():
 
 def test_a_huge_difference_is_limited_in_time_and_length():
     before, after = ("\n".join(f"{kind} {number}" for number in range(100_000)) for kind in ("old", "new"))
-    started = time.perf_counter()
+    started = time.process_time()
     lines = line_difference(before, after)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert len(lines) == MOST_LINES + 1
     assert "more lines" in lines[-1].text

@@ -73,11 +73,11 @@ def test_any_text_is_laid_out(text: str):
 
 
 def test_case_08_nested_quotes_and_long_lines_stay_within_the_budget():
-    began = time.perf_counter()
+    began = time.process_time()
     for text in (">" * 100_000, "| a " * 50_000, "[" * 100_000, "x" * 10 * LONGEST):
         shown = lines(GrowingMarkdown(text))
         assert shown
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_text_beyond_the_limit_is_counted():
