@@ -38,6 +38,9 @@ from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
+_REJECTED = "PUSH-001"
+"""The rule of a rejected push notification."""
+
 
 def listen(invocation: Invocation, out: Output) -> int:
     """Receive push notifications until a signal, `--count` deliveries or `--timeout`."""
@@ -299,23 +302,27 @@ def _result(meta: Any) -> str:
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
     number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
-    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {_result(meta)}")
+    # The reason of a rejection is also in its finding and in the label. It is printed once, as a failed check.
+    rejections = [finding for finding in record.findings if meta["refused"] and finding.rule == _REJECTED]
+    result = ", ".join([_result(meta), *(f"{finding.severity.value} {finding.rule}" for finding in rejections)])
+    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {result}")
     if meta["first"]:
         out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the previous attempt")
+    failed = [(name, text) for name, good, text in meta["checks"] if good is False]
     if meta["checks"]:
         out.field("Checks", " ".join(f"{MARKS[good]}{name}" for name, good, _ in meta["checks"]))
-    else:
-        out.field("Error", record.label)  # data that is not HTTP has no checks
-    for name, good, text in meta["checks"]:
-        if good is False:
-            out.field("Failed check", f"{name}: {text}")
+    if meta["refused"] and not failed:
+        out.field("Error", meta["refused"])  # data that is not HTTP has no checks
+    for name, text in failed:
+        out.field("Failed check", f"{name}: {text}")
     for finding in record.findings:
-        out.field("Finding", in_words(finding))
+        if finding not in rejections:
+            out.field("Finding", in_words(finding))
     if record.task:
         out.field("Task", record.task)
     if record.state:
         out.field("State", short(record.state))
-    if record.label:
+    if record.label and not meta["refused"]:
         out.field("Content", record.label)
     if meta["latency"] is not None:
         out.field("Latency", f"{meta['latency'] * 1000:,.0f} ms after the event")

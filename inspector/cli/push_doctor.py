@@ -7,7 +7,8 @@ from typing import Any
 from inspector.capture.paths import recent_captures
 from inspector.cli.run_command import Run, command
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.push.diagnose import Cause, Likely, examine
+from inspector.session.push.causes import Cause, Likely
+from inspector.session.push.diagnose import examine
 
 _MOST_CAPTURES = 20
 """How many captures, the newest first, are searched for deliveries to webhooks of other a2a-inspect processes."""
@@ -24,13 +25,16 @@ async def push_doctor(current: Run) -> None:
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]
-        out.document({"taskId": task_id, "causes": causes, "accepted": found.accepted, "notChecked": found.not_checked})
+        facts = {"accepted": found.accepted, "notChecked": found.not_checked, "otherSenders": found.others}
+        out.document({"taskId": task_id, "causes": causes, **facts})
     for cause in () if out.json else found.causes:
         out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
         if cause.remedy:
             out.field("  Remedy", cause.remedy)
     for reason in () if out.json else found.not_checked:
         out.field("Not checked", reason)
+    if found.others and not out.json:
+        out.field("Other senders", found.others)
     if likely:
         seen = f"{likely[0].name}: {likely[0].evidence}."
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -31,7 +31,7 @@ class RecordList:
     def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
         self._accepts = accepts
         self.folded = folded
-        self._runs: dict[tuple[Kind, int, str, str], tuple[int, tuple[Finding, ...]]] = {}
+        self._runs: dict[Hashable, tuple[int, tuple[Finding, ...]]] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
@@ -46,13 +46,11 @@ class RecordList:
         if not records or not self._accepts(records[0]):
             return
         first = records[0]
-        if not self.folded:
-            self._add([record.seq for record in records], [record.size for record in records])
-        elif not _is_chunk(first):
+        run = self._run_of(first) if self.folded else None
+        if run is None:
             self._runs.clear()
             self._add([record.seq for record in records], [record.size for record in records])
         else:
-            run = _run_of(first)
             index, findings = self._runs.get(run, (0, None))
             if findings != first.findings:
                 if findings is not None:
@@ -64,6 +62,10 @@ class RecordList:
             self._lasts[index] = records[-1].seq
             self._counts[index] += len(records)
             self._sizes[index] += sum([record.size for record in records])
+
+    def _run_of(self, record: Record) -> Hashable | None:
+        """Return the run to which a record belongs, None if it is not a chunk."""
+        return (record.kind, record.exchange, record.task, record.label) if _is_chunk(record) else None
 
     def extend(self, seqs: Sequence[int]) -> None:
         """Add the results of a search, each in its own row without a size."""
@@ -86,10 +88,6 @@ class RecordList:
         """Return the index of the last row that begins at or before a record, None if there is none."""
         index = bisect_right(self._firsts, seq) - 1
         return index if index >= 0 else None
-
-
-def _run_of(chunk: Record) -> tuple[Kind, int, str, str]:
-    return chunk.kind, chunk.exchange, chunk.task, chunk.label
 
 
 def _is_chunk(record: Record) -> bool:

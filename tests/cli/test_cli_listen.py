@@ -77,9 +77,9 @@ def test_deliveries_are_printed_as_fields():
     assert "accepted\n" in out
     assert "+token" in out
     assert "Task: task-1\nState: input-required\nContent: which ␛[31mone?\n" in out
-    assert "rejected with 401\n" in out
-    assert "Failed check: token: " in out
-    assert "PUSH-001" in out
+    assert "rejected with 401, error PUSH-001\n" in out
+    assert "Failed check: token: X-A2A-Notification-Token does not match" in out
+    assert out.count("does not match") == 1
     assert "\x1b" not in out
 
 

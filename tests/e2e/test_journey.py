@@ -47,7 +47,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.send("half a word")
         terminal.wait_for("▌ half a word")
         terminal.press("alt+4")
-        terminal.wait_for("DELIVERIES")
+        terminal.wait_for("Deliveries")
         terminal.press("2")
         terminal.wait_for("▌ half a word")
         terminal.click(2, 1)

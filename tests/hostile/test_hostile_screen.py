@@ -125,7 +125,7 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
         tour.look("problem")
         tour.leave(" enter open")
         terminal.press("4")
-        tour.look("DELIVERIES")
+        tour.look("Deliveries")
         tour.through_records(tour.records(Kind.DELIVERY))
         terminal.press("5")
         tour.look(" enter show records")
@@ -270,7 +270,7 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         tour.leave("enter open")
         terminal.press("4")
-        terminal.wait_for("DELIVERIES")
+        terminal.wait_for("Deliveries")
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER

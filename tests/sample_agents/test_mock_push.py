@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, Webhook, eventually, immediately, peer_for, say, state_of
 
@@ -67,6 +69,12 @@ async def test_every_event_is_pushed_in_order_with_its_token(
         assert headers[token_header(slow_peer)] == "t-1"
         assert headers["Authorization"] == "Bearer s3cret"
     assert await eventually(lambda: slow_agent.push_counts.delivered == len(STATES))
+
+
+def test_the_scenario_describes_how_many_deliveries_it_causes() -> None:
+    scenario = tomllib.loads((BUILT_IN_FOLDER / "push.toml").read_text(encoding="utf-8"))
+    assert "seven deliveries" in scenario["description"]
+    assert len(STATES) == 7
 
 
 async def test_a_push_without_credentials_has_no_headers_for_them(peer: Peer, webhook: Webhook) -> None:

@@ -108,7 +108,7 @@ def test_a_bookmark_and_a_remark_precede_the_text(glyphs: Glyphs, said: str):
     annotation = Annotation(bookmarked=True, remark="look")
     assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, annotation)[4][0] == said
     assert record_row(streamed(), 0.0, glyphs, annotation)[3][0] == said
-    assert delivery_row(push(), UNICODE, Annotation(bookmarked=True))[4][0].startswith("★ ")
+    assert delivery_row(push(), Row(15, 15, 1, 9), UNICODE, Annotation(bookmarked=True))[3][0].startswith("★ ")
     assert {cell_len(glyph) for glyph in (glyphs.bookmark, glyphs.remark)} == {1}
 
 

@@ -10,6 +10,7 @@ from players import playing
 from puppets import Call
 
 from inspector.capture.records import Kind
+from inspector.tui.views.tasks import TasksView
 
 
 def task_of(number: int, state: str) -> dict[str, Any]:
@@ -43,6 +44,12 @@ class Office:
         )
 
 
+def listed(driver: Driver) -> list[str]:
+    """Return the ids in the table, from the top."""
+    rows = driver.lines[4 : next(row for row, line in enumerate(driver.lines) if "╰" in line)]
+    return [word for line in rows for word in line.split() if word.startswith("task-")]
+
+
 async def opened(driver: Driver) -> None:
     await driver.connected()
     await driver.go(3)
@@ -52,14 +59,17 @@ async def test_tasks_are_listed_page_by_page(open_app: Open):
     office = Office(5)
     async with playing(office.answer) as agent, open_app(agent.url) as driver:
         await opened(driver)
-        assert not driver.enabled("n")
+        assert "l list" in driver.lines[-1]
         await driver.press("l")
-        await driver.until("2 of 5 listed, n: next page")
-        await driver.press("n")
-        await driver.until("4 of 5 listed, n: next page")
-        await driver.press("n")
-        await driver.until(lambda: "5 of 5 listed" in driver.screen and "n: next" not in driver.line("TASKS"))
-        assert not driver.enabled("n")
+        await driver.until("2 of 5 listed by the agent ─ l: next page")
+        assert "l next page" in driver.lines[-1]
+        assert "l list" not in driver.lines[-1]
+        await driver.press("l")
+        await driver.until("4 of 5 listed by the agent ─ l: next page")
+        await driver.click("l next page", aside=2)
+        await driver.until("5 of 5 listed by the agent")
+        assert "next page" not in driver.screen
+        assert "l list" in driver.lines[-1]
         assert [asked.get("pageToken") for asked in office.asked] == [None, "2", "4"]
         assert all(f"task-{n:03}" in driver.screen for n in range(5))
 
@@ -70,7 +80,7 @@ async def test_a_filter_applies_to_the_table_and_to_list_tasks(open_app: Open):
         await opened(driver)
         await driver.press("l")
         await driver.until("2 of 4 listed")
-        await driver.press("slash")
+        await driver.press("F")
         await driver.type("ctx-1")
         await driver.press("enter")
         await driver.type("dreaming")
@@ -79,9 +89,10 @@ async def test_a_filter_applies_to_the_table_and_to_list_tasks(open_app: Open):
         field = driver.app.screen.query_one("#field-state")
         field.value = "working"
         await driver.press("enter")
-        await driver.until("context ctx-1   state working")
-        assert office.asked[-1] == {"contextId": "ctx-1", "status": "TASK_STATE_WORKING"}
+        await driver.until("─ context ctx-1   state working ─")
         await driver.until("2 of 2 listed")
+        assert office.asked[-1] == {"contextId": "ctx-1", "status": "TASK_STATE_WORKING"}
+        assert "Tasks ─ 2 of 3 ─" in driver.screen
         assert "task-000" not in driver.screen
         assert "task-001" in driver.screen
 
@@ -92,17 +103,19 @@ async def test_several_tasks_are_polled_concurrently_until_they_end(open_app: Op
         await opened(driver)
         await driver.press("l")
         await driver.until("2 of 2 listed")
-        await driver.press("W")
+        driver.workbench.query_one(TasksView).action_poll_interval()
+        await driver.pilot.pause()
         field = driver.app.screen.query_one("#field-seconds")
         field.value = "0"
         await driver.press("enter")
         await driver.until("Enter a number of seconds")
         field.value = "0.2"
-        await driver.press("enter", "w", "down", "w")
-        await driver.until(lambda: driver.screen.count("⟳ 0.2s") == 2)
-        await driver.until(lambda: driver.screen.count("● completed") >= 2 and "⟳ 0.2s" not in driver.screen)
+        await driver.press("enter", "P", "down", "P")
+        await driver.until(lambda: driver.screen.count("working ⟳") == 2)
+        assert "every 0.2 s" in driver.line("polled")
+        await driver.until(lambda: driver.screen.count("● completed") >= 2 and "⟳" not in driver.screen)
         assert office.left == {"task-000": 0, "task-001": 0}
-        assert not driver.enabled("w")
+        assert not driver.enabled("P")
         polls = [record for record in driver.records(Kind.REQUEST) if record.operation == "GetTask"]
         assert sorted(record.task for record in polls) == ["task-000"] * 20 + ["task-001"] * 20
         await driver.go(2)
@@ -116,8 +129,100 @@ async def test_a_poll_is_stopped_by_the_same_key(open_app: Open):
         await opened(driver)
         await driver.press("l")
         await driver.until("1 of 1 listed")
-        await driver.press("w")
-        await driver.until("⟳ 2s")
-        await driver.press("w")
-        await driver.until(lambda: "⟳ 2s" not in driver.screen)
+        await driver.press("P")
+        await driver.until("every 2 s")
+        await driver.press("P")
+        await driver.until(lambda: "every 2 s" not in driver.screen)
         assert driver.records(Kind.NOTE, event="poll")[-1].label == "polled task task-000 1 time: it was stopped"
+
+
+async def test_the_table_has_headings_and_shows_request_and_last_message(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.go(3)
+        headings = driver.line("LAST MESSAGE").split()
+        assert headings[1:] == [
+            *("STATE", "ID", "CONTEXT", "AGE▾", "UPDATED", "ARTIFACTS", "REQUEST", "LAST", "MESSAGE", "│")
+        ]
+        [task] = driver.session.tasks.all()
+        assert driver.line("│▌").split()[1:4] == ["completed", task.id[:8], task.now.context_id[:8]]
+        assert driver.line("│▌").split()[-7:-1] == ["1", "push", "The", "summary", "is", "ready."]
+        assert task.id in driver.screen
+        assert task.now.context_id in driver.screen
+        assert "summary.txt" in driver.line("artifacts ")
+        assert driver.line("states ").split()[-2:] == ["completed", "│"]
+
+
+async def test_a_heading_that_is_clicked_sorts_and_the_cursor_stays_on_its_task(open_app: Open):
+    office = Office(6)
+    async with playing(office.answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await opened(driver)
+        for page in (2, 4, 6):
+            await driver.press("l")
+            await driver.until(f"{page} of 6 listed")
+        assert listed(driver) == [f"task-{n:03}" for n in (5, 4, 3, 2, 1, 0)]
+        selected = driver.workbench.query_one(TasksView).call_task
+        await driver.click("ID ")
+        assert listed(driver) == [f"task-{n:03}" for n in range(6)]
+        assert driver.workbench.query_one(TasksView).call_task == selected
+        assert "sorted by id" in driver.screen
+        await driver.click("ID▾")
+        assert listed(driver) == [f"task-{n:03}" for n in (5, 4, 3, 2, 1, 0)]
+        await driver.press("h")
+        assert "CONTEXT▾" in driver.screen
+        await driver.press("H")
+        assert "CONTEXT▴" in driver.screen
+
+
+async def test_words_filter_the_table_by_id_state_and_texts(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        await driver.go(3)
+        await driver.until("Tasks ─ 2 ")
+        await driver.press("slash")
+        await driver.type("summary ready")
+        await driver.until("Tasks ─ 1 of 2 ─ filter summary ready")
+        assert "input-required" not in driver.screen
+        await driver.press("enter", "slash")
+        await driver.type(" x")
+        await driver.until("No task matches the filter. Press escape to show all tasks.")
+        await driver.press("escape")
+        await driver.until("Tasks ─ 2 ")
+        await driver.press("slash")
+        await driver.type("input")
+        await driver.until(lambda: "completed" not in driver.screen)
+
+
+async def test_cancel_asks_before_the_task_is_canceled(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.go(3)
+        await driver.press("x")
+        await driver.until("Cancel the task")
+        await driver.press("escape")
+        assert not driver.sent("CancelTask")
+        await driver.press("x")
+        await driver.until("Cancel the task")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent("CancelTask"))
+        await driver.until("⊘ canceled")
+
+
+async def test_enter_opens_chat_at_the_task(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        second, first = driver.session.tasks.all()
+        await driver.go(3)
+        await driver.press("down", "enter")
+        await driver.until(lambda: driver.workbench.view == "chat")
+        assert driver.workbench.chat.call_task == first.id
+        assert driver.workbench.chat.selected_record().task == first.id
+        assert second.id != first.id

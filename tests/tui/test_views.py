@@ -18,7 +18,7 @@ async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: O
         await driver.connected()
         await driver.go(3)
         assert "No tasks yet" in driver.screen
-        assert [driver.enabled(key) for key in "ucs"] == [False, False, False]
+        assert [driver.enabled(key) for key in "rxs"] == [False, False, False]
         await driver.ask("report 2")
         await driver.press("ctrl+r")
         await driver.ask("ask")
@@ -27,19 +27,19 @@ async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: O
         await driver.settled()
         assert asked.id[:8] in driver.line("◔ input-required")
         assert reported.id[:8] in driver.line("● completed")
-        assert f"task     {asked.id}" in driver.screen
+        assert f"task       {asked.id}" in driver.screen
         assert driver.line("states   ").count("→") == 2
-        assert [driver.enabled(key) for key in "ucs"] == [True, True, True]
+        assert [driver.enabled(key) for key in "rxs"] == [True, True, True]
         await driver.press("down")
-        assert f"task     {reported.id}" in driver.screen
+        assert f"task       {reported.id}" in driver.screen
         assert "● completed" in driver.line("states   ")
-        assert [driver.enabled(key) for key in "ucs"] == [True, False, False]
-        await driver.press("u")
+        assert [driver.enabled(key) for key in "rxs"] == [True, False, False]
+        await driver.press("r")
         await driver.done(3)
         assert (driver.sent()[2]["method"], driver.sent()[2]["params"]["id"]) == ("GetTask", reported.id)
         await driver.press("enter")
         assert driver.workbench.view == "chat"
-        assert reported.id[:8] in driver.line("TIMELINE")
+        assert reported.id[:8] in driver.line("Timeline")
         assert f"to task {asked.id[:8]}" not in driver.screen
         await driver.go(3)
         await driver.press("up", "enter")
@@ -50,7 +50,7 @@ async def test_tasks_are_listed_with_their_states_updated_and_opened(open_app: O
         await driver.press("ctrl+r")
         await driver.ask("ask")
         await driver.go(3)
-        await driver.press("home", "c")
+        await driver.press("home", "x", "enter")
         await driver.done(6)
         assert driver.sent()[5]["method"] == "CancelTask"
         assert driver.sent()[5]["params"]["id"] == driver.session.tasks.all()[0].id
@@ -71,10 +71,10 @@ async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the
         await driver.connected()
         await driver.go(4)
         assert "not listening" in driver.screen
-        assert "No deliveries yet. Press p to turn push on" in driver.screen
+        assert "No deliveries yet. Press p to start the receiver" in driver.screen
         webhook = await pushed(driver)
         await driver.go(4)
-        assert "push on: every message registers a webhook" in driver.screen
+        assert "Receiver ─ ● listening ─ webhook with every message" in driver.screen
         assert f"address     {webhook['url'].split('/')[2]}" in driver.screen
         assert await deliver(webhook, {"task": task("WORKING")}) in (200, 202, 204)
         assert await deliver(webhook | {"token": "guessed"}, {"task": task("WORKING")}) == 401
@@ -86,21 +86,21 @@ async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the
                     assert answer.status in (404, 405)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 6)
         await driver.settled()
-        assert "DELIVERIES   6" in driver.screen
-        assert "3 accepted   2 refused   for task task-1" in driver.screen
+        assert "Deliveries ─ 6" in driver.screen
+        assert driver.line("token, Bearer").strip("│▌ ").split()[:6] == ["1", "task-1", "token,", "Bearer", "3", "2"]
         found = [[finding.rule for finding in record.findings] for record in driver.records(Kind.DELIVERY)]
-        assert found == [[], ["PUSH-001"], ["PUSH-002"], ["PUSH-003"], ["PUSH-001"], ["PUSH-001"]]
+        assert found == [[], ["PUSH-001"], ["PUSH-002"], ["PUSH-003"], [], []]
         await driver.press("home", "down")
         assert "! PUSH-001  A push notification" in driver.screen
         assert "✕ token: X-A2A-Notification-Token" in driver.screen
-        assert driver.line("▌").split("│")[0].split()[-3:] == ["✕✕··✓", "401", "!"]
+        assert driver.line("rejected  X-A2A").strip("│ ").split()[-6:] == ["✕", "·", "·", "✓", "401", "!"]
         await driver.press("down")
         assert "✕ task: unknown task" in driver.screen
         await driver.press("enter")
         assert "another-task" in driver.screen
         assert driver.widget("#webhooks-detail", DetailPane).has_focus_within
         await driver.press("escape")
-        assert driver.widget("#webhooks Feed", Feed).has_focus
+        assert driver.widget("#deliveries", Feed).has_focus
 
 
 async def test_traffic_shows_the_records_and_bytes_of_an_exchange(open_app: Open, mock: str):

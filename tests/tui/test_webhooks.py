@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyperclip
@@ -13,11 +15,13 @@ from joserfc.jwk import ECKey, KeySet
 from players import deliver
 
 from inspector.capture.records import Kind
+from inspector.protocol.model import PushConfig
 from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.webhooks import WebhooksView
 from inspector.tui.widgets.fields import LineInput
 from inspector.wire.receiver.registration import Proof
+from inspector.wire.receiver.response_override import read_override
 
 SIZE = (140, 40)
 STATUS = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}
@@ -33,6 +37,11 @@ async def listening(driver: Driver) -> dict[str, str]:
     return {"url": hook.registration.url, "token": hook.registration.token}
 
 
+def view(driver: Driver) -> Any:
+    """Return the Webhooks view."""
+    return driver.workbench.query_one(WebhooksView)
+
+
 async def choose(driver: Driver, words: str) -> None:
     """Select a row of a form."""
     assert isinstance(driver.app.screen, FormScreen)
@@ -46,22 +55,23 @@ async def choose(driver: Driver, words: str) -> None:
 async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)
-        await driver.press("f")
+        await driver.press("O")
         await choose(driver, "500")
         await driver.type("2")
         await driver.press("enter", "enter")
-        await driver.until("responses overridden: 500, 2 more")
+        await driver.until("Deliveries ─ 0 ─ simulated error: 500, 2 more")
         assert [await deliver(hook, STATUS) for _ in range(3)] == [500, 500, 204]
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 3)
         await driver.settled()
-        assert "overridden" not in driver.line("DELIVERIES")
-        assert "x3" in driver.line("▌")
-        assert "2 failed by an override" in driver.screen
-        await driver.press("f")
+        assert "simulated error" not in driver.screen
+        assert "◐ working" in driver.line("~ x3")
+        assert driver.line("~ x3").startswith("│▌")
+        assert "2 answered with an override" in driver.screen
+        await driver.press("O")
         await choose(driver, "never")
         await driver.press("enter", "enter")
-        await driver.until("responses overridden: never")
-        await driver.press("f", "home", "enter")
+        await driver.until("simulated error: never")
+        await driver.press("O", "home", "enter")
         await driver.settled()
         assert not driver.session.push.receiver.overrides
 
@@ -69,13 +79,13 @@ async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_ap
 async def test_a_form_with_invalid_values_shows_the_error_and_stays_open(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
-        await driver.press("f")
+        await driver.press("O")
         await choose(driver, "other")
         await driver.type("9000")
         await driver.press("enter", "enter", "enter")
         await driver.until("Invalid response.")
         await driver.press("escape")
-        await driver.press("s")
+        await driver.press("R")
         await choose(driver, "basic")
         await driver.press("enter")
         await driver.until("Enter the credentials.")
@@ -89,7 +99,7 @@ async def test_a_webhook_is_registered_with_the_selected_authentication(open_app
         await driver.connected()
         await driver.ask("push")
         await driver.go(4)
-        await driver.press("s")
+        await driver.press("R")
         await choose(driver, "basic")
         field = driver.app.screen.query_one("#field-credentials", LineInput)
         assert field.password
@@ -103,7 +113,7 @@ async def test_a_webhook_is_registered_with_the_selected_authentication(open_app
         assert hook.config.authentication.to_json() == {"scheme": "Basic", "credentials": "bWU6c2VjcmV0"}
         assert "bWU6c2VjcmV0" not in json.dumps(driver.sent())
         await driver.go(4)
-        assert "expects token, Basic" in driver.screen
+        assert "token, Basic" in driver.line("stored by the agent")
 
 
 async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_path: Path):
@@ -116,7 +126,7 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
             if there:
                 key = ECKey.generate_key("P-256", {"kid": "k"})
                 jwks.write_text(json.dumps(KeySet([key]).as_dict(private=False)))
-            await driver.press("s")
+            await driver.press("R")
             await choose(driver, "jwt")
             driver.app.screen.query_one("#field-jwks", LineInput).value = str(jwks)
             await driver.press("enter", "enter", "enter")
@@ -130,7 +140,7 @@ async def test_a_jwt_needs_keys_that_can_be_read(open_app: Open, mock: str, tmp_
 async def test_stream_push_and_responses_are_compared_with_the_retries(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
-        await driver.press("f")
+        await driver.press("O")
         await choose(driver, "500")
         await driver.type("1")
         await driver.press("enter", "enter")
@@ -140,17 +150,15 @@ async def test_stream_push_and_responses_are_compared_with_the_retries(open_app:
         await driver.press("c")
         await driver.until("1 retry")
         assert isinstance(driver.app.screen, TextDialog)
-        assert driver.line("completed").split()[-1] == "ms"
+        assert " ms " in driver.line("completed  The")
         assert "by push" in driver.screen
         await driver.press("escape")
         assert not isinstance(driver.app.screen, TextDialog)
         retry = next(record for record in driver.records(Kind.DELIVERY) if record.meta["first"])
-        driver.workbench.query_one(WebhooksView).show_seq(retry.seq)
-        await driver.until(lambda: driver.workbench.query_one(WebhooksView).selected_record().seq == retry.seq)
-        await driver.press("o")
-        await driver.until(
-            lambda: driver.workbench.query_one(WebhooksView).selected_record().seq == retry.meta["first"]
-        )
+        view(driver).show_seq(retry.seq)
+        await driver.until(lambda: view(driver).selected_record().seq == retry.seq)
+        view(driver).action_first()
+        await driver.until(lambda: view(driver).selected_record().seq == retry.meta["first"])
 
 
 async def test_url_and_token_of_a_webhook_are_copied(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
@@ -159,12 +167,20 @@ async def test_url_and_token_of_a_webhook_are_copied(open_app: Open, mock: str, 
         monkeypatch.setattr(pyperclip, "copy", copied.append)
         await driver.connected()
         await driver.go(4)
-        await driver.press("U")
-        await driver.until("There is no webhook yet")
-        await listening(driver)
-        hooks = [driver.session.push.register("t") for _ in range(2)]
-        await driver.press("U", "K")
-        assert copied == [hooks[1].registration.url, hooks[1].registration.token]
+        view(driver).action_copy_webhook("url")
+        await driver.until("There is no webhook yet. Press R to register one")
+        hook = await listening(driver)
+        await driver.press("Y")
+        await driver.until("Token of the webhook")
+        await driver.press("enter")
+        await driver.press("Y", "down", "enter")
+        await driver.until(lambda: len(copied) == 2)
+        assert copied == [hook["url"], hook["token"]]
+        await deliver(hook, STATUS)
+        await driver.until(lambda: view(driver).selected_record() is not None)
+        await driver.press("Y", "down", "down", "enter")
+        await driver.until(lambda: len(copied) == 3)
+        assert json.loads(copied[2]) == STATUS
 
 
 async def test_diagnose_reports_the_cause_of_missing_deliveries(open_app: Open, mock: str):
@@ -175,14 +191,14 @@ async def test_diagnose_reports_the_cause_of_missing_deliveries(open_app: Open, 
         await driver.until("No webhook has been registered")
         await driver.ask("push")
         await driver.go(4)
-        await driver.press("s", "enter")
+        await driver.press("R", "enter")
         await driver.until(lambda: driver.session.push.registrations and driver.session.push.registrations[0].stored)
         await driver.go(4)
         await driver.until("reachable   yes: the agent is on this machine")
         await driver.press("w")
         await driver.until("the task ended before the registration")
         assert "certain   the task ended" in driver.line("the task ended before the registration")
-        assert "Send the next message with a webhook (p)" in driver.screen
+        assert "Send the next message with a webhook:" in driver.screen
         assert "ruled out" in driver.screen
 
 
@@ -193,7 +209,7 @@ async def test_a_delivery_is_resent_and_new_deliveries_are_forwarded(open_app: O
         await deliver(hook, STATUS)
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 1)
         await driver.settled()
-        await driver.press("t")
+        await driver.press("e")
         await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         await driver.type("nowhere")
         await driver.press("enter")
@@ -202,16 +218,17 @@ async def test_a_delivery_is_resent_and_new_deliveries_are_forwarded(open_app: O
         await driver.press("enter")
         await driver.until(lambda: driver.records(Kind.NOTE, event="forward"))
         assert driver.records(Kind.DELIVERY)[1].meta["registration"] == mine.registration.number
-        await driver.press("F")
+        view(driver).action_forward()
+        await driver.until(lambda: isinstance(driver.app.screen, FormScreen))
         driver.app.screen.query_one(LineInput).value = "http://127.0.0.1:1/"
         await driver.press("enter")
         await driver.settled()
-        assert "forwarding to http://127.0.0.1:1/" in driver.screen
+        assert "to http://127.0.0.1:1/" in driver.line("forwarding")
         await deliver(hook, STATUS)
         await driver.until(lambda: len(driver.records(Kind.NOTE, event="forward")) == 2)
-        await driver.press("F")
+        view(driver).action_forward()
         await driver.settled()
-        assert "forwarding to" not in driver.screen
+        assert "to http://127.0.0.1:1/" not in driver.screen
 
 
 async def test_the_challenge_of_0_1_is_shown(open_app: Open, mock: str):
@@ -227,7 +244,7 @@ async def test_a_tunnel_is_proposed_but_not_started(open_app: Open, mock: str, m
     monkeypatch.setenv("PATH", "/nowhere")
     async with open_app(mock, SIZE) as driver:
         await listening(driver)
-        await driver.press("u")
+        view(driver).action_tunnel()
         await driver.until("Neither cloudflared, ngrok nor ssh")
         assert "--receiver-port" in driver.screen
 
@@ -238,5 +255,123 @@ async def test_the_screen_recovers_if_the_end_of_a_refresh_is_not_reported(open_
         await driver.settled()
         driver.workbench._throttle._drawing = True  # as it stays when what was on top is closed in the middle of it
         await deliver(hook, STATUS)
-        await driver.until("DELIVERIES   1")
+        await driver.until("Deliveries ─ 1")
         assert driver.workbench._throttle.idle
+
+
+async def test_each_check_has_a_column_and_narrow_screens_have_one_for_all(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        hook = await listening(driver)
+        await deliver(hook, STATUS)
+        await driver.until("◐ working")
+        headings = driver.line("LATENCY").strip("│ ").split()
+        assert headings == ["TIME", "LATENCY", "TASK", "EVENT", "TOKEN", "AUTH", "ORDER", "SCHEMA", "ANSWER"]
+        row = driver.line("◐ working")
+        marks = [row[driver.line("LATENCY").index(name)] for name in ("TOKEN", "AUTH", "ORDER", "SCHEMA")]
+        assert marks == ["✓"] * 4
+        await driver.pilot.resize_terminal(200, 50)
+        await driver.until("SIGNATURE")
+        await driver.pilot.resize_terminal(80, 24)
+        await driver.until("CHECKS")
+        assert "✓✓·✓✓" in driver.line("◐ working")
+        assert "SCHEMA" not in driver.screen
+
+
+async def test_equal_pushes_and_chunks_share_a_row_until_they_are_unfolded(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        hook = await listening(driver)
+        for _ in range(3):
+            assert await deliver({**hook, "token": "wrong"}, STATUS) == 401
+        for n in range(4):
+            part = {"artifactId": "a", "parts": [{"text": f"{n} "}]}
+            chunk = {"taskId": "t", "contextId": "c", "artifact": part, "append": n > 0, "lastChunk": n == 3}
+            assert await deliver(hook, {"artifactUpdate": chunk}) == 204
+        await driver.until("Deliveries ─ 7")
+        await driver.settled()
+        assert "3 equal" in driver.line("rejected")
+        assert "4 chunks" in driver.line("artifact")
+        assert driver.screen.count("rejected  ") == 1
+        await driver.press("f")
+        await driver.until(lambda: driver.screen.count("rejected  ") == 3)
+        assert "equal" not in driver.screen
+        await driver.press("f")
+        await driver.until("3 equal")
+
+
+async def test_retries_of_a_delivery_have_rows_of_their_own(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        hook = await listening(driver)
+        driver.session.push.overrides.add(read_override("500:2"))
+        assert [await deliver(hook, STATUS) for _ in range(3)] == [500, 500, 204]
+        await driver.until("Deliveries ─ 3")
+        await driver.settled()
+        assert driver.screen.count("◐ working") == 3
+        assert "~ x2" in driver.screen
+        assert "~ x3" in driver.screen
+
+
+async def test_a_port_in_use_is_reported_in_the_pane_of_the_receiver(open_app: Open, mock: str):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        async with open_app(mock, (120, 36), receiver_port=port, run={"notifications": True}) as driver:
+            await driver.connected()
+            await driver.go(4)
+            await driver.until("Receiver ─ not listening")
+            await driver.press("p")
+            await driver.until("Receiver ─ ✕ failed")
+            assert driver.line("│Port").startswith(f"│Port {port} of 127.0.0.1 is in use.")
+            assert "choose another port" in driver.screen
+            taken.close()
+            await driver.press("p")
+            await driver.until("Receiver ─ ● listening ─ webhook with every message")
+            assert "is in use" not in driver.line("│Port")
+
+
+async def test_listed_webhooks_are_shown_among_the_registrations(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36), run={"notifications": True}) as driver:
+        await listening(driver)
+        await driver.ask("ask")
+        [task] = driver.session.tasks.all()
+        other = PushConfig(id="other", task_id=task.id, url="http://127.0.0.1:9/other", token="other-secret")
+        await driver.session.set_push(other).finish()
+        await driver.go(4)
+        await driver.until("Deliveries ─ ")
+        await driver.press("l")
+        await driver.until(f"the agent returned 2 webhooks of task {task.id[:8]}")
+        assert driver.workbench.view == "webhooks"
+        assert "✓ stored by the agent" in driver.screen
+        assert "not of this session: http://127.0.0.1:9/other" in driver.screen
+        assert "other-secret" not in driver.screen
+        await driver.press("shift+tab", "G")
+        assert view(driver).call_task == task.id
+
+
+async def test_deleting_webhooks_asks_first(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36), run={"notifications": True}) as driver:
+        await listening(driver)
+        await driver.ask("ask")
+        await driver.go(4)
+        await driver.until("Deliveries ─ ")
+        await driver.until(lambda: view(driver).call_task == driver.session.tasks.all()[0].id)
+        view(driver).action_delete()
+        await driver.until("Delete all webhooks of task")
+        await driver.press("escape")
+        assert not driver.sent("DeleteTaskPushNotificationConfig")
+        view(driver).action_delete()
+        await driver.until("Delete all webhooks of task")
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent("DeleteTaskPushNotificationConfig"))
+        await driver.until("✕ deleted")
+
+
+async def test_enter_on_a_registration_goes_to_its_last_delivery(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        first = await listening(driver)
+        second = driver.session.push.register("u", version="1.0").registration
+        await deliver(first, STATUS)
+        event = {"statusUpdate": {**STATUS["statusUpdate"], "taskId": "u"}}
+        await deliver({"url": second.url, "token": second.token}, event)
+        await driver.until("Deliveries ─ 2")
+        assert view(driver).selected_record().task == "u"
+        await driver.press("shift+tab", "down", "enter")
+        await driver.until(lambda: view(driver).selected_record().task == "t")

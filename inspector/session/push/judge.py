@@ -17,6 +17,7 @@ from inspector.protocol.model import Event, Unreadable
 from inspector.session.payload import event_pointer
 from inspector.session.push.attempts import Attempt
 from inspector.session.push.reading import Fingerprint, Reading, Template, read
+from inspector.session.push.senders import BROWSING
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
@@ -172,10 +173,11 @@ class PushJudge:
         """Judge a delivery, before its event is folded into the task."""
         version = registration.version if registration else ""
         if delivery.refused:
+            reading = read(delivery.value, version)
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
-            from_elsewhere = delivery.registration is None and delivery.method != "POST"
-            findings = () if from_elsewhere else (finding("PUSH-001", delivery.refused),)
-            return Judgement(read(delivery.value, version), findings=findings)
+            unknown = delivery.registration is None and isinstance(reading.event, Unreadable)
+            findings = () if unknown or delivery.method in BROWSING else (finding("PUSH-001", delivery.refused),)
+            return Judgement(reading, findings=findings)
         if delivery.challenge:
             return Judgement(read(delivery.value, version))
         fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)

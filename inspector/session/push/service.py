@@ -9,6 +9,7 @@ from importlib import import_module
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+from inspector.protocol.errors import Fault, FaultError
 from inspector.session.journal import Journal
 from inspector.session.push.relay import Relay
 from inspector.session.push.webhook_registration import WebhookRegistration, WebhookRegistrations
@@ -29,7 +30,8 @@ class PushService:
     """Makes registrations, and records deliveries with the results of their checks.
 
     `on` is whether messages register a webhook, `auth` the authentication of these registrations, `overrides` the
-    responses that the user set; `relay` forwards deliveries to other URLs.
+    responses that the user set; `relay` forwards deliveries to other URLs. `failure` is why the receiver could not
+    listen when it was last started, None if it could.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class PushService:
         self.overrides = ResponseOverrides()
         self.relay = Relay(journal)
         self.on = False
+        self.failure: Fault | None = None
         self.auth = _AUTH
         self.registrations = WebhookRegistrations()
         self._planned: tuple[tuple[str, str, str, WebhookAuth], WebhookRegistration] | None = None
@@ -103,10 +106,17 @@ class PushService:
         self.on = True
 
     async def listen(self) -> None:
-        """Start the receiver, unless it runs; raises `FaultError` if it cannot listen."""
+        """Start the receiver, unless it runs; raises `FaultError` if it cannot listen, and sets `failure`."""
         for module in ("inspector.wire.receiver.server", "inspector.session.push.delivery_recorder"):
             await asyncio.to_thread(import_module, module)  # in a thread, so that keys are handled meanwhile
-        await self.receiver.start()
+        try:
+            await self.receiver.start()
+            self.failure = None
+        except FaultError as error:
+            self.failure = error.fault
+            raise
+        finally:
+            self._journal.notify()
 
     def turn_off(self) -> None:
         """Send messages without a webhook from now on; the receiver continues for earlier registrations."""

@@ -68,7 +68,14 @@ class WebhookRegistration:
 
 
 class WebhookRegistrations(list[WebhookRegistration]):
-    """The registrations of a session, in the order in which they were made."""
+    """The registrations of a session, in the order in which they were made.
+
+    `others` has the webhooks of each task that the agent reported last and that were not registered by this session.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.others: dict[str, tuple[PushConfig, ...]] = {}
 
     def of_task(self, task_id: str) -> list[WebhookRegistration]:
         """Return the registrations for a task."""
@@ -110,6 +117,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
 
     def _update_stored(self, request: PushConfigRequest, answer: Answer | None) -> None:
         registered = [webhook for webhook in self.of_task(request.task_id) if not webhook.failed]
+        self._update_others(request, answer)
         match answer:
             case Deleted():
                 for webhook in registered:
@@ -126,3 +134,17 @@ class WebhookRegistrations(list[WebhookRegistration]):
                         webhook.stored, webhook.config_id = True, answer.id or webhook.config_id
             case _:
                 pass
+
+    def _update_others(self, request: PushConfigRequest, answer: Answer | None) -> None:
+        own = {webhook.registration.url for webhook in self}
+        known = self.others.get(request.task_id, ())
+        match answer:
+            case Deleted():
+                known = tuple(config for config in known if config.id != request.id)
+            case PushConfigList():
+                known = tuple(config for config in answer.configs if config.url not in own)
+            case PushConfig() if answer.url not in own:
+                known = (*(config for config in known if config.id != answer.id), answer)
+            case _:
+                pass
+        self.others[request.task_id] = known

@@ -31,6 +31,7 @@ class Glyphs:
     severities: Mapping[Severity, str]
     cursor: str
     open: str
+    up: str
     folded: str
     check: str
     cross: str
@@ -59,6 +60,7 @@ UNICODE = Glyphs(
     severities={Severity.ERROR: "!", Severity.WARNING: "~", Severity.HINT: "i"},
     cursor="▌",
     open="▾",
+    up="▴",
     folded="▸",
     check="✓",
     cross="✕",
@@ -82,6 +84,7 @@ ASCII = Glyphs(
     severities={Severity.ERROR: "!", Severity.WARNING: "~", Severity.HINT: "i"},
     cursor="|",
     open="v",
+    up="^",
     folded=">",
     check="+",
     cross="x",

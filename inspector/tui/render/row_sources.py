@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from inspector.capture.records import Record
 from inspector.session.journal import Journal
-from inspector.session.polling import Polls
 from inspector.session.record_list import RecordList
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render import rows
@@ -15,8 +14,6 @@ from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cells
 
-POLL_COLUMN = 5
-"""The index of the polling interval among the cells of a task."""
 _NEAR = 8
 """How many rows before a row are searched for the nearest row with a task."""
 
@@ -59,8 +56,8 @@ class DeliveryRows(TimelineRows):
 
     def row(self, index: int) -> Cells:
         """Return the cells of one delivery."""
-        record = self.record(index)
-        return rows.delivery_row(record, self._glyphs, self._annotations.of(record))
+        row, record = self._records[index], self.record(index)
+        return rows.delivery_row(record, row, self._glyphs, self._annotations.of(record, row))
 
 
 class ExchangeRows(TimelineRows):
@@ -96,12 +93,11 @@ class ExchangeRecordRows(TimelineRows):
 
 
 class TaskRows:
-    """One row for each task, with `polls` also its polling interval; the tasks are read anew at each refresh."""
+    """One row for each task; the tasks are read anew at each refresh."""
 
-    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs, polls: Polls | None = None) -> None:
+    def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs) -> None:
         self._tasks = tasks
         self._glyphs = glyphs
-        self._polls = polls
         self.tasks = tasks()
 
     def refresh(self) -> None:
@@ -113,9 +109,4 @@ class TaskRows:
 
     def row(self, index: int) -> Cells:
         """Return the cells of one task."""
-        cells = rows.task_row(self.tasks[index], time.time(), self._glyphs)
-        if self._polls is None:
-            return cells
-        poll = self._polls.get(self.tasks[index].id)
-        interval = f"{self._glyphs.poll} {poll.every:g}s" if poll else ""
-        return (*cells[:POLL_COLUMN], (interval, "feed--received"), *cells[POLL_COLUMN:])
+        return rows.task_row(self.tasks[index], time.time(), self._glyphs)

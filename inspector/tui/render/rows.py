@@ -49,12 +49,12 @@ _CHECK_NAME = 9
 _ORDER_MARK = ("order", "task", "replay")
 _MARKS = (
     ("token", "path"),
-    ("authorization", "issuer", "audience", "dates"),
+    ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
     ("signature", "body-hash"),
     _ORDER_MARK,
     ("schema", "content-type", "json", "size", "encoding", "method"),
 )
-"""The checks that each of the five marks of a delivery combines."""
+"""The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too."""
 
 
 def state_style(state: str) -> str:
@@ -155,7 +155,7 @@ def _what(record: Record, glyphs: Glyphs) -> Cell:
         case Kind.NOTE | Kind.KEEPALIVE:
             return record.label, "feed--quiet"
         case Kind.DELIVERY if record.meta.get("refused"):
-            return f"refused  {record.label}", "feed--bad"
+            return f"rejected  {record.label}", "feed--bad"
         case Kind.RESPONSE:
             return record.label, "feed--bad" if record.meta["status"] >= 400 else "feed--text"
     if record.event in ("error", "unreadable"):
@@ -225,37 +225,58 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
     return (f"{passed[:_CHECK_NAME]} {glyphs.check}", "feed--good") if passed else _NOTHING
 
 
-def delivery_row(record: Record, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
-    """Return the cells of a delivery: time, latency, attempt, task, text, checks, status of the response, finding."""
+def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
+    """Return the cells of a delivery: time, latency, task, event, count, checks, status of the response, finding.
+
+    The row may have several equal pushes or chunks; the record is the last of them.
+    """
     meta = record.meta
-    latency, attempt = meta.get("latency"), meta.get("attempt", 1)
+    latency = meta.get("latency")
     answer = "feed--bad" if meta.get("refused") else "feed--good" if meta.get("taken") else "feed--warning"
+    text, style = _what(record, glyphs)
+    kind = f"{record.event}  " if record.event in ("artifact", "message") and not meta.get("refused") else ""
+    count = f"{row.records:,} chunks {size(row.size)}" if record.event == "artifact" else f"{row.records:,} equal"
     return (
         (clock(record.at), "feed--muted"),
         (relative(latency) if latency is not None else "", "feed--muted"),
-        (f"x{attempt}" if attempt > 1 else "", "feed--warning"),
         (record.task[:SHORT_ID], "feed--text"),
-        _marked(_what(record, glyphs), annotation, glyphs),
-        _marks(meta.get("checks", []), glyphs),
+        _marked((kind + text, style), annotation, glyphs),
+        (count if row.records > 1 else "", "feed--muted"),
+        *_with_summary(_check_cells(meta.get("checks", []), meta.get("attempt", 1), glyphs)),
         (str(meta.get("status") or "none"), answer),
         finding_cell(record, glyphs),
     )
 
 
-def _marks(checks: list[tuple[str, bool | None, str]], glyphs: Glyphs) -> Cell:
-    """Return the verdict as five marks (token, authorization, signature, order, schema), each with its worst result.
+def _with_summary(checks: list[Cell]) -> list[Cell]:
+    """Put a cell with the first character of each check before them, and with the number of a retry."""
+    styles = [style for _, style in checks]
+    worst = next((style for style in ("feed--bad", "feed--warning", "feed--good") if style in styles), "feed--quiet")
+    retry = "".join(text[1:] for text, _ in checks)
+    return [("".join(text[:1] for text, _ in checks) + retry, worst), *checks]
+
+
+def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyphs: Glyphs) -> list[Cell]:
+    """Return a cell for each group of checks with its worst result; a retry shows its number.
 
     Deliveries that are late or repeated have the mark of a warning, because the order is not guaranteed.
     """
     found: dict[str, bool | None] = {name: good for name, good, _ in checks}
-    odd = found.get("order", True) is None
-    signs = {False: glyphs.cross, True: glyphs.check, None: glyphs.quiet}
-    text = ""
+    signs: dict[bool | None, Cell] = {
+        False: (glyphs.cross, "feed--bad"),
+        True: (glyphs.check, "feed--good"),
+        None: (glyphs.quiet, "feed--quiet"),
+    }
+    cells: list[Cell] = []
     for group in _MARKS:
         results = [found[name] for name in group if name in found]
         worst = False if False in results else True if True in results else None
-        text += glyphs.severities[Severity.WARNING] if odd and group == _ORDER_MARK else signs[worst]
-    return text, "feed--bad" if False in found.values() else "feed--warning" if odd else "feed--good"
+        if group == _ORDER_MARK and found.get("order", True) is None:
+            late = f"{glyphs.severities[Severity.WARNING]} x{attempt}" if attempt > 1 else ""
+            cells.append((late or glyphs.severities[Severity.WARNING], "feed--warning"))
+        else:
+            cells.append(signs[worst])
+    return cells
 
 
 def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:

@@ -8,14 +8,16 @@ from textual.content import Content
 from inspector.session.push.attempts import Chain
 from inspector.session.push.diagnose import Diagnosis
 from inspector.session.push.matching import Reconciliation, SourceReport, Update
-from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.session.push.service import PushService
 from inspector.text.sanitise import clean_line
+from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, state_cell
+from inspector.tui.render.rows import state_cell
 from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import relative
-from inspector.wire.reach import Reachable
+from inspector.wire.reach import reachable
+from inspector.wire.receiver.listen_address import authority
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
@@ -27,34 +29,37 @@ _SOURCES = {"stream": "stream", "push": "push", "response": "response"}
 """The title of each member of `Source` by its value, because `Source` is imported only after the first frame."""
 
 
-def receiver_lines(address: str, public_url: str, reach: Reachable) -> list[Content]:
-    """Return the address of the receiver, its public url, and whether the agent can reach it."""
+def receiver_text(push: PushService, agent_url: str) -> Content:
+    """Return the description of the receiver: its address and whether the agent can reach it, or why it is off."""
+    if push.listening:
+        return Content("\n").join(_listening(push, agent_url))
+    start = f"Press {key_of('webhook')} to start it and to register a webhook with every message."
+    if push.failure is not None:
+        return Content.assemble(
+            plain(push.failure.seen).stylize("bold $state-bad"),
+            "\n",
+            plain(push.failure.hint),
+            f" Set it in the settings ({key_of('settings')}) or with --receiver-port,"
+            f" and press {key_of('webhook')} to try again.",
+        )
+    return Content.assemble(start, (f" Address: {push.reachable_from}.", "$text-soft"))
+
+
+def _listening(push: PushService, agent_url: str) -> list[Content]:
+    receiver, quiet = push.receiver, "$text-soft"
+    host, port = receiver.address
+    delivered = any(webhook.received for webhook in push.registrations)
+    reach = reachable(receiver.base_url, agent_url, came=delivered)
     style = {True: "$state-good", False: "$state-bad", None: "$state-warning"}[reach.good]
-    quiet = "$wire-quiet"
-    return [
-        Content.assemble(
-            (f"{'address':<{_LABEL}}", quiet), plain(address), ("   public URL  ", quiet), plain(public_url)
-        ),
-        Content.assemble((f"{'reachable':<{_LABEL}}", quiet), (plain(reach.words).plain, style)),
-    ]
-
-
-def registration_line(webhook: WebhookRegistration) -> Content:
-    """Return a registration with its counts and its state."""
-    standing = webhook.problem
-    counts = Content.assemble(
-        (f"{webhook.accepted:,} accepted", "$state-good" if webhook.accepted else "$text-soft"),
-        (f"   {webhook.refused:,} refused", "$state-bad" if webhook.refused else "$text-soft"),
-        (f"   {webhook.failing:,} failed by an override" if webhook.failing else "", "$state-warning"),
+    public = plain(receiver.advertised) if receiver.advertised else Content.styled("none", quiet)
+    address = Content.assemble(
+        (f"{'address':<{_LABEL}}", quiet), plain(authority(host, port)), ("   public URL  ", quiet), public
     )
-    return Content.assemble(
-        (f"{f'webhook {webhook.registration.number}':<{_LABEL}}", "$wire-quiet"),
-        (f"{standing}   ", "$state-warning") if standing else "",
-        counts if webhook.received or not standing else "",
-        ("   for task " if webhook.task_id else "   no task yet", "$text-soft"),
-        plain(webhook.task_id[:SHORT_ID]),
-        (f"   expects {webhook.registration.auth.words}", "$text-soft"),
-    )
+    lines = [address, Content.assemble((f"{'reachable':<{_LABEL}}", quiet), plain(reach.words).stylize(style))]
+    if push.relay.url:
+        target = plain(push.relay.url).stylize("$wire-sent")
+        lines.append(Content.assemble((f"{'forwarding':<{_LABEL}}", quiet), "to ", target))
+    return lines
 
 
 def reconciled(
@@ -116,7 +121,8 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
             ruled_out.append(_line(f"{glyphs.quiet} ", "line--quiet", evidence, "line--soft"))
     if ruled_out:
         lines += [_gap(), _line("ruled out", "line--soft", "")]
-    return lines + ruled_out
+    others = [_gap(), _line(f"{glyphs.quiet} ", "line--quiet", found.others, "line--soft")] if found.others else []
+    return lines + ruled_out + others
 
 
 def _line(head: str, style: str, text: str, text_style: str = "line--text") -> Paragraph:

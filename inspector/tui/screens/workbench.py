@@ -333,9 +333,11 @@ class WorkbenchScreen(FrameScreen):
         self.view = "chat"
 
     def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
-        """Show a task in the Chat view."""
+        """Show a task in the Chat view, with its last record selected."""
         self.chat.follow_task(event.task_id)
         self.view = "chat"
+        if seq := self.session.journal.last_of(event.task_id):
+            self.chat.show_seq(seq)
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
@@ -366,8 +368,8 @@ class WorkbenchScreen(FrameScreen):
         elif isinstance(answer, Deleted):
             notify(self, "The agent deleted a webhook of the task.")
         elif isinstance(answer, PushConfig | PushConfigList):
-            self.view = "traffic"
-            self.views.traffic.show_exchange_of(number)
+            self.view = "webhooks"
+            self.views.webhooks.show_configs(answer, call.exchange.call.task_id)
 
     # The tour
 

@@ -19,6 +19,7 @@ from inspector.tui.views.registry import VIEWS
 if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.chat import ChatView
     from inspector.tui.views.traffic import TrafficView
+    from inspector.tui.views.webhooks import WebhooksView
 
 
 class ViewSwitcher(ContentSwitcher):
@@ -46,6 +47,11 @@ class ViewSwitcher(ContentSwitcher):
     def traffic(self) -> TrafficView:
         """The Traffic view, which must be mounted."""
         return cast("TrafficView", self._views["traffic"])
+
+    @property
+    def webhooks(self) -> WebhooksView:
+        """The Webhooks view, which must be mounted."""
+        return cast("WebhooksView", self._views["webhooks"])
 
     @property
     def has_chat(self) -> bool:

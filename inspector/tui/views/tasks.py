@@ -1,4 +1,4 @@
-"""The Tasks view: a table of all tasks of the session, polling, and the state history of the selected task."""
+"""The Tasks view: a table of all tasks of the session, and the states and texts of the selected task."""
 
 from __future__ import annotations
 
@@ -10,63 +10,82 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
-from inspector.protocol.lifecycle import is_terminal
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
 from inspector.session.polling import Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
+from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
-from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.row_sources import TaskRows
-from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.render.state_line import state_text
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.rows import SHORT_ID, state_style
+from inspector.tui.render.task_table import TaskFacts, TaskTable
+from inspector.tui.render.text_lines import Paragraphs
+from inspector.tui.render.times import lasting
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.screens.menu import confirm
 from inspector.tui.views.base import View
 from inspector.tui.widgets.fact_view import FactView
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.feed import Column, Feed, Headings
+from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.word_filter import WordFilter
+
+_REQUEST = 16
+"""The least cells for the requests."""
+_OTHERS = 76
+"""The cells of the columns beside the requests and messages; the requests get two fifths of the remaining cells."""
 
 COLUMNS = (
-    Column("state", 16),
-    Column("id", 8),
-    Column("context", 8, min_total_width=60),
-    Column("age", 6, "right", min_total_width=70),
-    Column("last", 6, "right"),
-    Column("poll", 6, min_total_width=50),
-    Column("artifacts", 3, "right", min_total_width=60),
-    Column("message"),
+    Column("STATE", 18),
+    Column("ID", 8),
+    Column("CONTEXT", 8, min_total_width=110),
+    Column("AGE", 6, "right", min_total_width=90),
+    Column("UPDATED", 8, "right", min_total_width=90),
+    Column("ARTIFACTS", 10, "right", min_total_width=110),
+    Column("REQUEST", _REQUEST, shares=True),
+    Column("LAST MESSAGE"),
 )
 
 POLL_SECONDS = 2.0
 """The default poll interval."""
 
 _MAX_INTERVAL = 3600.0
+_CLOCK = 1.0
+"""How often the ages are drawn again, in seconds."""
+_STYLES = {
+    "feed--good": "$state-good",
+    "feed--warning": "$state-warning",
+    "feed--bad": "$state-bad",
+    "feed--text": "$foreground",
+}
 
 
 class TasksView(View):
-    """Shows a row for each task, and below the table the states of the selected task."""
+    """Shows a row for each task, and below the table the facts about the selected task."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("refresh", "call('GET')", "get", "Get the task (GetTask)"),
-        bind("cancel", "call('CANCEL')", "cancel"),
-        bind("subscribe", "call('SUBSCRIBE')", "", "Subscribe (SubscribeToTask)"),
-        bind("poll", "poll", "", "Start or stop polling the task"),
+        bind("cancel", "cancel"),
+        bind("subscribe", "call('SUBSCRIBE')", "", "Subscribe (SubscribeToTask)", show=False),
+        bind("poll", "poll", "", "Start or stop polling the task", show=False),
         bind("list", "list_tasks", "", "List the tasks of the agent (ListTasks)"),
         bind("list", "next_page", "next page", "List the next page of tasks"),
-        bind("filter", "filter", "", "Filter by context, state and time"),
+        bind("filter", "filter", "", "Show only the tasks that contain some words"),
+        bind("sort", "sort", "", "Sort by the next column"),
+        bind("reverse-sort", "reverse", "", "Reverse the order of the tasks", show=False),
+        bind("filter-form", "filter_form", show=False),
         bind("poll-interval", "poll_interval", "interval", "Set the poll interval"),
+        bind("back", "clear_filter", "clear filter", "Remove the filter", show=False),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {
+        "cancel": Operation.CANCEL,
         "poll": Operation.GET,
         "next_page": Operation.LIST,
         "list_tasks": Operation.LIST,
@@ -85,46 +104,78 @@ class TasksView(View):
         self._typed: Mapping[str, str] = {}
         self._listed: tuple[int, int | None, str] | None = None
         self._interval = POLL_SECONDS
-        self._rows = TaskRows(self._filtered, glyphs, self._polls)
-        self._title = Static(Content.styled("TASKS", "bold"), classes="pane-title")
-        self._feed = Feed(
-            COLUMNS,
-            self._rows,
-            enter_hint="open in Chat",
-            id="task-table",
-            follow=False,
-            empty="No tasks yet. Press 2 and send a message.",
-        )
-        self._states = FactView(id="lane")
+        self._requests = TaskRequests(session.journal)
+        self._rows = TaskTable(self._tasks_of_conditions, self._requests, self._polls, glyphs)
+        self._selected_id = ""
+        self._pane = Pane("Tasks", id="tasks-table-pane")
+        self._words = WordFilter("words in the id, context, state, request or last message")
+        self._feed = Feed(COLUMNS, self._rows, enter_hint="open in Chat", id="task-table", follow=False)
+        self._facts_pane = Pane("Task", id="task-facts-pane")
+        self._facts = FactView(id="task-facts", empty="Select a task to see its states here.")
 
     def compose(self) -> ComposeResult:
-        """Make the table and the states."""
-        yield self._title
-        yield self._feed
-        yield self._states
+        """Make the table and the facts."""
+        with self._pane:
+            yield self._words
+            yield Headings(self._feed)
+            yield self._feed
+        with self._facts_pane:
+            yield self._facts
 
-    def _filtered(self) -> list[TrackedTask]:
-        """Return the tasks that match the filter."""
+    def on_mount(self) -> None:
+        """Draw the ages every second."""
+        self.set_interval(_CLOCK, self._draw_ages)
+
+    def on_resize(self) -> None:
+        """Share the free width between the requests and the messages."""
+        width = max(_REQUEST, (self.size.width - _OTHERS) * 2 // 5)
+        self._feed.show_columns([column._replace(width=width) if column.shares else column for column in COLUMNS])
+
+    def _draw_ages(self) -> None:
+        if self.display and len(self._rows) and not self.session.recorded:
+            self._feed.refresh_rows()
+            self._show_facts()
+
+    def _tasks_of_conditions(self) -> list[TrackedTask]:
+        """Return the tasks that meet the conditions of the form."""
         tasks = self.session.tasks.all()
         return [task for task in tasks if self._filter.matches(task)] if self._filter else tasks
 
-    def _show_title(self) -> None:
-        text = f"   {self._filter.words}" if self._filter else ""
-        if self._listed is None and not text:
-            text = "   state, ID, context, age, updated, poll, artifacts, last message"
-        elif self._listed is not None:
-            shown, total, token = self._listed
-            of_total = f" of {total:,}" if total is not None else ""
-            text += f"   {shown:,}{of_total} listed{', n: next page' if token else ''}"
-        pieces = (Content.styled("TASKS", "bold"), plain(text, limit=300).stylize("$wire-quiet"))
-        self._title.update(Content.assemble(*pieces), layout=False)
-
     def refresh_view(self) -> None:
-        """Show the current state of the tasks."""
+        """Show the current state of the tasks; the cursor stays on its task."""
         self._rows.refresh()
+        self._feed.empty = self._empty
         self._feed.refresh_rows()
-        self._show_states()
+        index = self._rows.index_of(self._selected_id)
+        if index is not None:
+            self._feed.cursor = index
+        self._show_facts()
         self._show_title()
+
+    @property
+    def _empty(self) -> str:
+        if self._words.value or self._filter:
+            return f"No task matches the filter. Press {key_of('back')} to show all tasks."
+        if self.session.recorded:
+            return "The capture contains no tasks."
+        return f"No tasks yet. Send a message in Chat, or press {key_of('list')} to list the tasks of the agent."
+
+    def _show_title(self) -> None:
+        shown, known = len(self._rows), len(self.session.tasks)
+        chips = [Chip(f"{shown:,}" if shown == known else f"{shown:,} of {known:,}", "$text-soft")]
+        if self._words.value:
+            chips.append(Chip(f"filter {self._words.value}", "$bar"))
+        if self._filter:
+            chips.append(Chip(self._filter.words, "$bar"))
+        mark = self.glyphs.up if self._rows.reverse else self.glyphs.open
+        self._feed.mark_sorted(self._rows.column, mark)
+        sorted_otherwise = self._rows.column != "AGE" or self._rows.reverse
+        note = [Chip(f"sorted by {self._rows.column.lower()} {mark}" if sorted_otherwise else "", "$text-soft")]
+        if self._listed is not None:
+            count, total, token = self._listed
+            note.append(Chip(f"{count:,}{f' of {total:,}' if total is not None else ''} listed by the agent"))
+            note.append(Chip(f"{key_of('list')}: next page" if token else "", "$bar"))
+        self._pane.set_title(*chips, note=note)
 
     @property
     def selected(self) -> TrackedTask | None:
@@ -137,26 +188,93 @@ class TasksView(View):
         """The id of the task under the cursor."""
         return self.selected.id if self.selected else ""
 
-    def _show_states(self) -> None:
+    @property
+    def selection_title(self) -> str:
+        """The name of the selected task."""
+        return f"Task {self.call_task[:SHORT_ID]}" if self.call_task else "Actions"
+
+    def _show_facts(self) -> None:
         task = self.selected
-        rows: list[Paragraph] = []
-        if task is not None:
-            account = task.now
-            rows = [
-                Paragraph(("task     ", "line--soft"), task.id, "line--text"),
-                Paragraph(("context  ", "line--soft"), account.context_id, "line--text"),
-                Paragraph(("states   ", "line--soft"), state_text(account.moves, self.glyphs), "line--text"),
-            ]
-        self._states.show(Paragraphs(rows))
+        if task is None:
+            self._facts_pane.set_title()
+            self._facts.show(Paragraphs([]))
+            return
+        account = task.now
+        now = account.updated if self.session.recorded else time.time()
+        chips = [Chip(task.id[:SHORT_ID])]
+        if account.moves:
+            state = f"{self.glyphs.state_glyph(account.state)} {short(account.state)}"
+            until = account.moves[-1].at if is_terminal(account.state) else now
+            duration = lasting(max(0.0, until - account.moves[0].at))
+            chips += [Chip(state, _STYLES[state_style(account.state)]), Chip(duration, "$text-soft")]
+        self._facts_pane.set_title(*chips)
+        facts = TaskFacts(task, self._requests.of(task), self._polls.get(task.id), self.glyphs, now)
+        top = self._facts.scroll_y
+        self._facts.show(facts)
+        self._facts.scroll_to(y=top, animate=False)
 
     def on_feed_highlighted(self) -> None:
-        """Show the states of the task under the cursor."""
-        self._show_states()
+        """Show the facts about the task under the cursor."""
+        self._selected_id = self.call_task
+        self._show_facts()
 
     def on_feed_opened(self) -> None:
         """Open the task in the Chat view."""
         if self.selected is not None:
             self.post_message(self.Opened(self.selected.id))
+
+    def focus_first(self) -> None:
+        """Focus the table."""
+        self.screen.set_focus(self._feed)
+
+    # The order
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        columns = self._rows.columns
+        self._sort(columns[(columns.index(self._rows.column) + 1) % len(columns)])
+
+    def action_reverse(self) -> None:
+        """Reverse the order."""
+        self._sort(self._rows.column)
+
+    def on_headings_clicked(self, event: Headings.Clicked) -> None:
+        """Sort by the column whose heading was clicked; a second click reverses the order."""
+        self._sort(event.column)
+
+    def _sort(self, column: str) -> None:
+        self._rows.reverse = column == self._rows.column and not self._rows.reverse
+        self._rows.column = column
+        self.refresh_view()
+
+    # Filters
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        self._words.open()
+
+    def on_word_filter_typed(self, event: WordFilter.Typed) -> None:
+        """Show the tasks that contain the words."""
+        self._rows.words = event.words
+        self.refresh_view()
+        self.refresh_bindings()
+
+    def on_word_filter_left(self) -> None:
+        """Focus the table."""
+        self.focus_first()
+
+    def action_clear_filter(self) -> None:
+        """Remove the filter."""
+        self._filter, self._typed = None, {}
+        self._words.action_clear()
+        self.refresh_view()
+
+    def action_cancel(self) -> None:
+        """Ask whether to cancel the task, and cancel it."""
+        task_id = self.call_task
+        if task_id:
+            question = f"Cancel task {task_id[:SHORT_ID]}? The agent stops working on it, which cannot be undone."
+            confirm(self, "Cancel the task", question, lambda: self.action_call("CANCEL"))
 
     def action_list_tasks(self) -> None:
         """List the tasks of the agent that match the filter, and add them to the table."""
@@ -184,14 +302,14 @@ class TasksView(View):
         self.refresh_view()
         self.refresh_bindings()
 
-    def action_filter(self) -> None:
-        """Ask for a filter; if the agent supports ListTasks, list the matching tasks."""
+    def action_filter_form(self) -> None:
+        """Ask for conditions; if the agent supports ListTasks, list the matching tasks."""
         fields = (
             Field("context", "context", "a context ID or its beginning", self._typed.get("context", "")),
             Field("state", "state", "working, input-required, ...", self._typed.get("state", "")),
             Field("since", "since", "10min, 2h, 1d, or 2026-01-31T12:00:00Z", self._typed.get("since", "")),
         )
-        ask(self, FormScreen("FILTER TASKS", fields, check=_filter_problem), self._use_filter)
+        ask(self, FormScreen("Filter tasks", fields, check=_filter_problem), self._use_filter)
 
     def _use_filter(self, values: Mapping[str, str]) -> None:
         self._typed = values
@@ -222,16 +340,19 @@ class TasksView(View):
     def action_poll_interval(self) -> None:
         """Ask for the interval of polls that are started later."""
         field = Field("seconds", "seconds", f"{POLL_SECONDS:g}", f"{self._interval:g}")
-        ask(self, FormScreen("POLL INTERVAL", [field], check=_interval_problem), self._use_interval)
+        ask(self, FormScreen("Poll interval", [field], check=_interval_problem), self._use_interval)
 
     def _use_interval(self, values: Mapping[str, str]) -> None:
         self._interval = float(values["seconds"])
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions that are not possible for the task under the cursor."""
-        if action == "next_page":
-            return True if self._listed is not None and self._listed[2] else None
-        if action not in ("call", "poll"):
+        if action in ("next_page", "list_tasks") and not self.session.recorded:
+            has_more = self._listed is not None and bool(self._listed[2])
+            return has_more is (action == "next_page")
+        if action == "clear_filter":
+            return bool(self._words.value or self._filter)
+        if action not in ("call", "cancel", "poll") or self.session.recorded:
             return super().check_action(action, parameters)
         task = self.selected
         if task is None:

@@ -59,7 +59,7 @@ _RESPONSE_FIELDS = (
 
 def registration(task_id: str, auth: WebhookAuth) -> FormScreen:
     """Return the form for the authentication of deliveries; an empty task id means the task in Chat."""
-    title = f"REGISTER A WEBHOOK   task {task_id[:SHORT_ID]}" if task_id else "REGISTER A WEBHOOK   the task in Chat"
+    title = f"Register a webhook for {f'task {task_id[:SHORT_ID]}' if task_id else 'the task in Chat'}"
     basic = auth.scheme == "Basic" and auth.proof == "authorization"
     return FormScreen(
         title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else auth.proof, check=_registration_problem
@@ -97,7 +97,7 @@ def response(selected: int, numbers: Collection[int]) -> FormScreen:
     """
     hint = f"number (selected: {selected}); empty: all" if selected else _RESPONSE_FIELDS[-1].hint
     fields = (*_RESPONSE_FIELDS[:-1], Field("registration", "registration", hint))
-    return FormScreen("RESPONSE TO DELIVERIES", fields, _RESPONSES, check=partial(_response_problem, numbers))
+    return FormScreen("Response to deliveries", fields, _RESPONSES, check=partial(_response_problem, numbers))
 
 
 def _response_problem(numbers: Collection[int], values: Mapping[str, str]) -> str:

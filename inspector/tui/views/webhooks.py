@@ -3,144 +3,180 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.widgets import Static
+from textual.containers import Container
 
 from inspector.capture.records import Kind, Record
+from inspector.protocol.model import PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.push.attempts import chains, was_stalled
+from inspector.session.push.delivery_list import DeliveryList, is_delivery
 from inspector.session.push.matching import reconcile
-from inspector.session.record_list import RecordList
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
-from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import DeliveryRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
-from inspector.tui.render.webhook_lines import diagnosed, receiver_lines, reconciled, registration_line
+from inspector.tui.render.webhook_lines import diagnosed, reconciled
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
+from inspector.tui.screens.menu import Entry, MenuScreen, confirm
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
-from inspector.tui.views.records import RecordsView
-from inspector.tui.widgets.feed import Column, Feed
-from inspector.wire.reach import reachable
+from inspector.tui.views.records import BookmarkView
+from inspector.tui.widgets.feed import Column, Feed, Headings
+from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.receiver_panes import ReceiverPane, RegistrationsPane
 
+_NEVER = 9_999
+"""More cells than a screen has."""
 COLUMNS = (
-    Column("time", 8),
-    Column("latency", 6, "right", min_total_width=56),
-    Column("attempt", 2, "right"),
-    Column("task", 8, min_total_width=64),
-    Column("what"),
-    Column("verdict", 5),
-    Column("answer", 5, "right"),
-    Column("mark", 1),
+    Column("TIME", 8),
+    Column("LATENCY", 7, "right", min_total_width=90),
+    Column("TASK", 8, min_total_width=90),
+    Column("EVENT"),
+    Column("", 18, "right", shrinks=True),
+    Column("CHECKS", 8, min_total_width=_NEVER),
+    Column("TOKEN", 5),
+    Column("AUTH", 4),
+    Column("SIGNATURE", 9, min_total_width=125),
+    Column("ORDER", 5),
+    Column("SCHEMA", 6),
+    Column("ANSWER", 6, "right"),
+    Column("", 1),
 )
-_CHECKS = "checks: token auth signature order schema"
-_MAX_HOOKS = 3
-"""The maximum number of registrations that are listed above the deliveries."""
+_CHECKS = ("TOKEN", "AUTH", "SIGNATURE", "ORDER", "SCHEMA")
+_APART = 112
+"""The width from which each check has a column; below it, one column has a mark for each of them, in this order."""
 
 
-class WebhooksView(RecordsView):
+def _columns(width: int) -> Sequence[Column]:
+    """Return the columns for a width of the pane."""
+    if width >= _APART:
+        return COLUMNS
+    hidden = {"CHECKS": 0, **dict.fromkeys(_CHECKS, _NEVER)}
+    return [column._replace(min_total_width=hidden.get(column.name, column.min_total_width)) for column in COLUMNS]
+
+
+class DeliveriesPane(Pane):
+    """The table of the deliveries, whose border shows a simulated error and whether the table follows its end."""
+
+    def __init__(self, feed: Feed, glyphs: Glyphs) -> None:
+        super().__init__("Deliveries", id="deliveries-pane")
+        self._feed = feed
+        self._glyphs = glyphs
+
+    def compose(self) -> ComposeResult:
+        """Make the headings and the rows."""
+        yield Headings(self._feed)
+        yield self._feed
+
+    def on_resize(self) -> None:
+        """Show each check in a column, or all of them in one."""
+        self._feed.show_columns(_columns(self.size.width))
+
+    def show(self, count: str, overrides: str) -> None:
+        """Show how many deliveries there are, and the overrides, if any."""
+        simulated = Chip(f"simulated error: {overrides}" if overrides else "", "bold $state-warning")
+        if self._feed.unseen:
+            follow = Chip(f"{self._feed.unseen:,} new below: {key_of('last')} follows", "$wire-received", "follow")
+        else:
+            following = self._feed.following and self._feed.line_count
+            follow = Chip(f"{self._glyphs.light} following" if following else "", "$wire-quiet")
+        self.set_title(Chip(count, "$text-soft"), simulated, note=[follow])
+
+    def chosen(self, target: str) -> None:
+        """Follow the newest delivery."""
+        if target == "follow":
+            self._feed.action_last()
+
+
+class WebhooksView(BookmarkView):
     """Shows the state of the receiver, the registrations and the deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("register", "register"),
-        bind("override", "respond", "respond", "Override the response to deliveries"),
+        bind("override", "respond", "override", "Override the response to deliveries"),
         bind("diagnose", "diagnose", "", "Diagnose missing deliveries"),
-        bind("compare", "compare", "", "Compare stream, push and responses"),
-        bind("send-again", "resend", "resend", "Send the delivery to another URL"),
-        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("compare", "compare", "", "Compare stream, push and responses", show=False),
+        bind("send-again", "resend", "resend", "Send the delivery to another URL", show=False),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff", show=False),
+        bind("fold", "fold", "", "Fold or unfold runs of chunks and of equal pushes", show=False),
         bind("forward", "forward", "", "Start or stop forwarding"),
-        bind("list", "call('LIST_PUSH')", "", "List the webhooks of the task", show=False),
+        bind("list", "call('LIST_PUSH')", "list", "List the webhooks of the task"),
         bind("get-webhook", "call('GET_PUSH')", "get"),
-        bind("delete-webhooks", "call('DELETE_PUSH')", "delete"),
+        bind("delete-webhooks", "delete", "delete"),
         bind("first-attempt", "first", "", "Go to the first attempt"),
+        bind("copy-as", "copy_as", "", "Copy the URL or the token of the webhook, or the delivery", show=False),
         bind("copy-webhook-url", "copy_webhook('url')", "", "Copy the webhook URL"),
         bind("copy-webhook-token", "copy_webhook('token')", "", "Copy the webhook token"),
         bind("tunnel", "tunnel", "", "Show how to set up a tunnel"),
         bind("back", "back", "", "Go back to the list", show=False),
     ]
-    CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH}
+    CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH, "delete": Operation.DELETE_PUSH}
     NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_webhook"})
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
-        self.lists = _is_delivery
-        self._deliveries = RecordList(_is_delivery)
-        session.journal.subscribe(self._deliveries.offer, replay=True)
-        self._rows = DeliveryRows(session.journal, self._deliveries, glyphs, Annotations(session))
-        self._receiver_text = Static(id="receiver")
-        self._feed = Feed(
-            COLUMNS,
-            self._rows,
-            enter_hint="open",
-            empty="No deliveries yet. Press p to turn push on, then send a message. w diagnoses missing deliveries.",
-        )
-        self._head_lines = 0
+        self.lists = is_delivery
+        self._lists = {folded: DeliveryList(folded=folded) for folded in (True, False)}
+        for deliveries in self._lists.values():
+            session.journal.subscribe(deliveries.offer, replay=True)
+        self._folded = True
+        self._annotations = Annotations(session)
+        self._rows = self._rows_of()
+        self._feed = Feed(COLUMNS, self._rows, enter_hint="open", id="deliveries")
+        self._receiver = ReceiverPane(session, glyphs)
+        self._registrations = RegistrationsPane(session, glyphs)
+        self._pane = DeliveriesPane(self._feed, glyphs)
+        self._reported = ""
 
     def compose(self) -> ComposeResult:
-        """Make the state of the receiver, the table and the detail."""
-        yield self._receiver_text
-        with Horizontal(classes="split"):
-            with Vertical(classes="left"):
-                yield self.title
-                yield self._feed
+        """Make the panes."""
+        with Container(id="webhook-head"):
+            yield self._receiver
+            yield self._registrations
+        with Container(id="webhook-body"):
+            yield self._pane
             yield self.detail
+
+    def _rows_of(self) -> DeliveryRows:
+        return DeliveryRows(self.session.journal, self._deliveries, self.glyphs, self._annotations)
+
+    @property
+    def _deliveries(self) -> DeliveryList:
+        return self._lists[self._folded]
 
     def refresh_view(self) -> None:
         """Show the receiver, and new deliveries."""
+        self._feed.empty = self._empty
         self._feed.refresh_rows()
         if self._feed.following:
             self._show_row(self._feed.cursor)  # waiting for the message of the feed would draw the screen twice
-        overrides = self.session.push.overrides.words
-        self.set_title(
-            Content.assemble(
-                ("DELIVERIES", "bold"),
-                (f"   {len(self._rows):,}", "$text-soft"),
-                (f"   responses overridden: {overrides}" if overrides else "", "$state-warning"),
-                (f"   {_CHECKS}", "$text-soft"),
-            )
-        )
-        head, lines = self._receiver(), self._head_lines
-        self._head_lines = head.plain.count("\n") + 1
-        self._receiver_text.update(head, layout=self._head_lines != lines)
+        self._receiver.show()
+        self._registrations.show(self._reported)
+        self._pane.show(f"{len(self._lists[False]):,}", self.session.push.overrides.words)
 
-    def _receiver(self) -> Content:
-        push, connection = self.session.push, self.session.connection
+    @property
+    def _empty(self) -> str:
+        push = self.session.push
+        if self.session.recorded:
+            return "The capture contains no deliveries."
         if not push.listening:
-            return Content.assemble(
-                ("RECEIVER", "bold"),
-                (f"   not listening. Press p to turn push on ({push.reachable_from}).", "$text-soft"),
-            )
-        host, port = push.receiver.address
-        state = ("   push on: every message registers a webhook", "$wire-pushed")
-        off = ("   push off: new messages do not register a webhook", "$text-soft")
-        relay = f"   forwarding to {push.relay.url}" if push.relay.url else ""
-        agent = connection.choice.interface.url if connection and connection.choice else ""
-        delivered = any(webhook.received for webhook in push.registrations)
-        more = len(push.registrations) - _MAX_HOOKS
-        reach = reachable(push.receiver.base_url, agent, came=delivered)
-        return Content("\n").join(
-            [
-                Content.assemble(("RECEIVER", "bold"), state if push.on else off, (plain(relay).plain, "$wire-sent")),
-                *receiver_lines(f"{host}:{port}", push.receiver.base_url, reach),
-                *map(registration_line, push.registrations[-_MAX_HOOKS:]),
-                *([Content.styled(f"{'':<10}{more:,} earlier", "$text-soft")] if more > 0 else []),
-            ]
-        )
+            return f"No deliveries yet. Press {key_of('webhook')} to start the receiver, then send a message."
+        send = "Send a message in Chat." if push.on else f"Press {key_of('register')} to register a webhook for a task."
+        return f"No deliveries yet. {send} If none arrive, press {key_of('diagnose')} to find out why."
 
     def show_seq(self, seq: int) -> None:
         """Select a delivery."""
@@ -152,15 +188,47 @@ class WebhooksView(RecordsView):
         """Focus the deliveries."""
         self.screen.set_focus(self._feed)
 
+    def action_back(self) -> None:
+        """Go back to the list."""
+        self.remove_class("-second")
+        self.focus_first()
+
+    def action_fold(self) -> None:
+        """Fold runs of chunks and of equal pushes into one row, or unfold them; the cursor stays on its delivery."""
+        record, following = self.selected_record(), self._feed.following
+        self._folded = not self._folded
+        self._rows = self._rows_of()
+        self._feed.show_rows(self._rows)
+        if record is not None and not following:
+            self.show_seq(record.seq)
+
     @property
     def call_task(self) -> str:
-        """The id of the task of the selected delivery, by default of the last registration with a task."""
+        """The id of the task of the selected registration or delivery, by default of the last registration with one."""
+        if self._registrations.feed.has_focus and self._registrations.selected_task:
+            return self._registrations.selected_task
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
         return next((webhook.task_id for webhook in reversed(self.session.push.registrations) if webhook.task_id), "")
 
     # Registrations
+
+    def show_configs(self, answer: PushConfig | PushConfigList, task_id: str) -> None:
+        """Show what the agent returned about the webhooks of a task: their rows are among the registrations."""
+        count = len(answer.configs) if isinstance(answer, PushConfigList) else 1
+        webhooks = f"{count:,} webhook{'' if count == 1 else 's'}"
+        self._reported = f"the agent returned {webhooks} of task {task_id[:SHORT_ID]}"
+        self.refresh_view()
+
+    def action_delete(self) -> None:
+        """Ask whether to delete the webhooks of the task, and delete them."""
+        task_id = self.call_task
+        if task_id:
+            question = f"Delete all webhooks of task {task_id[:SHORT_ID]} at the agent, also those of other clients?"
+            confirm(self, "Delete webhooks", question, lambda: self.action_call("DELETE_PUSH"))
+        else:
+            notify(self, "Select a delivery or a registration of the task.")
 
     def action_register(self) -> None:
         """Ask for the authentication of deliveries, and register a webhook for the task."""
@@ -203,14 +271,14 @@ class WebhooksView(RecordsView):
 
     def action_diagnose(self) -> None:
         """Diagnose why deliveries of the task are missing."""
-        no_task = "No webhook has been registered for a task. Press p, then send a message."
-        self._show_text("MISSING DELIVERIES", self._diagnose, no_task)
+        no_task = f"No webhook has been registered for a task. Press {key_of('webhook')}, then send a message."
+        self._show_text("Missing deliveries", self._diagnose, no_task)
 
     def _show_text(self, title: str, write: Callable[[str], Awaitable[list[Paragraph]]], no_task: str) -> None:
         """Show what `write` returns for the task, or the notification `no_task` if there is none."""
         task_id = self.call_task
         if task_id:
-            self.app.push_screen(TextDialog(f"{title}   task {task_id[:SHORT_ID]}", lambda: write(task_id)))
+            self.app.push_screen(TextDialog(f"{title} of task {task_id[:SHORT_ID]}", lambda: write(task_id)))
         else:
             notify(self, no_task)
 
@@ -219,7 +287,7 @@ class WebhooksView(RecordsView):
 
     def action_compare(self) -> None:
         """Compare the events of the task by stream, by push and in responses."""
-        self._show_text("STREAM, PUSH AND RESPONSES", self._compare, "Select a delivery that belongs to a task.")
+        self._show_text("Stream, push and responses", self._compare, "Select a delivery that belongs to a task.")
 
     async def _compare(self, task_id: str) -> list[Paragraph]:
         capture = self.session.journal.capture
@@ -234,9 +302,9 @@ class WebhooksView(RecordsView):
         if self.session.push.listening:
             receiver = self.session.push.receiver
             port = receiver.address[1]
-            self.app.push_screen(TextDialog("TUNNEL", partial(webhook_forms.tunnel_lines, receiver.base_url, port)))
+            self.app.push_screen(TextDialog("Tunnel", partial(webhook_forms.tunnel_lines, receiver.base_url, port)))
         else:
-            notify(self, "The receiver is not listening. Press p to start it.")
+            notify(self, f"The receiver is not listening. Press {key_of('webhook')} to start it.")
 
     def action_first(self) -> None:
         """Go to the first attempt of the selected delivery."""
@@ -247,15 +315,38 @@ class WebhooksView(RecordsView):
         else:
             notify(self, "This delivery is not a retry.")
 
+    @property
+    def _webhook(self) -> WebhookRegistration | None:
+        """The webhook of the selected registration or delivery, by default the last webhook."""
+        webhooks, number = self.session.push.registrations, self._registration_number
+        chosen = self._registrations.selected if self._registrations.feed.has_focus else None
+        selected = [webhook for webhook in webhooks if webhook.registration.number == number]
+        return chosen or next(iter([*selected, *reversed(webhooks)]), None)
+
     def action_copy_webhook(self, member: str) -> None:
         """Copy the URL or the token of the webhook of the selected delivery, by default of the last webhook."""
-        webhooks = self.session.push.registrations
-        selected = [webhook for webhook in webhooks if webhook.registration.number == self._registration_number]
-        webhook = next(iter([*selected, *reversed(webhooks)]), None)
+        webhook = self._webhook
         if webhook is None:
-            notify(self, "There is no webhook yet. Press p or s to register a webhook.")
+            notify(self, f"There is no webhook yet. Press {key_of('register')} to register one for a task.")
         else:
             copy(self, getattr(webhook.registration, member))
+
+    def action_copy_as(self) -> None:
+        """Ask what to copy: the URL or the token of the webhook, or the selected delivery."""
+        webhook, record = self._webhook, self.selected_record()
+        texts: list[tuple[str, Callable[[], str] | None]] = [
+            ("URL of the webhook", (lambda: webhook.registration.url) if webhook else None),
+            ("Token of the webhook", (lambda: webhook.registration.token) if webhook else None),
+            ("Body of the delivery", super().selected_text if record else None),
+            ("Head of the delivery", (lambda: head_text(record)) if record else None),
+        ]
+        entries = [Entry(text, "", form is not None, form) for text, form in texts]
+        ask(self, MenuScreen("Copy as", entries), lambda form: copy(self, form()))
+
+    def selected_text(self) -> str:
+        """Return the URL of the selected registration, or the payload of the selected delivery."""
+        webhook = self._webhook if self._registrations.feed.has_focus else None
+        return webhook.registration.url if webhook is not None else super().selected_text()
 
     # Forwarding
 
@@ -266,7 +357,7 @@ class WebhooksView(RecordsView):
             notify(self, "Select a delivery.")
             return
         seq = record.seq
-        ask(self, webhook_forms.url(f"RESEND DELIVERY #{seq}"), lambda values: self._resend(seq, values["url"]))
+        ask(self, webhook_forms.url(f"Send delivery #{seq} again"), lambda values: self._resend(seq, values["url"]))
 
     @work(group="calls")
     async def _resend(self, seq: int, url: str) -> None:
@@ -281,7 +372,7 @@ class WebhooksView(RecordsView):
             relay.url = ""
             self.session.note("forwarding stopped")
             return
-        ask(self, webhook_forms.url("FORWARD DELIVERIES"), self._forward)
+        ask(self, webhook_forms.url("Forward deliveries"), self._forward)
 
     def _forward(self, values: Mapping[str, str]) -> None:
         self.session.push.relay.url = values["url"]
@@ -289,16 +380,30 @@ class WebhooksView(RecordsView):
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected delivery."""
-        self._show_row(event.index)
+        if event.feed is self._feed:
+            self._show_row(event.index)
 
     def _show_row(self, index: int) -> None:
         if 0 <= index < len(self._rows):
             self.detail.show(self._rows.record(index))
 
-    def on_feed_opened(self) -> None:
-        """Focus the detail."""
-        self.open_detail()
+    def on_feed_opened(self, event: Feed.Opened) -> None:
+        """Focus the detail, or go to the last delivery of the selected registration."""
+        if event.feed is self._feed:
+            self.open_detail()
+            return
+        webhook = self._registrations.selected
+        number = webhook.registration.number if webhook is not None else 0
+        rows = range(len(self._rows) - 1, -1, -1)
+        last = next((row for row in rows if self._rows.record(row).meta["registration"] == number != 0), None)
+        if last is None:
+            notify(self, "This webhook has received no delivery.")
+        else:
+            self._feed.cursor = last
+            self.focus_first()
 
 
-def _is_delivery(record: Record) -> bool:
-    return record.kind is Kind.DELIVERY
+def head_text(record: Record) -> str:
+    """Return the request line and the headers of a delivery."""
+    lines = [f"{record.meta['method']} {record.meta['target']}"]
+    return "\n".join([*lines, *(f"{name}: {value}" for name, value in record.meta["headers"])])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
+from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -14,9 +15,13 @@ from textual.widgets import Static
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.text_lines import Line, Piece
 from inspector.tui.widgets.cursor import CursorView
+from inspector.tui.widgets.view_tabs import clickable, clicked
 
 GAP = 2
 """Cells between two columns."""
+
+BADGE = "feed--badge"
+"""The beginning of the component classes of badges: texts whose colour does not reach to the next column."""
 
 Cell: TypeAlias = tuple[str, str]
 """A text, not yet sanitised, and the component class of its style."""
@@ -29,7 +34,9 @@ class Column(NamedTuple):
     """A column: its heading, and its width in cells, or None for the column that gets the remaining width.
 
     It is hidden if the feed has fewer than `min_total_width` cells. A column that `shrinks` needs only as much width as
-    the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none.
+    the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none. A
+    column that `shares` is beside the column without a width: in a row where the text of one is too long, it gets the
+    blank cells of the other.
     """
 
     name: str
@@ -37,6 +44,7 @@ class Column(NamedTuple):
     align: Literal["left", "right"] = "left"
     min_total_width: int = 0
     shrinks: bool = False
+    shares: bool = False
 
 
 class RowSource(Protocol):
@@ -55,15 +63,16 @@ class _Table:
     """The rows of a source as lines: cells in columns, sanitised, cut and padded to their widths."""
 
     def __init__(self, columns: Sequence[Column], rows: RowSource) -> None:
-        self._columns = columns
+        self.columns = columns
         self._rows = rows
         self._width = 0
         self._shown = [True] * len(columns)
+        self.sorted_by = ("", "")
 
     def layout(self, width: int, keep: int) -> int:
         """Choose the columns that are visible at this width, and return `keep`."""
         self._width = width
-        self._shown = [column.min_total_width <= width for column in self._columns]
+        self._shown = [column.min_total_width <= width for column in self.columns]
         return keep
 
     def __len__(self) -> int:
@@ -74,14 +83,16 @@ class _Table:
         return self._line(self._rows.row(index))
 
     def headings(self) -> Line:
-        """Return the headings of the columns as a line."""
-        return self._line([(column.name, "") for column in self._columns], whole=True)
+        """Return the headings of the columns as a line; instead of its style, each has the name of its column."""
+        marks = [self.sorted_by[1] if column.name == self.sorted_by[0] else "" for column in self.columns]
+        names = [column.name for column in self.columns]
+        return self._line([(name + mark, name) for name, mark in zip(names, marks, strict=True)], whole=True)
 
     def _line(self, row: Row, *, whole: bool = False) -> Line:
         cells = [
-            (clean_line(text, column.width or self._width), style, column)
-            for (text, style), column, shown in zip(row, self._columns, self._shown, strict=True)
-            if shown and (whole or text or not column.shrinks)
+            (clean_line(text, self._width if column.shares else column.width or self._width), style, column)
+            for (text, style), column, shown in zip(row, self.columns, self._shown, strict=True)
+            if shown and (text or not column.shrinks)
         ]
         widths = [
             None if column.width is None else cell_len(text) if column.shrinks and not whole else column.width
@@ -89,25 +100,52 @@ class _Table:
         ]
         room = self._width - GAP * (len(cells) - 1)
         rest = max(0, room - sum(width or 0 for width in widths))
+        for number, (text, _, column) in enumerate(cells):
+            if column.shares:
+                widths[number], rest = _shared(cell_len(text), widths, cells, number, rest)
         pieces: list[Piece] = []
         for (text, style, column), fixed in zip(cells, widths, strict=True):
             width = min(rest if fixed is None else fixed, max(0, room))
             room -= width
             shown = text if cell_len(text) <= width else clean_line(text, width)
             space = " " * (width - cell_len(shown))
-            pieces.append(((space + shown if column.align == "right" else shown + space) + " " * GAP, style))
+            if style.startswith(BADGE):  # the colour of a badge ends with its text
+                blank = (space, "feed--text")
+                pieces += [blank, (shown, style)] if column.align == "right" else [(shown, style), blank]
+                pieces.append((" " * GAP, "feed--text"))
+            else:
+                pieces.append(((space + shown if column.align == "right" else shown + space) + " " * GAP, style))
         if pieces:
             text, style = pieces[-1]
             pieces[-1] = (text[:-GAP], style)
         return pieces
 
 
+def _shared(
+    needed: int, widths: Sequence[int | None], cells: Sequence[tuple[str, str, Column]], number: int, rest: int
+) -> tuple[int, int]:
+    """Return the width of a column that shares and that of the column without a width, for the texts of a row."""
+    own = widths[number] or 0
+    other = next((cell_len(text) for (text, _, _), width in zip(cells, widths, strict=True) if width is None), 0)
+    if needed > own:
+        own += min(needed - own, max(0, rest - other))
+    elif other > rest:
+        own -= min(own - needed, other - rest)
+    return own, rest + (widths[number] or 0) - own
+
+
 class Headings(Static):
-    """The headings of the columns of a feed, in a line above it."""
+    """The headings of the columns of a feed, in a line above it; a click on a heading is reported."""
 
     DEFAULT_CSS = """
     Headings { height: 1; color: $text-soft; text-wrap: nowrap; text-overflow: clip; }
     """
+
+    @dataclass
+    class Clicked(Message):
+        """The heading of a column was clicked."""
+
+        column: str
 
     def __init__(self, feed: Feed) -> None:
         super().__init__()
@@ -119,7 +157,12 @@ class Headings(Static):
 
     def render(self) -> Content:
         """Draw the headings above their columns."""
-        return Content.assemble(" ", *(Content(text) for text, _ in self._feed.headings()))
+        return Content.assemble(" ", *(clickable(Content(text), name) for text, name in self._feed.headings()))
+
+    def on_click(self, event: events.Click) -> None:
+        """Report the heading under the pointer."""
+        if column := clicked(event):
+            self.post_message(self.Clicked(column))
 
 
 class Feed(CursorView):
@@ -139,6 +182,13 @@ class Feed(CursorView):
         & > .feed--good { color: $state-good; }
         & > .feed--warning { color: $state-warning; }
         & > .feed--bad { color: $state-bad; }
+        & > .feed--badge-get { color: $wire-received; background: $panel; text-style: bold; }
+        & > .feed--badge-post { color: $wire-sent; background: $panel; text-style: bold; }
+        & > .feed--badge-other { color: $wire-pushed; background: $panel; text-style: bold; }
+        & > .feed--badge-good { color: $state-good; text-style: reverse; }
+        & > .feed--badge-warning { color: $state-warning; text-style: reverse; }
+        & > .feed--badge-bad { color: $state-bad; text-style: reverse; }
+        & > .feed--badge-quiet { color: $wire-quiet; text-style: reverse; }
     }
     """
 
@@ -179,9 +229,23 @@ class Feed(CursorView):
         """Draw the rows of another source: the last rows if the feed follows, else the first rows."""
         self.show(_Table(self._columns, rows))
 
+    def show_columns(self, columns: Sequence[Column]) -> None:
+        """Draw the rows in other columns; the cells of the rows stay the same."""
+        if isinstance(self.source, _Table) and tuple(columns) != self._columns:
+            self._columns = self.source.columns = tuple(columns)
+            self._laid_out = 0
+            self._strips.clear()
+
     def headings(self) -> Line:
-        """Return the headings of the columns at the present width."""
+        """Return the headings of the columns at the present width, each with the name of its column."""
         return self.source.headings() if isinstance(self.source, _Table) else []
+
+    def mark_sorted(self, column: str, mark: str) -> None:
+        """Show a mark at the heading of the column by which the rows are sorted."""
+        if isinstance(self.source, _Table) and self.source.sorted_by != (column, mark):
+            self.source.sorted_by = column, mark
+            if self.heads is not None:
+                self.heads.refresh()
 
     def on_resize(self) -> None:
         """Fit the rows and the headings to the new width."""

@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
-from inspector.session.push.diagnose import Evidence, Likely, causes, examine
+from inspector.session.push.causes import Evidence, Likely, causes
+from inspector.session.push.diagnose import examine
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.wire.reach import reachable
 from inspector.wire.receiver.registration import Registration
@@ -303,3 +305,37 @@ async def test_an_unreachable_agent_is_the_first_cause(open_session: OpenSession
         await say(session, stream=False)
     first = (await examine(session, "t")).causes[0]
     assert (first.name, first.likely) == ("the agent cannot be reached", Likely.CERTAIN)
+
+
+async def test_requests_of_other_senders_are_not_counted_as_those_of_the_agent(
+    mock: MockAgent, open_session: OpenSession
+):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    call = await say(session, "push")
+    [webhook] = session.push.registrations
+    await eventually(lambda: webhook.accepted >= 7)
+    url, base = webhook.registration.url, session.push.receiver.base_url
+    async with httpx.AsyncClient(headers={"User-Agent": "scanner/1"}) as scanner:
+        assert (await scanner.post(f"{base}/wp-login.php", json={"log": "admin"})).status_code == 404
+        assert (await scanner.get(url)).status_code == 405
+        assert (await scanner.post(url, json={"log": "admin"})).status_code == 401
+        other = {"statusUpdate": {"taskId": "x", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}
+        assert (await scanner.post(f"{base}/push/x", json=other)).status_code == 404
+    found = await examine(session, call.exchange.task_id)
+    assert {cause.likely for cause in found.causes} == {Likely.RULED_OUT}
+    assert found.others == "4 requests of other senders not counted, the last: POST /push/x from 127.0.0.1 scanner/1"
+    first = [record for record in session.journal.capture.select(kinds=(Kind.DELIVERY,)) if record.meta["refused"]][:2]
+    assert [record.findings for record in first] == [(), ()]
+
+
+async def test_an_event_of_the_task_at_another_path_is_counted(mock: MockAgent, open_session: OpenSession):
+    session = await open_session(mock.url)
+    await session.push.turn_on()
+    call = await say(session, "push")
+    event = {"taskId": call.exchange.task_id, "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}
+    async with httpx.AsyncClient() as proxy:
+        await proxy.post(f"{session.push.receiver.base_url}/hooks/x", json={"statusUpdate": event})
+    likely = {cause.name: cause for cause in (await examine(session, call.exchange.task_id)).causes}
+    assert likely["the agent posts to another path"].likely is Likely.LIKELY
+    assert likely["the agent posts to another path"].evidence == "1 event of this task came to unregistered paths"

@@ -1,0 +1,171 @@
+"""The table of tasks: its rows, their order and the filter by words; and the facts about the selected task."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from inspector.protocol.assemble import AssembledTask, Move
+from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
+from inspector.session.polling import Poll, Polls
+from inspector.session.task_requests import TaskRequests
+from inspector.session.tasks import TrackedTask, text_of
+from inspector.text.units import size, timestamp_seconds
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.rows import SHORT_ID, Cells, state_cell, state_style
+from inspector.tui.render.state_line import illegal
+from inspector.tui.render.text_lines import ItemLines, Line, Piece, hang, labelled, wrap_pieces
+from inspector.tui.render.times import ago, lasting
+
+_LABEL = 11
+_NEEDS_USER, _RUNNING, _FAILED, _DONE = range(4)
+
+
+def began(task: TrackedTask) -> float:
+    """Return the time of the first record of a task, or the timestamp of its state if that is earlier."""
+    stamp = timestamp_seconds(task.now.status.timestamp)
+    return task.first_seen if stamp is None else min(stamp, task.first_seen)
+
+
+def last_message(account: AssembledTask) -> str:
+    """Return the text of the last message of the agent."""
+    return text_of(account.messages[-1]) if account.messages else ""
+
+
+def _urgency(state: str) -> tuple[int, str]:
+    """Order states: those that wait for the user first, then running, failed and completed tasks."""
+    if state in INTERRUPTED:
+        return _NEEDS_USER, short(state)
+    if not is_terminal(state):
+        return _RUNNING, short(state)
+    return (_DONE if state == State.COMPLETED else _FAILED), short(state)
+
+
+class TaskTable:
+    """The rows of the tasks that match, in order; `refresh` reads them anew.
+
+    A task matches if its ids, state or texts contain each of the `words`. `column` is the heading of the column that
+    determines the order: the youngest or the most first, texts by letter; `reverse` reverses it.
+    """
+
+    def __init__(
+        self, tasks: Callable[[], list[TrackedTask]], requests: TaskRequests, polls: Polls, glyphs: Glyphs
+    ) -> None:
+        self._all = tasks
+        self._requests = requests
+        self._polls = polls
+        self._glyphs = glyphs
+        self._keys: Mapping[str, Callable[[TrackedTask], Any] | None] = {
+            "STATE": lambda task: _urgency(task.now.state),
+            "ID": lambda task: task.id,
+            "CONTEXT": lambda task: task.now.context_id,
+            "AGE": None,  # the tasks are in this order
+            "UPDATED": lambda task: -task.now.updated,
+            "ARTIFACTS": lambda task: -len(task.now.artifacts),
+            "REQUEST": lambda task: self._requests.of(task).casefold(),
+            "LAST MESSAGE": lambda task: last_message(task.now).casefold(),
+        }
+        self.words = ""
+        self.column = "AGE"
+        self.reverse = False
+        self.tasks: list[TrackedTask] = []
+        self.total = 0
+        self.refresh()
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The headings of the columns."""
+        return tuple(self._keys)
+
+    def refresh(self) -> None:
+        """Read the tasks, and sort those that match."""
+        found = self._all()
+        self.total = len(found)
+        if self.words:
+            found = [task for task in found if self._matches(task)]
+        key = self._keys[self.column]
+        if key is not None:
+            found.sort(key=key)
+        self.tasks = found[::-1] if self.reverse else found
+
+    def _matches(self, task: TrackedTask) -> bool:
+        account = task.now
+        texts = (task.id, account.context_id, short(account.state), self._requests.of(task), last_message(account))
+        text = "\n".join(texts).casefold()
+        return all(word in text for word in self.words.casefold().split())
+
+    def index_of(self, task_id: str) -> int | None:
+        """Return the row of a task, None if it does not match."""
+        return next((index for index, task in enumerate(self.tasks) if task.id == task_id), None)
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one task, in the order of `columns`."""
+        task, now = self.tasks[index], time.time()
+        account = task.now
+        state, style = state_cell(account.state, self._glyphs)
+        polled = f" {self._glyphs.poll}" if self._polls.get(task.id) is not None else ""
+        return (
+            (state + polled, style),
+            (task.id[:SHORT_ID], "feed--text"),
+            (account.context_id[:SHORT_ID], "feed--muted"),
+            (ago(now - began(task)), "feed--muted"),
+            (ago(now - account.updated), "feed--muted"),
+            (str(len(account.artifacts)), "feed--text" if account.artifacts else "feed--quiet"),
+            (self._requests.of(task), "feed--sent"),
+            (last_message(account), "feed--text"),
+        )
+
+
+class TaskFacts(ItemLines[None]):
+    """The facts about a task: its full ids, its states with their durations, its texts and artifacts; a `LineSource`.
+
+    `now` is the time until which a state lasts that has not ended.
+    """
+
+    def __init__(self, task: TrackedTask, request: str, poll: Poll | None, glyphs: Glyphs, now: float) -> None:
+        super().__init__()
+        self._task = task
+        self._request = request
+        self._poll = poll
+        self._glyphs = glyphs
+        self._now = now
+
+    def _build(self, width: int) -> Iterator[tuple[Line, None]]:
+        account = self._task.now
+        head = ("states".ljust(_LABEL), "line--soft")
+        states = state_durations(account.moves, self._now, self._glyphs)
+        yield from (
+            (line, None) for line in wrap_pieces(states, width, first=[head], rest=[(" " * _LABEL, "line--soft")])
+        )
+        artifacts = (f"{found.name or found.artifact_id} {size(found.size)}" for found in account.artifacts.values())
+        poll = f"every {self._poll.every:g} s, {self._poll.times:,} so far" if self._poll is not None else ""
+        facts = (
+            ("task", self._task.id),
+            ("context", account.context_id),
+            ("polled", poll),
+            ("request", self._request),
+            ("message", last_message(account)),
+            ("artifacts", ", ".join(artifacts)),
+        )
+        for label, text in facts:
+            yield from ((line, None) for line in (hang(labelled(label, text, _LABEL), width) if text else ()))
+
+
+def state_durations(moves: Sequence[Move], now: float, glyphs: Glyphs) -> list[Piece]:
+    """Return the states, each with how long it lasted; illegal transitions are marked."""
+    wrong = set(illegal(moves))
+    pieces: list[Piece] = []
+    for index, move in enumerate(moves):
+        if index:
+            mark = glyphs.cross if index in wrong else ""
+            pieces.append((f" {mark}{glyphs.sent} ", "line--bad" if mark else "line--quiet"))
+        pieces.append((state_cell(move.state, glyphs)[0], state_style(move.state).replace("feed", "line")))
+        if index < len(moves) - 1:
+            pieces.append((f" {lasting(moves[index + 1].at - move.at)}", "line--soft"))
+        elif not is_terminal(move.state):
+            pieces.append((f" {lasting(max(0.0, now - move.at))} so far", "line--soft"))
+    return pieces
