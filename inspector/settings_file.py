@@ -1,4 +1,4 @@
-"""The settings file of the user, `settings.toml`: defaults of options, and keys; the command line takes precedence.
+"""The settings file of the user, `settings.toml`: defaults of options, and keys; options override them.
 
 The file is in the configuration folder of the platform, or in `A2A_INSPECT_HOME` if that is set. Each mistake in it is
 reported with its line and with what is allowed.
