@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Self
 
+from inspector.cli import styles
 from inspector.cli.event_lines import event_lines
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.v1_0 import encode_event
-from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
     Artifact,
     Event,
@@ -97,7 +97,7 @@ class Presenter:
         """Print the id, the context and the state of a task (a2a-cli 0.2 section 8.2)."""
         self._out.field("Task", task_id)
         self._out.field("Context", context_id)
-        self._out.field("State", short(state))
+        self._out.field("State", styles.state(state))
 
     def message(self, message: Message, *, in_history: bool = False) -> None:
         """Print a message; `in_history` leaves out the ids of the task and the context."""
@@ -112,7 +112,7 @@ class Presenter:
 
     def _status(self, status: TaskStatus, *, state_printed: bool = False) -> None:
         if not state_printed:
-            self._out.field("State", short(status.state))
+            self._out.field("State", styles.state(status.state))
         if self._verbose and status.timestamp:
             self._out.field("Status time", status.timestamp)
         if status.message is not None:
