@@ -1,4 +1,4 @@
-"""The styles of text output on a terminal: roles with the same meanings as those of the app's themes, written as SGR codes."""
+"""The styles of text output: roles with the same meanings as in the app's themes, written as SGR codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARKS = {True: "+", False: "-", None: "?"}
 
 
 class Role(StrEnum):
-    """The meaning of a styled text; the value is its SGR code, which leaves the choice of the colour to the terminal."""
+    """The meaning of a styled text. The value is an SGR code, whose colour is a setting of the terminal."""
 
     GOOD = "32"
     WARNING = "33"

@@ -99,7 +99,9 @@ class Doctor:
         connection = self._connection
         if connection is None:
             return
-        interfaces = [InterfaceResult(f"{INTERFACE}{n}", option) for n, option in enumerate(options(connection.card), 1)]
+        interfaces = [
+            InterfaceResult(f"{INTERFACE}{n}", option) for n, option in enumerate(options(connection.card), 1)
+        ]
         if not interfaces:
             yield Step(
                 "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."
