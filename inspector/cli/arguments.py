@@ -123,7 +123,7 @@ class Parser(argparse.ArgumentParser):
         raise usage(f"{message[:1].upper()}{message[1:]}.", f"Run {self.prog} --help for the options.")
 
     def _unknown(self, names: Sequence[str]) -> FaultError:
-        """Return the error for unknown arguments, with the option that each of them may stand for."""
+        """Return the error for unknown arguments, with similar options."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
         similar = [match for name in names if name.startswith("-") for match in nearest(name, options)]
         hint = f"Did you mean {' or '.join(dict.fromkeys(similar))}? " if similar else ""

@@ -1,4 +1,4 @@
-"""Find the name that a misspelled name may stand for."""
+"""Find the names that are similar to a misspelled name."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +12,6 @@ from inspector.text.sanitise import clean, crop
 
 _DELAY = 1.0
 """Seconds before a wait is shown: most waits are shorter."""
-_INTERVAL = 0.2
 _DEFAULT_WIDTH = 80
 _ERASE = "\r\x1b[K"
 
@@ -44,12 +42,6 @@ class ProgressLine:
         finally:
             self._describe = None
             self.clear()
-
-    async def keep_drawing(self) -> None:
-        """Draw the line whenever it changes, until cancelled."""
-        while True:
-            await asyncio.sleep(_INTERVAL)
-            self.draw()
 
     def draw(self) -> None:
         """Draw what the command waits for and for how long, unless it has just started to wait."""

@@ -32,6 +32,8 @@ from inspector.session.settings import settings_from
 from inspector.text.units import size
 
 UNSUPPORTED = "UnsupportedOperationError"
+_DRAWING_INTERVAL = 0.2
+"""Seconds between two updates of the progress."""
 _SHORT_ID = 8
 """The number of characters of a task id that the progress shows."""
 
@@ -297,7 +299,13 @@ async def _drawing(out: Output) -> AsyncIterator[None]:
     if not out.progress.shown:
         yield
         return
-    drawing = asyncio.create_task(out.progress.keep_drawing())
+
+    async def keep_drawing() -> None:
+        while True:
+            await asyncio.sleep(_DRAWING_INTERVAL)
+            out.progress.draw()
+
+    drawing = asyncio.create_task(keep_drawing())
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Recognise a misspelled command, and suggest the command that it may stand for."""
+"""Recognise a misspelled command, and suggest similar commands."""
 
 from __future__ import annotations
 
