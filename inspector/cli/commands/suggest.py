@@ -65,6 +65,8 @@ def _suggestions(names: Sequence[str]) -> list[str]:
         for phrase in (words[:count], words[count - 1 :: -1]):
             if found := nearest(" ".join(phrase), known):
                 return found
+    if beginning_with(words[:1]):
+        return []
     subcommands = [command for command in COMMANDS if command.words[1:]]
     group = nearest(words[0], {command.words[0] for command in subcommands})
     found = [command.name for command in subcommands if command.words[0] in group or command.words[-1] == words[0]]
