@@ -91,7 +91,11 @@ def _add_list(parser: Parser) -> None:
 
 def _add_subscribe(parser: Parser) -> None:
     _add_task(parser)
-    parser.switch("--stream", "print events when they arrive (with -o json: JSON Lines), not only the final task")
+    parser.switch(
+        "--stream",
+        "print events when they arrive, not only the final task (in a terminal: their text as it flows; with -o json: "
+        "JSON Lines)",
+    )
     parser.add_waiting()
     parser.add_request()
 
