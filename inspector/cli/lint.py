@@ -33,7 +33,8 @@ def lint(invocation: Invocation, out: Output) -> int:
         if reference == _STDIN:
             found = lint_bytes(sys.stdin.buffer.read(), version=version)
         else:
-            found = await lint_reference(current.session, reference, version)
+            with out.progress.waiting(lambda: "waiting for the agent card"):
+                found = await lint_reference(current.session, reference, version)
         findings.extend(found.findings)
         _print(out, found, invocation.given.output, reference)
 

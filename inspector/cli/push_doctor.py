@@ -28,7 +28,8 @@ async def push_doctor(current: Run) -> None:
     await current.connect()
     current.check_interface()
     captures = [recent.path for recent in recent_captures(_MOST_CAPTURES)]
-    found = await examine(current.session, task_id, captures)
+    with out.progress.waiting(lambda: "searching for missing deliveries"):
+        found = await examine(current.session, task_id, captures)
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]

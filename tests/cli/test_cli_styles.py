@@ -285,6 +285,17 @@ def test_hostile_text_is_defused_in_a_table(inspect: Run, make_agent: MakeAgent,
     assert "\x1b[31m" not in raw
 
 
+@pytest.mark.parametrize("words", [["card", "get"], ["card", "get", "--validate"], ["lint"], ["doctor"]], ids=" ".join)
+def test_hostile_card_is_defused(inspect: Run, make_agent: MakeAgent, words: list[str]):
+    agent = make_agent(stream_of_texts, {"name": f"name{EVIL}", "description": 5, EVIL: 1})
+    agent.card["supportedInterfaces"] = [{"url": f"http://127.0.0.1:1/{EVIL}", "protocolBinding": EVIL}]
+    raw = output_of(inspect, *words, agent.url)
+    assert_only_styled(raw)
+    assert "\u202e" not in raw
+    assert "\x1b[31mred" not in raw
+    assert "␛[31mred" in raw
+
+
 def test_wait_for_a_task_is_shown_on_stderr_only_in_a_terminal(inspect: Run, cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] != "GetTask":

@@ -60,7 +60,9 @@ class _Part(argparse.Action):
 def _add_arguments(parser: Parser) -> None:
     parser.add_agent(as_argument=True, hint="Write the text of the message after --text.")
     _add_parts(parser)
-    parser.switch("--stream", "print events when they arrive (in a terminal: their text as it flows; with -o json: JSON Lines)")
+    parser.switch(
+        "--stream", "print events when they arrive (in a terminal: their text as it flows; with -o json: JSON Lines)"
+    )
     parser.add_findings()
     parser.switch(
         "--async --return-immediately --no-wait",
