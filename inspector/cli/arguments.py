@@ -140,7 +140,7 @@ class Parser(argparse.ArgumentParser):
         self._argument_hint = hint
         if as_argument:
             self.add_argument("reference", nargs="?", metavar="URL | PATH", help=description)
-            description = "the same as an option"
+            description = "the same as the argument"
         self.value("-a --agent-card URL|PATH", description)
 
     def add_connection(self) -> None:

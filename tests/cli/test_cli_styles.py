@@ -287,7 +287,7 @@ def test_hostile_text_is_defused_in_a_table(inspect: Run, make_agent: MakeAgent,
 
 @pytest.mark.parametrize("words", [["card", "get"], ["card", "get", "--validate"], ["lint"], ["doctor"]], ids=" ".join)
 def test_hostile_card_is_defused(inspect: Run, make_agent: MakeAgent, words: list[str]):
-    agent = make_agent(stream_of_texts, {"name": f"name{EVIL}", "description": 5, EVIL: 1})
+    agent = make_agent(stream_of_texts, {"name": f"name{EVIL}", EVIL: 1})
     agent.card["supportedInterfaces"] = [{"url": f"http://127.0.0.1:1/{EVIL}", "protocolBinding": EVIL}]
     raw = output_of(inspect, *words, agent.url)
     assert_only_styled(raw)
