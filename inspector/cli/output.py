@@ -80,7 +80,7 @@ class Output:
             self.field(label, value.strip("\n"))
 
     def flow(self, text: str) -> None:
-        """Print text that continues the text before, until `end_flow`; indented, so that no line looks like ours."""
+        """Print text that continues the text before, until `end_flow`; each line is indented, as in a block."""
         pieces = self._cleaner.feed(text).split("\n")
         written: list[str] = []
         for number, piece in enumerate(pieces):

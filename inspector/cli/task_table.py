@@ -17,6 +17,8 @@ from inspector.text.units import timestamp_seconds
 _GAP = "  "
 _SHORT = 8
 """The width of an id that is cut."""
+_LONGEST_STATE = 16
+"""The most cells of a state in a terminal: agents may send states of any length."""
 _LEAST_MESSAGE = 8
 """The least width of the message: if less is left, ids are cut or left out."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -74,6 +76,7 @@ def _fit(natural: Sequence[int], width: int | None) -> list[int]:
     if width is None:
         return list(natural)
     task, state, age, context, message = natural
+    state = min(state, _LONGEST_STATE)
     for task_width, context_width in (
         (task, context),
         (task, min(context, _SHORT)),

@@ -281,6 +281,7 @@ def test_hostile_text_is_defused_in_a_table(inspect: Run, make_agent: MakeAgent,
 
     raw = output_of(inspect, "task", "list", make_agent(answer).url, cols=cols)
     assert_only_styled(raw)
+    assert max(map(len, SGR.sub("", raw).splitlines()[:2])) <= cols
     assert "\u202e" not in raw
     assert "\x1b[31m" not in raw
 

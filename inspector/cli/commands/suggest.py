@@ -19,9 +19,9 @@ _MOST = 3
 def looks_like_command(words: Sequence[str]) -> bool:
     """Return whether a command line begins with a misspelled command, and not with an agent or with options."""
     names = _names(words)
-    if not names or set(names[0]) & set("./:\\[]") or Path(names[0]).exists():
+    if not names or set(names[0]) & set("./:\\[]"):
         return False
-    return bool(_suggestions(names))
+    return bool(_suggestions(names)) and not Path(names[0]).exists()
 
 
 def unknown_command(words: Sequence[str], *, or_agent: bool = False) -> FaultError:
