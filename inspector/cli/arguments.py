@@ -14,9 +14,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from inspector.cli import values
 from inspector.cli.errors import usage
+from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
+from inspector.cli.styles import WHEN
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.options import Options
+from inspector.protocol.errors import FaultError
 from inspector.settings_file import Stored, meaning_of
 
 PROGRAM = "a2a-inspect"
@@ -50,6 +53,7 @@ class Parser(argparse.ArgumentParser):
         self._lists: dict[str, Callable[[str], Sequence[str]]] = {}
         self._variables: dict[str, argparse.Action] = {}
         self._defaults: dict[str, Any] = {}
+        self._argument_hint = ""
 
     def value(
         self,
@@ -99,7 +103,11 @@ class Parser(argparse.ArgumentParser):
         """
         given, unknown = self.parse_known_args(arguments)
         if unknown:
-            self.error(f"unknown argument: {' '.join(_names(unknown))}")
+            raise self._unknown(_names(unknown))
+        typed = {value for value in (vars(given).get("reference"), vars(given).get("agent_card")) if value}
+        if len(typed) > 1:
+            hint = "Write the agent only once: as an argument or after -a."
+            raise usage("Two different agents were given.", f"{hint} {self._argument_hint}".strip())
         for variable, action in self._variables.items():
             text = environment.get(variable, "")
             if text and getattr(given, action.dest) is None:
@@ -142,10 +150,26 @@ class Parser(argparse.ArgumentParser):
         """Raise the error for an invalid command line."""
         raise usage(f"{message[:1].upper()}{message[1:]}.", f"Run {self.prog} --help for the options.")
 
-    def add_agent(self, group: argparse._ActionsContainer | None = None) -> None:
-        """Add the option that selects the agent."""
+    def _unknown(self, names: Sequence[str]) -> FaultError:
+        """Return the error for unknown arguments, with similar options."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        similar = [match for name in names if name.startswith("-") for match in nearest(name, options)]
+        hint = f"Did you mean {' or '.join(dict.fromkeys(similar))}? " if similar else ""
+        if not names[0].startswith("-"):
+            hint = f"{self._argument_hint} ".lstrip()
+        return usage(f"Unknown argument: {' '.join(names)}.", f"{hint}Run {self.prog} --help for the options.")
+
+    def add_agent(self, *, as_argument: bool = False, hint: str = "") -> None:
+        """Add the option that selects the agent, and an argument that does the same if `as_argument`.
+
+        `hint` is the advice about further arguments.
+        """
         description = "the agent: its URL, the URL of its card, or a card file"
-        self.value("-a --agent-card URL|PATH", description, group=group)
+        self._argument_hint = hint
+        if as_argument:
+            self.add_argument("reference", nargs="?", metavar="URL | PATH", help=description)
+            description = "the same as the argument"
+        self.value("-a --agent-card URL|PATH", description)
 
     def add_connection(self) -> None:
         """Add the options of the connection and of the capture."""
@@ -184,6 +208,12 @@ class Parser(argparse.ArgumentParser):
         *others, last = formats
         description = f"output format: {', '.join(others)} or {last} (default: {formats[0]})"
         self.value("-o --output FORMAT", description, choices=formats, default=formats[0])
+        self.add_color()
+
+    def add_color(self) -> None:
+        """Add the option that selects whether text is styled; `main` reads it before the command line is parsed."""
+        description = "style text: auto, always or never (default: auto: on a terminal, unless NO_COLOR is set)"
+        self.value("--color WHEN", description, choices=WHEN, default=WHEN[0])
 
     def add_request(self) -> None:
         """Add the options of a command that sends a request."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.cli.findings import count, in_words
+from inspector.cli.findings import count, pieces_of
 from inspector.cli.output import Output
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -15,7 +15,7 @@ def print_findings(out: Output, findings: tuple[Finding, ...]) -> None:
         if out.json:
             out.json_to_stderr(finding_json(finding))
         else:
-            out.field("Finding", in_words(finding))
+            out.field("Finding", *pieces_of(finding))
     if not findings and not out.json:
         out.field("Findings", "none")
 

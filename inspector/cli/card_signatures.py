@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
+from inspector.cli.styles import Role, Styled
 from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -15,6 +16,7 @@ from inspector.wire.signing_keys import read_file
 
 _MOST_UNSIGNED = 3
 """The most unsigned members that are printed without --verbose."""
+_ROLES = {SignatureOutcome.VALID: Role.GOOD, SignatureOutcome.WRONG: Role.BAD}
 _KEYS_HINT = "Use --keys FILE, or --fetch-keys to fetch them from the jku URLs that have the origin of the card."
 
 
@@ -64,7 +66,8 @@ def _invalid(seen: str, hint: str) -> FaultError:
 
 
 def _print_verdict(out: Output, verdict: SignatureResult, *, verbose: bool) -> None:
-    out.field("Signature", f"{verdict.outcome.value} {verdict.pointer}: {verdict.reason}")
+    role = _ROLES.get(verdict.outcome, Role.WARNING)
+    out.field("Signature", Styled(verdict.outcome.value, role), f" {verdict.pointer}: {verdict.reason}")
     members = verdict.uncovered
     if members and verbose:
         out.block("Not signed", "\n".join(members))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.output import MARKS, Output
+from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
+from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.steps import Proposal, Report, Step
+from inspector.session.doctor.steps import INTERFACE, Proposal, Report
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
@@ -22,13 +25,21 @@ async def _examine(current: Run) -> None:
     reference, out = current.reference(), current.out
     examination = Doctor(current.session, reference, current.invocation.given.message or "")
     report = examination.report
-    async for step in examination.examine():
+    try:
+        with out.progress.waiting(lambda: _progress(report)):
+            async for _ in examination.examine():
+                pass
+    except asyncio.CancelledError:  # ctrl+c or --timeout
         if not out.json:
-            _print_step(out, step)
+            out.field("Valid", Styled("unknown", Role.WARNING), ", not all checks were made")
+            _print_details(current, report)
+        raise
     if out.json:
         out.document(_as_json(current, report))
     else:
-        _print_findings(current, report)
+        _print_verdict(out, report)
+        _print_interfaces(current, report)
+        _print_details(current, report)
     if report.fault is not None:
         raise FaultError(report.fault)
     if not report.passed:
@@ -38,23 +49,57 @@ async def _examine(current: Run) -> None:
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, failed[0].remedy))
 
 
-def _print_step(out: Output, step: Step) -> None:
-    took = f", {step.seconds:.3f} s" if step.seconds else ""
-    out.field("Step", f"{MARKS[step.passed]} {step.name}{took}: {step.message}")
-    if step.remedy:
-        out.field("  Remedy", step.remedy)
-    out.flush()
+def _progress(report: Report) -> str:
+    last = f" after {report.steps[-1].name}" if report.steps else ""
+    return f"checking{last}: {len(report.steps)} checks made"
 
 
-def _print_findings(current: Run, report: Report) -> None:
+def _print_verdict(out: Output, report: Report) -> None:
+    """Print whether a check failed, and the first failure."""
+    results = Counter(step.passed for step in report.steps)
+    if report.passed:
+        unknown = f", {results[None]} unknown" if results[None] else ""
+        out.field("Valid", Styled("yes", Role.GOOD), f", {results[True]} checks passed{unknown}")
+        return
+    first = next(step for step in report.steps if step.passed is False)
+    failed = f", {results[False]} of {len(report.steps)} checks failed: {first.name}: {first.message}"
+    out.field("Valid", Styled("no", Role.BAD), failed)
+
+
+def _print_interfaces(current: Run, report: Report) -> None:
+    """Print a line for each interface: its result, what the card declares, and what differs from it."""
+    connection = current.session.connection
+    rows = [row for row in report.comparisons if row.feature.startswith(INTERFACE)]
+    if connection is None:
+        return
+    for row, interface in zip(rows, connection.card.supported_interfaces, strict=True):
+        steps = [step for step in report.steps if f"{step.name} ".startswith(f"{row.feature} ")]
+        failed = [step.message for step in steps if step.passed is False]
+        passed = False if failed else row.matches
+        if failed or passed is None:
+            result = f": {(failed or [step.message for step in steps])[-1]}"
+        else:
+            result = "" if passed else f": observed {row.observed}"
+        url = current.session.journal.redactor.url(interface.url)
+        current.out.field("Interface", mark(passed), f" {row.declared} at {url}{result}")
+
+
+def _print_details(current: Run, report: Report) -> None:
+    """Print the steps, the proposals and the comparisons of capabilities."""
     out = current.out
+    for step in report.steps:
+        took = f", {step.seconds:.3f} s" if step.seconds else ""
+        out.field("Step", mark(step.passed), f" {step.name}{took}: {step.message}")
+        if step.remedy:
+            out.field("  Remedy", step.remedy)
     for proposal in report.proposals:
         protocol = f"{proposal.choice.dialect.version} over {proposal.choice.binding.name}"
         command = _command(current, proposal)
         out.field("Proposal", f"{proposal.reason}: {command or f'{protocol} at {_url(current, proposal)}'}")
     for row in report.comparisons:
-        out.field("Comparison", f"{MARKS[row.matches]} {row.feature}: declared {row.declared}; observed {row.observed}")
-    out.field("Valid", "yes" if report.passed else "no")
+        if not row.feature.startswith(INTERFACE):
+            differs = f" {row.feature}: declared {row.declared}; observed {row.observed}"
+            out.field("Comparison", mark(row.matches), differs)
 
 
 def _command(current: Run, proposal: Proposal) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Self
 
+from inspector.cli import styles
 from inspector.cli.event_lines import event_lines
+from inspector.cli.live_stream import LiveStream, is_text
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.v1_0 import encode_event
-from inspector.protocol.lifecycle import short
 from inspector.protocol.model import (
     Artifact,
     Event,
@@ -37,6 +38,7 @@ class Presenter:
         self._out = out
         self._verbose = verbose
         self._history = history or verbose
+        self._live = LiveStream(out, self._parts) if out.is_terminal and not self._history else None
 
     @classmethod
     def of(cls, run: Run) -> Self:
@@ -59,10 +61,13 @@ class Presenter:
             self.event(event)
 
     def show_stream(self, events: Sequence[Event | TextAppended]) -> None:
-        """Print events of a stream, with `-o json` as lines that are written at once."""
+        """Print events of a stream: as text that flows on a terminal, with `-o json` as lines written at once."""
         if self._out.json:
             self._out.write(event_lines(events))
             self._out.flush()
+            return
+        if self._live is not None:
+            self._live.show(events)
             return
         for event in events:
             for update in event.updates() if isinstance(event, TextAppended) else (event,):
@@ -94,10 +99,12 @@ class Presenter:
         self._other_members(task.metadata, task.model_extra)
 
     def summary(self, task_id: str, context_id: str, state: str) -> None:
-        """Print the id, the context and the state of a task (a2a-cli 0.2 section 8.2)."""
+        """Print the id, the context and the state of a task (a2a-cli 0.2 section 8.2), after the text of a stream."""
+        if self._live is not None:
+            self._live.end()
         self._out.field("Task", task_id)
         self._out.field("Context", context_id)
-        self._out.field("State", short(state))
+        self._out.field("State", styles.state(state))
 
     def message(self, message: Message, *, in_history: bool = False) -> None:
         """Print a message; `in_history` leaves out the ids of the task and the context."""
@@ -112,7 +119,7 @@ class Presenter:
 
     def _status(self, status: TaskStatus, *, state_printed: bool = False) -> None:
         if not state_printed:
-            self._out.field("State", short(status.state))
+            self._out.field("State", styles.state(status.state))
         if self._verbose and status.timestamp:
             self._out.field("Status time", status.timestamp)
         if status.message is not None:
@@ -135,8 +142,8 @@ class Presenter:
 
     def _parts(self, parts: Iterable[Part]) -> None:
         """Print parts; without `verbose` adjacent texts are joined, because agents split texts anywhere."""
-        for is_text, group in groupby(enumerate(parts, 1), lambda numbered: self._joins(numbered[1])):
-            if is_text:
+        for joins, group in groupby(enumerate(parts, 1), lambda numbered: self._joins(numbered[1])):
+            if joins:
                 self._out.block("Text", "".join(part.text or "" for _, part in group))
                 continue
             for number, part in group:
@@ -145,8 +152,7 @@ class Presenter:
                 self._part(part)
 
     def _joins(self, part: Part) -> bool:
-        others = (part.raw, part.url) != (None, None) or "data" in part.model_fields_set
-        return part.text is not None and not others and not self._verbose
+        return is_text(part) and not self._verbose
 
     def _part(self, part: Part) -> None:
         """Print the content of a part; an invalid part may have several contents, or none."""

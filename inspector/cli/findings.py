@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from inspector.capture.records import Kind, Record
 from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.output import Output
+from inspector.cli.styles import Piece, severity
 from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
 from inspector.session.exporters.json_lines import finding_json, message
@@ -22,6 +24,12 @@ def in_words(finding: Finding) -> str:
     if finding.rule not in RULES:
         return f"{finding.severity.value} {finding.rule} {finding.pointer}: {finding.seen}"
     return f"{finding.severity.value} {finding.rule} {finding.pointer or ROOT}: {message(finding)}"
+
+
+def pieces_of(finding: Finding, redact: Callable[[str], str] = str) -> tuple[Piece, Piece]:
+    """Return a finding as a line of text whose first word, the severity, has a role."""
+    word = finding.severity.value
+    return severity(word), redact(in_words(finding)).removeprefix(word)
 
 
 def count(findings: tuple[Finding, ...]) -> str:
@@ -52,4 +60,4 @@ class FindingsPrinter(JournalPrinter):
                 self._out.write(self._out.redact(dump(line)) + "\n")
                 self._out.flush()
             else:
-                self._out.field("Finding", f"event {index}: {self._out.redact(in_words(finding))}")
+                self._out.field("Finding", f"event {index}: ", *pieces_of(finding, self._out.redact))

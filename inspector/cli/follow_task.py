@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
-from inspector.cli.run_command import Run
+from inspector.cli.run_command import Run, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError, ProtocolError
@@ -66,13 +66,14 @@ class Follower:
         """Read a stream to its end; raises `TimeoutError` if it stays open although no event is expected."""
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
-            async for received in answers:
-                self._take(received)
-                grace = self._grace(call)
-                if grace is None:
-                    limit.reschedule(None)
-                elif limit.when() is None:
-                    limit.reschedule(loop.time() + grace)
+            with self._run.waiting(call):
+                async for received in answers:
+                    self._take(received)
+                    grace = self._grace(call)
+                    if grace is None:
+                        limit.reschedule(None)
+                    elif limit.when() is None:
+                        limit.reschedule(loop.time() + grace)
 
     def _grace(self, call: Call) -> float | None:
         """Return how long the stream may stay open, None if more events are expected (a2a-cli 0.2 section 10.2)."""
@@ -121,17 +122,18 @@ async def get_task(run: Run, task_id: str) -> Task:
 async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
     """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change."""
     first = pause = run.invocation.given.poll_interval
-    while not is_settled(task.status.state):
-        if not task.id:
-            run.out.warn("the task has no id, so it cannot be polled")
-            return task
-        await asyncio.sleep(pause)
-        before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
-        if task == before:
-            pause = min(pause * _BACKOFF, max(first, _LONGEST_PAUSE))
-        else:
-            pause = first
-            on_change(task)
+    with run.out.progress.waiting(lambda: task_progress(task.id, task.status.state)):
+        while not is_settled(task.status.state):
+            if not task.id:
+                run.out.warn("the task has no id, so it cannot be polled")
+                return task
+            await asyncio.sleep(pause)
+            before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
+            if task == before:
+                pause = min(pause * _BACKOFF, max(first, _LONGEST_PAUSE))
+            else:
+                pause = first
+                on_change(task)
     return task
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import FAILURE, OK
-from inspector.cli.findings import ROOT, count, in_words
+from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.findings.finding import Finding, Severity
@@ -33,7 +33,8 @@ def lint(invocation: Invocation, out: Output) -> int:
         if reference == _STDIN:
             found = lint_bytes(sys.stdin.buffer.read(), version=version)
         else:
-            found = await lint_reference(current.session, reference, version)
+            with out.progress.waiting(lambda: "waiting for the agent card"):
+                found = await lint_reference(current.session, reference, version)
         findings.extend(found.findings)
         _print(out, found, invocation.given.output, reference)
 
@@ -53,7 +54,7 @@ def _print(out: Output, found: Lint, form: str, reference: str) -> None:
         case _:
             for finding in found.findings:
                 rule = RULES[finding.rule]
-                out.field("Finding", in_words(finding))
+                out.field("Finding", *pieces_of(finding))
                 out.field("  Requirement", f"{rule.section}: {rule.requirement}")
                 out.field("  Remedy", rule.remedy)
             out.field("Protocol version", found.version or "unknown")

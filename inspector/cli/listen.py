@@ -18,14 +18,14 @@ from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
-from inspector.cli.findings import in_words
-from inspector.cli.output import MARKS, Output
+from inspector.cli.findings import pieces_of
+from inspector.cli.output import Output
 from inspector.cli.run_command import Run, on_signal, run
+from inspector.cli.styles import Piece, Role, Styled, mark, state
 from inspector.findings.lenient_json import LenientReader, json_problems
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
-from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Json, Unreadable
 from inspector.session.card.signing import given_keys
 from inspector.session.exporters.json_lines import finding_json, iso_time
@@ -299,29 +299,38 @@ def _result(meta: Any) -> str:
     return f"responded {meta['dialled']} (--fail)" if meta["dialled"] else "accepted"
 
 
+def _checks(checks: Any) -> Iterator[Piece]:
+    for number, (name, passed, _) in enumerate(checks):
+        yield " " if number else ""
+        yield mark(passed)
+        yield name
+
+
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
     number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
     # The reason of a rejection is also in its finding and in the label. It is printed once, as a failed check.
     rejections = [finding for finding in record.findings if meta["refused"] and finding.rule == _REJECTED]
     result = ", ".join([_result(meta), *(f"{finding.severity.value} {finding.rule}" for finding in rejections)])
-    out.field("Delivery", f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, {result}")
+    role = Role.BAD if meta["refused"] else Role.WARNING if meta["dialled"] else Role.GOOD
+    head = f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, "
+    out.field("Delivery", head, Styled(result, role))
     if meta["first"]:
         out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the previous attempt")
     failed = [(name, text) for name, good, text in meta["checks"] if good is False]
     if meta["checks"]:
-        out.field("Checks", " ".join(f"{MARKS[good]}{name}" for name, good, _ in meta["checks"]))
+        out.field("Checks", *_checks(meta["checks"]))
     if meta["refused"] and not failed:
         out.field("Error", meta["refused"])  # data that is not HTTP has no checks
     for name, text in failed:
         out.field("Failed check", f"{name}: {text}")
     for finding in record.findings:
         if finding not in rejections:
-            out.field("Finding", in_words(finding))
+            out.field("Finding", *pieces_of(finding))
     if record.task:
         out.field("Task", record.task)
     if record.state:
-        out.field("State", short(record.state))
+        out.field("State", state(record.state))
     if record.label and not meta["refused"]:
         out.field("Content", record.label)
     if meta["latency"] is not None:

@@ -10,14 +10,15 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from types import ModuleType
 
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, invocation
 from inspector.cli.commands import beginning_with, find, main_parser
 from inspector.cli.commands.screen import open_screen
-from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
+from inspector.cli.commands.suggest import looks_like_command, unknown_command
+from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code
 from inspector.cli.output import Output, OutputLostError
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.settings_file import load
@@ -27,7 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (default: `sys.argv`) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     _prepare_streams()
-    out = Output(sys.stdout, sys.stderr, json=_wants_json(words))
+    form, color = _value_of(words, "--output", "-o"), _value_of(words, "--color")
+    out = Output(sys.stdout, sys.stderr, json=form == "json", color=color)
     try:
         code = _guarded(words, out)
         out.flush()
@@ -75,6 +77,8 @@ def _dispatch(words: list[str], out: Output) -> int:
     if words[:1] == ["help"]:
         return _help(words[1:], out)
     if not words or not beginning_with(words[:1]):
+        if looks_like_command(words):
+            raise unknown_command(words, or_agent=True)
         given = main_parser().read(words, os.environ, load)
         if not given.version:
             _skip_command_line_of_httpx()
@@ -85,8 +89,7 @@ def _dispatch(words: list[str], out: Output) -> int:
     if command is None and words[1:] and words[1] in ("--help", "-h"):
         return _help(words[:1], out)
     if command is None:
-        known = ", ".join(command.name for command in beginning_with(words[:1]))
-        raise usage(f"{' '.join(words[:2])!r} is not a command.", f"Choose from {known}.")
+        raise unknown_command(words)
     given = command.parser().read(words[len(command.words) :], os.environ, load)
     _skip_command_line_of_httpx()
     return command.handler().run(invocation(given), out)
@@ -95,22 +98,22 @@ def _dispatch(words: list[str], out: Output) -> int:
 def _help(words: list[str], out: Output) -> int:
     command = find(words)
     if command is None and words != ["help"] and not beginning_with(words):
-        raise usage(f"{' '.join(words)!r} is not a command.", f"{PROGRAM} --help lists the commands.")
+        raise unknown_command(words)
     out.write((command.parser() if command else main_parser()).format_help())
     return OK
 
 
-def _wants_json(words: Sequence[str]) -> bool:
-    """Return whether JSON is requested, also by an invalid command line."""
-    wanted = os.environ.get("A2ACLI_OUTPUT", "")
-    for word, after in pairwise([*words, ""]):
-        if word in ("-o", "--output"):
-            wanted = after
-        elif word.startswith("--output="):
-            wanted = word.partition("=")[2]
-        elif word.startswith("-o"):
-            wanted = word[2:]
-    return wanted == "json"
+def _value_of(words: Sequence[str], name: str, letter: str | None = None) -> str:
+    """Return the value of an option of the output, which also holds for the error about an invalid command line."""
+    value = os.environ.get(f"A2ACLI_{name.removeprefix('--').upper()}", "")
+    for word, after in pairwise([*takewhile(lambda word: word != "--", words), ""]):
+        if word in (name, letter):
+            value = after
+        elif word.startswith(f"{name}="):
+            value = word.partition("=")[2]
+        elif letter and word.startswith(letter):
+            value = word.removeprefix(letter)
+    return value
 
 
 def _prepare_streams() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
+from inspector.cli.styles import Role, Styled
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.text.sanitise import clean
@@ -179,7 +180,8 @@ class Console:
         if agent.grpc_target:
             self._out.write(f"gRPC: {agent.grpc_target}\n")
         if self._terminal:
-            self._out.write(f"\n{'time':<8}  {'  '.join(_COUNTS)}\n")
+            self._out.write("\n")
+            self._out.line(Styled(f"{'time':<8}  {'  '.join(_COUNTS)}", Role.SOFT))
         self._out.flush()
 
     def log(self, line: str) -> None:
@@ -192,7 +194,8 @@ class Console:
         if not colon:
             subject, _, text = line.partition(" ")
         clock = f"{datetime.now().astimezone():%H:%M:%S}"
-        self._out.write(f"{clock}  {self._counts()}  {clean(subject):<{_SUBJECT_WIDTH}}  {clean(text)}".rstrip() + "\n")
+        load = self._out.render(Styled(f"{clock}  {self._counts()}", Role.SOFT))
+        self._out.write(f"{load}  {clean(subject):<{_SUBJECT_WIDTH}}  {clean(text)}".rstrip() + "\n")
         self._out.flush()
 
     def _counts(self) -> str:

@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from inspector.cli.errors import envelope
+from inspector.cli.progress import ProgressLine, width_of
+from inspector.cli.styles import Piece, Role, is_colored, paint, render
 from inspector.protocol.errors import Fault
 from inspector.text.safe_json import dump
-from inspector.text.sanitise import clean
+from inspector.text.sanitise import Cleaner, clean
 
-MARKS = {True: "+", False: "-", None: "?"}
-"""The result of a check: passed, failed, unknown."""
+_INDENT = "  "
+_LABELS = {"Error": Role.BAD, "Warning": Role.WARNING}
+"""The roles of labels on stderr; other labels are soft."""
 
 
 class OutputLostError(Exception):
@@ -30,34 +33,74 @@ class OutputLostError(Exception):
 class Output:
     """The output streams of a headless command.
 
-    `json` selects JSON for results and errors, `lines` JSON Lines on stdout. `redact` removes secrets from the lines
-    on stderr.
+    `json` selects JSON for results and errors, `lines` JSON Lines on stdout. `color` is the value of `--color`; JSON is
+    never styled. `redact` removes secrets from the lines on stderr. `is_terminal` is whether people read stdout,
+    `width` the width of that terminal, None without a terminal. `progress` is the transient line on stderr.
     """
 
-    def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False) -> None:
+    def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, color: str = "auto") -> None:
         self.json = json
         self.lines = False
         self.redact: Callable[[str], str] = str
+        self.is_terminal = stdout.isatty()
+        self.progress = ProgressLine(stderr, shown=stderr.isatty() and not json, blocked=lambda: self._is_line_open)
         self._stdout = stdout
         self._stderr = stderr
+        self._colored = {stream: not json and is_colored(stream, color) for stream in (stdout, stderr)}
+        self._cleaner = Cleaner(newlines=True)
+        self._is_line_open = False
 
-    def field(self, label: str, value: str) -> None:
+    @property
+    def width(self) -> int | None:
+        """Return the width of the terminal in cells, None if stdout is not a terminal."""
+        return width_of(self._stdout) if self.is_terminal else None
+
+    def field(self, label: str, *value: Piece) -> None:
         """Print a value after its label, on a single line."""
-        self.write(f"{label}: {clean(value)}\n")
+        self.write(f"{self._label(f'{label}:')} {self.render(*value)}\n")
+
+    def line(self, *pieces: Piece) -> None:
+        """Print a line without a label."""
+        self.write(f"{self.render(*pieces)}\n")
+
+    def render(self, *pieces: Piece) -> str:
+        """Return pieces as sanitised text for stdout."""
+        return render(pieces, colored=self._colored[self._stdout])
 
     def block(self, label: str, content: str) -> None:
         """Print lines below a label, indented, so that none of them looks like a field."""
         lines = clean(content.removesuffix("\n"), newlines=True).split("\n")
-        self.write("\n  ".join((f"{label}:", *lines)) + "\n\n")
+        self.write(f"\n{_INDENT}".join((self._label(f"{label}:"), *lines)) + "\n\n")
 
     def field_or_block(self, label: str, value: str) -> None:
         """Print a text as a field, or as a block if it has more than one line."""
-        (self.block if "\n" in value.strip("\n") else self.field)(label, value.strip("\n"))
+        if "\n" in value.strip("\n"):
+            self.block(label, value.strip("\n"))
+        else:
+            self.field(label, value.strip("\n"))
+
+    def flow(self, text: str) -> None:
+        """Print text that continues the text before, until `end_flow`; each line is indented, as in a block."""
+        pieces = self._cleaner.feed(text).split("\n")
+        written: list[str] = []
+        for number, piece in enumerate(pieces):
+            if number:
+                written.append("\n")
+                self._is_line_open = False
+            if piece:
+                written.append(piece if self._is_line_open else f"{_INDENT}{piece}")
+                self._is_line_open = True
+        self._write_stdout("".join(written))
+
+    def end_flow(self) -> None:
+        """End the line of a text, so that the next text starts on a new line."""
+        self.write("")
+        self._cleaner = Cleaner(newlines=True)
 
     def verbatim(self, text: str) -> None:
         """Print a text unchanged for a program or a file, and sanitised for a terminal."""
         valid = text.encode("utf-8", "replace").decode("utf-8")
-        self.write(f"{clean(valid, newlines=True)}\n" if self._stdout.isatty() else valid)
+        self.write(f"{clean(valid, newlines=True)}\n" if self.is_terminal else valid)
         self.flush()
 
     def document(self, value: Any) -> None:
@@ -71,7 +114,8 @@ class Output:
 
     def line_to_stderr(self, label: str, text: str) -> None:
         """Print a text after its label on stderr."""
-        self._write_stderr(f"{label}: {clean(self.redact(text))}")
+        styled = paint(f"{label}:", _LABELS.get(label, Role.SOFT), colored=self._colored[self._stderr])
+        self._write_stderr(f"{styled} {clean(self.redact(text))}")
 
     def json_to_stderr(self, value: Any) -> None:
         """Print a line of JSON on stderr."""
@@ -89,17 +133,30 @@ class Output:
             self.line_to_stderr("Hint", fault.hint)
 
     def write(self, text: str) -> None:
-        """Print sanitised text on stdout."""
-        with _report_loss(self._stdout):
-            self._stdout.write(text)
+        """Print sanitised text on stdout, on a new line."""
+        if self._is_line_open:
+            self._is_line_open = False
+            text = f"\n{text}"
+        self._write_stdout(text)
 
     def flush(self) -> None:
         """Flush stdout."""
         with _report_loss(self._stdout):
             self._stdout.flush()
 
+    def _label(self, label: str) -> str:
+        return paint(label, Role.SOFT, colored=self._colored[self._stdout])
+
+    def _write_stdout(self, text: str) -> None:
+        self.progress.clear()
+        with _report_loss(self._stdout):
+            self._stdout.write(text)
+
     def _write_stderr(self, line: str) -> None:
+        if self._is_line_open and self._stderr.isatty():
+            self.write("")
         self.flush()  # keeps the order of lines if both streams are written to the same place
+        self.progress.clear()
         with _report_loss(self._stderr):
             self._stderr.write(f"{line}\n")
             self._stderr.flush()

@@ -6,12 +6,20 @@ from typing import Any
 
 from inspector.capture.paths import recent_captures
 from inspector.cli.run_command import Run, command
+from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.push.causes import Cause, Likely
 from inspector.session.push.diagnose import examine
 
 _MOST_CAPTURES = 20
 """How many captures, the newest first, are searched for deliveries to webhooks of other a2a-inspect processes."""
+
+_ROLES = {
+    Likely.CERTAIN: Role.BAD,
+    Likely.LIKELY: Role.BAD,
+    Likely.POSSIBLE: Role.WARNING,
+    Likely.RULED_OUT: Role.SOFT,
+}
 
 
 @command
@@ -21,14 +29,16 @@ async def push_doctor(current: Run) -> None:
     await current.connect()
     current.check_interface()
     captures = [recent.path for recent in recent_captures(_MOST_CAPTURES)]
-    found = await examine(current.session, task_id, captures)
+    with out.progress.waiting(lambda: "searching for missing deliveries"):
+        found = await examine(current.session, task_id, captures)
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]
         facts = {"accepted": found.accepted, "notChecked": found.not_checked, "otherSenders": found.others}
         out.document({"taskId": task_id, "causes": causes, **facts})
     for cause in () if out.json else found.causes:
-        out.field(cause.likely.name.capitalize().replace("_", " "), f"{cause.name}: {cause.evidence}")
+        label = cause.likely.name.capitalize().replace("_", " ")
+        out.field(label, Styled(cause.name, _ROLES[cause.likely]), f": {cause.evidence}")
         if cause.remedy:
             out.field("  Remedy", cause.remedy)
     for reason in () if out.json else found.not_checked:

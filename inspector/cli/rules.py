@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
+from inspector.cli.styles import severity
 from inspector.findings.rule_set import EVERY, Rule
 from inspector.findings.rules import RULES
 from inspector.findings.spec_coverage import REQUIREMENTS
@@ -54,7 +55,7 @@ def rules(invocation: Invocation, out: Output) -> int:
             out.write("\n".join([*_markdown(chosen), *(() if wanted else _requirements())]))
         case _:
             for rule in chosen:
-                out.field(rule.id, f"{rule.severity.value}: {rule.title}")
+                out.field(rule.id, severity(rule.severity.value), f": {rule.title}")
                 out.field("  Requirement", f"{rule.section}: {rule.requirement}")
                 out.field("  Remedy", rule.remedy)
     return OK

@@ -8,7 +8,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -29,8 +29,13 @@ from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.text.units import size
 
 UNSUPPORTED = "UnsupportedOperationError"
+_DRAWING_INTERVAL = 0.2
+"""Seconds between two updates of the progress."""
+_SHORT_ID = 8
+"""The number of characters of a task id that the progress shows."""
 
 _Expected = TypeVar("_Expected", bound=Answer)
 
@@ -56,7 +61,8 @@ class Run:
     async def connect(self) -> Connection:
         """Fetch the agent's card; raises `FaultError`."""
         try:
-            return await self.session.connect(self.reference())
+            with self.out.progress.waiting(lambda: "waiting for the agent card"):
+                return await self.session.connect(self.reference())
         except FaultError as error:
             if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
                 raise FaultError(_rejected(error.fault)) from error
@@ -95,12 +101,25 @@ class Run:
         if reason:
             self.out.warn(f"{reason}; the request is sent anyway")
 
+    def waiting(self, call: Call) -> AbstractContextManager[None]:
+        """Show on stderr what a call waits for, if stderr is a terminal."""
+        return self.out.progress.waiting(lambda: self._progress(call))
+
+    def _progress(self, call: Call) -> str:
+        upload, task = call.upload, self.session.tasks.get(call.exchange.task_id)
+        if 0 < upload.done < upload.total:
+            return f"sending the message: {upload.done * 100 // upload.total} % of {size(upload.total)}"
+        if task is not None and call.exchange.answer is not None:
+            return task_progress(task.id, task.now.state)
+        return f"waiting for the response to {call.exchange.call.operation}"
+
     async def call(self, call: Call, *, unsupported_hint: str = "") -> Answer:
         """Complete a call and return the answer; raises `FaultError` if it fails.
 
         `unsupported_hint` replaces the hint if the agent does not support the operation.
         """
-        fault = await call.finish()
+        with self.waiting(call):
+            fault = await call.finish()
         if fault is not None:
             hint = unsupported_hint if fault.code == UNSUPPORTED and unsupported_hint else fault.hint
             raise FaultError(self.explain(replace(fault, hint=hint)))
@@ -160,6 +179,11 @@ class Run:
         return "", ""
 
 
+def task_progress(task_id: str, state: str) -> str:
+    """Return what a command waits for while a task is running."""
+    return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
+
+
 def unexpected(operation: str, answer: Answer) -> FaultError:
     """Return the error for a readable answer of the wrong type."""
     seen = f"The response to {operation} is a {type(answer).__name__}."
@@ -208,7 +232,7 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
-        async with _session(path, invocation, out, check) as session:
+        async with _session(path, invocation, out, check) as session, _drawing(out):
             current = Run(invocation, out, session)
             with _printers(current):
                 try:
@@ -267,6 +291,26 @@ async def _session(path: Path, invocation: Invocation, out: Output, check: bool)
         await session.close()
         if session.journal.capture.failure:
             out.warn(session.journal.capture.failure)
+
+
+@asynccontextmanager
+async def _drawing(out: Output) -> AsyncIterator[None]:
+    """Draw the progress of a command in the background, if stderr is a terminal."""
+    if not out.progress.shown:
+        yield
+        return
+
+    async def keep_drawing() -> None:
+        while True:
+            await asyncio.sleep(_DRAWING_INTERVAL)
+            out.progress.draw()
+
+    drawing = asyncio.create_task(keep_drawing())
+    try:
+        yield
+    finally:
+        drawing.cancel()
+        out.progress.clear()
 
 
 @contextmanager

@@ -97,7 +97,7 @@ class _Sending:
 
     async def _send_raw(self, call: Call) -> None:
         """Send a raw request unchanged, and print the response as it is received."""
-        with _RawResponse(self._run.session.journal, self._out):
+        with _RawResponse(self._run.session.journal, self._out), self._run.waiting(call):
             await call.finish()
         if call.fault is not None:
             raise FaultError(self._run.explain(call.fault))
@@ -116,7 +116,7 @@ class _Sending:
         if stream:
             self._presenter.show_event(task)
         if not self._given.no_wait and not is_settled(task.status.state):
-            if not self._out.json:
+            if not self._out.json and not self._out.progress.shown:
                 self._out.line_to_stderr("Waiting", f"for task {task.id} ({short(task.status.state)})")
             task = await wait_for(self._run, task, self._presenter.show_event if stream else lambda _: None)
         if not stream:

@@ -12,7 +12,7 @@ from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import lines_of
 from inspector.cli.errors import OK, usage
-from inspector.cli.findings import in_words
+from inspector.cli.findings import pieces_of
 from inspector.cli.output import Output
 from inspector.session.exporters import RECORD_FORMATS
 from inspector.session.exporters.json_lines import iso_time
@@ -78,4 +78,4 @@ def _print(record: Record, payload: bytes, out: Output, *, verbose: bool) -> Non
     for line in others if verbose else ():
         out.write(f"  {clean(line)}\n")
     for finding in record.findings:
-        out.field("  Finding", in_words(finding))
+        out.field("  Finding", *pieces_of(finding))

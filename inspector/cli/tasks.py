@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
 from inspector.cli.run_command import UNSUPPORTED, Run, command
+from inspector.cli.task_table import TaskTable
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
 from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
@@ -89,15 +90,15 @@ async def list_tasks(current: Run) -> None:
     """List tasks, the latest change of status first (A2A 1.0 section 3.1.4)."""
     await current.connect_for(Operation.LIST)
     given, out, request = current.invocation.given, current.out, _request(current.invocation)
-    presenter = Presenter.of(current)
+    show = _printer(current)
     pages: list[TaskList] = []
     seen = {request.page_token}
     while True:
         call = current.session.list_tasks(request)
         page = await current.ask(call, TaskList, unsupported_hint="Use task get to print one task by its id.")
         pages.append(page)
-        for task in page.tasks if given.stream or not out.json else ():
-            presenter.show(task)
+        if given.stream or not out.json:
+            show(page.tasks)
         token = page.next_page_token
         if not given.all or not token:
             break
@@ -112,6 +113,19 @@ async def list_tasks(current: Run) -> None:
         out.document((pages[-1].model_copy(update={"tasks": tasks}) if pages[1:] else pages[0]).to_json())
 
 
+def _printer(current: Run) -> Callable[[Sequence[Task]], None]:
+    """Return what prints the tasks of a page: rows of a table, or all members with `-o json` and options about them."""
+    given, presenter = current.invocation.given, Presenter.of(current)
+    if not (current.out.json or current.invocation.verbose or given.history or given.include_artifacts):
+        return TaskTable(current.out).show
+
+    def show(tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            presenter.show(task)
+
+    return show
+
+
 def _request(invocation: Invocation) -> ListTasksRequest:
     typed = vars(invocation.given)
     filters: dict[str, Any] = {name: typed[flag] for flag, name in _FILTERS.items() if typed[flag] is not None}
@@ -124,7 +138,10 @@ def _sum_up(current: Run, pages: list[TaskList]) -> None:
     """Print how many tasks there are, and the command for the next page if there is one."""
     out = current.out
     shown, total = sum(len(page.tasks) for page in pages), pages[-1].total_size
-    out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
+    if not shown and not total:
+        out.field("Tasks", "none")
+    else:
+        out.field("Tasks", f"{shown:,}" if total is None else f"{shown:,} of {total:,}")
     if token := pages[-1].next_page_token:
         out.field("Next page token", token)
         out.field(

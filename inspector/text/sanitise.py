@@ -133,10 +133,17 @@ def crop(text: str, width: int) -> str:
     """Return sanitised text cut to `width` cells (at least 1), with `…` if it is cut."""
     # A cell shows at most a letter and its marks, so later characters are not visible.
     text = text[: (width + 1) * (MARKS + 1)]
+    if text.isascii():
+        return text if len(text) <= width else text[: width - 1] + _ELLIPSIS
     cell_len, set_cell_size = _cell_functions()
     if cell_len(text) <= width:
         return text
     return set_cell_size(text, width - 1) + _ELLIPSIS
+
+
+def width_of(text: str) -> int:
+    """Return the width of sanitised text on one line, in cells."""
+    return len(text) if text.isascii() else _cell_functions()[0](text)
 
 
 @cache

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the modules `terminal` and `programs`
+
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Answer, CliResult, MakeAgent, Puppet, RunCli, ServerThread, silence
 

@@ -35,11 +35,34 @@ def test_valid_agent_is_reported_step_by_step(cli: RunCli, mock: str):
     ran = cli("doctor", mock)
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    assert lines[0].startswith("Step: + name, 0.")
-    assert any(line.startswith("Step: + interface 1 as 1.0 over JSONRPC, ") for line in lines)
-    assert "Comparison: + interface 1: declared 1.0 over JSONRPC; observed 1.0 over JSONRPC" in lines
-    assert lines[-1] == "Valid: yes"
+    steps = [line for line in lines if line.startswith("Step: ")]
+    passed = sum(step.startswith("Step: + ") for step in steps)
+    assert lines[0] == f"Valid: yes, {passed} checks passed, {len(steps) - passed} unknown"
+    assert lines[1] == f"Interface: + 1.0 over JSONRPC at {mock}/"
+    assert steps[0].startswith("Step: + name, 0.")
+    assert any(step.startswith("Step: + interface 1 as 1.0 over JSONRPC, ") for step in steps)
     assert all(": " in line for line in lines)
+
+
+def test_doctor_prints_the_verdict_then_a_line_for_each_interface_then_the_details(cli: RunCli, mock: str):
+    declared = cli("card", "get", mock, "-o", "json").json["supportedInterfaces"]
+    labels = [line.partition(":")[0] for line in cli("doctor", mock).out.splitlines()]
+    assert labels[: len(declared) + 2] == ["Valid", *["Interface"] * len(declared), "Step"]
+    assert not {"Valid", "Interface"} & set(labels[len(declared) + 1 :])
+
+
+def test_line_of_an_interface_has_what_differs_from_the_card(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(of_0_3)
+    assert (
+        cli("doctor", agent.url).out.splitlines()[1].startswith(f"Interface: - 1.0 over JSONRPC at {agent.url}/rpc: ")
+    )
+    unknown = {"url": agent.url, "protocolBinding": "CARRIER-PIGEON", "protocolVersion": "1.0"}
+    agent = make_agent(sound)
+    agent.card = {"supportedInterfaces": [*agent.whole_card()["supportedInterfaces"], unknown]}
+    first, second = [line for line in cli("doctor", agent.url).out.splitlines() if line.startswith("Interface: ")]
+    assert first == f"Interface: + 1.0 over JSONRPC at {agent.url}/rpc"
+    assert second.startswith("Interface: ? 1.0 over CARRIER-PIGEON at ")
+    assert "CARRIER-PIGEON" in second.partition(": ")[2]
 
 
 def test_agent_argument_overrides_the_environment(cli: RunCli, mock: str):
@@ -78,7 +101,11 @@ def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: Make
     [at] = [number for number, line in enumerate(lines) if line.startswith("Step: - ")]
     assert "interface 1 as 1.0 over JSONRPC" in lines[at]
     assert lines[at + 1].startswith("  Remedy: Add --bearer")
-    assert lines[-1] == "Valid: no"
+    total = sum(line.startswith("Step: ") for line in lines)
+    reason = "interface 1 as 1.0 over JSONRPC: credentials are required (401)"
+    assert lines[0] == f"Valid: no, 1 of {total} checks failed: {reason}"
+    assert lines[1].startswith("Interface: - 1.0 over JSONRPC at ")
+    assert lines[1].endswith(": credentials are required (401)")
     assert ran.err.startswith("Error: 1 of ")
     assert "\nHint: Add --bearer" in ran.err
 
@@ -150,7 +177,7 @@ def test_card_file_is_checked_without_its_origin(cli: RunCli, make_agent: MakeAg
     path.write_text(json.dumps(make_agent(sound).whole_card()), encoding="utf-8")
     ran = cli("doctor", str(path))
     assert ran.code == 0
-    assert ran.out.startswith("Step: + card content: Puppet")
+    assert "\nStep: + card content: Puppet" in ran.out
 
 
 def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, make_agent: MakeAgent):
@@ -160,7 +187,8 @@ def test_agent_text_cannot_forge_lines_or_move_the_cursor(cli: RunCli, make_agen
     ran = cli("doctor", make_agent(answer, {"name": "evil\x1b]0;x\x07\nValid: yes"}).url)
     assert ran.code == 1
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out + ran.err)
-    assert [line for line in ran.out.splitlines() if line.startswith("Valid")] == ["Valid: no"]
+    [verdict] = [line for line in ran.out.splitlines() if line.startswith("Valid")]
+    assert verdict.startswith("Valid: no, ")
 
 
 def test_no_secret_is_printed_in_any_format(cli: RunCli, make_agent: MakeAgent):
@@ -183,6 +211,9 @@ def test_no_secret_is_printed_in_any_format(cli: RunCli, make_agent: MakeAgent):
 def test_timeout_ends_the_checks(cli: RunCli, make_agent: MakeAgent):
     ran = cli("doctor", make_agent().url, "--timeout", "300ms", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (5, "", "A2ACLI_ERR_TIMEOUT")
+    ran = cli("doctor", make_agent().url, "--timeout", "300ms")
+    assert ran.code == 5
+    assert ran.out.startswith("Valid: unknown, not all checks were made\nStep: + name, ")
 
 
 def test_message_is_sent_to_the_chosen_interface(cli: RunCli, mock: str):

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from puppets import SECONDS, RunCli
@@ -198,6 +199,55 @@ def test_value_of_an_unknown_option_is_not_printed(cli: RunCli):
     assert ran.code == 2
     assert "--baerer" in ran.err
     assert "s3cret" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        (["tasks", "list", "-a", "x"], "Did you mean `task list`?"),
+        (["task", "lst", "x"], "Did you mean `task list`?"),
+        (["list", "tasks"], "Did you mean `task list`?"),
+        (["Task", "List"], "Did you mean `task list`?"),
+        (["get", "card", "-a", "x"], "Did you mean `card get`?"),
+        (["task", "push-config", "lsit"], "Did you mean `task push-config list`?"),
+        (["sned", "http://127.0.0.1:1", "--text", "hi"], "Did you mean `send`?"),
+        (["docter"], "Did you mean `doctor`? To open the app on an agent with this name, write http://docter."),
+        (["subscribe"], "Did you mean `task subscribe`?"),
+        (["help", "lnit"], "Did you mean `lint`?"),
+        (["task"], "Choose from task get, task cancel, "),
+        (["card", "xyzzy"], "Choose from card get."),
+        (["card", "get", "x", "--validat"], "Did you mean --validate? Run a2a-inspect card get --help"),
+        (["send", "x", "--strem", "--text", "hi", "--captrue=f"], "Did you mean --stream or --capture? Run "),
+        (["send", "x", "--text", "hi", "--json"], "Run a2a-inspect send --help"),
+        (["send", "x", "hello"], "Write the text of the message after --text. Run "),
+        (["send", "-a", "x", "hello"], "Write the agent only once: as an argument or after -a. Write the text"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_misspelled_command_or_option_gets_a_suggestion(cli: RunCli, words: list[str], suggestion: str):
+    ran = cli(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.splitlines()[1].startswith(f"Hint: {suggestion}")
+
+
+@pytest.mark.parametrize("reference", ["localhost", "docter.example", "docter:9000", "./docter", "agent"])
+def test_agent_is_not_mistaken_for_a_command(cli: RunCli, reference: str):
+    assert "The app needs a terminal" in cli(reference).err
+
+
+def test_file_is_not_mistaken_for_a_command(cli: RunCli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docter").write_text("{}")
+    assert "The app needs a terminal" in cli("docter").err
+
+
+@pytest.mark.parametrize("words", [["card", "get"], ["send", "--text", "hi", "--async"], ["doctor"], ["task", "list"]])
+def test_agent_can_be_an_argument(cli: RunCli, mock: str, words: list[str]):
+    assert cli(*words, mock).code == 0
+    assert cli(*words, mock, "-a", mock).code == 0
+    assert cli(*words, mock, A2ACLI_AGENT_CARD="http://127.0.0.1:1").code == 0
+    ran = cli(*words, mock, "-a", "http://127.0.0.1:1", "-o", "json")
+    assert (ran.code, ran.out, ran.error["message"]) == (2, "", "Two different agents were given.")
 
 
 def test_options_cannot_be_abbreviated(cli: RunCli):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,12 +22,61 @@ def pages(*tokens: str, **members: Any):  # type: ignore[no-untyped-def]
     return answer
 
 
-def test_tasks_are_printed_as_fields_and_counted(cli: RunCli, mock: str):
+def test_tasks_are_a_table_and_counted(cli: RunCli, mock: str):
+    sent = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]
+    ran = cli("task", "list", mock, "--context-id", sent["contextId"])
+    assert (ran.code, ran.err) == (0, "")
+    head, row, count = ran.out.splitlines()
+    assert head.split() == ["ID", "STATE", "AGE", "CONTEXT", "MESSAGE"]
+    assert [head.index(name) for name in ("STATE", "CONTEXT")] == [row.index("failed"), row.index(sent["contextId"])]
+    message = sent["status"]["message"]["parts"][0]["text"]
+    assert re.fullmatch(rf"{sent['id']}  failed  \d+ s +{sent['contextId']}  {re.escape(message)}", row)
+    assert count == "Tasks: 1 of 1"
+
+
+@pytest.mark.parametrize("words", [["--verbose"], ["--history", "1"], ["--include-artifacts"]], ids=" ".join)
+def test_options_about_members_print_tasks_as_fields(cli: RunCli, mock: str, words: list[str]):
     context = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["contextId"]
-    ran = cli("task", "list", "-a", mock, "--context-id", context)
+    ran = cli("task", "list", mock, "--context-id", context, *words)
     assert (ran.code, ran.err) == (0, "")
     assert f"\nContext: {context}\nState: failed\n" in ran.out
     assert ran.out.endswith("Tasks: 1 of 1\n")
+
+
+@pytest.mark.parametrize("stream", [[], ["--stream"]], ids=str)
+def test_pages_are_one_table(cli: RunCli, make_agent: MakeAgent, stream: list[str]):
+    ran = cli("task", "list", make_agent(pages("a", "b")).url, "--all", *stream)
+    assert ran.out == (
+        "ID      STATE      AGE  CONTEXT    MESSAGE\n"
+        "task-0  completed  -    context-1  -\n"
+        "task-1  completed  -    context-1  -\n"
+        "task-2  completed  -    context-1  -\n"
+        "Tasks: 3 of 7\n"
+    )
+
+
+def test_later_page_with_longer_cells_makes_columns_wider_and_cuts_nothing(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        if not call.rpc["params"].get("pageToken"):
+            return call.result({"tasks": [task("WORKING")], "nextPageToken": "next"})
+        return call.result({"tasks": [task("INPUT_REQUIRED") | {"id": "i" * 60}], "nextPageToken": ""})
+
+    *_, row, count = cli("task", "list", make_agent(answer).url, "--all").out.splitlines()
+    assert row == f"{'i' * 60}  input-required  -    context-1  -"
+    assert count == "Tasks: 2"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "age"), [(30, r"3\d s"), (65, "1 min"), (7100, "1 h"), (86400 * 3.5, "3 d"), (-500, "0 s")]
+)
+def test_age_is_the_time_since_the_status(cli: RunCli, make_agent: MakeAgent, seconds: float, age: str):
+    async def answer(call: Call) -> web.StreamResponse:
+        timestamp = (datetime.now(UTC) - timedelta(seconds=seconds)).isoformat()
+        listed = task("WORKING") | {"status": {"state": "TASK_STATE_WORKING", "timestamp": timestamp}}
+        return call.result({"tasks": [listed], "nextPageToken": ""})
+
+    row = cli("task", "list", make_agent(answer).url).out.splitlines()[1]
+    assert re.fullmatch(age, re.split(" {2,}", row)[2])
 
 
 def test_json_output_is_the_page_of_the_protocol(cli: RunCli, mock: str):
@@ -69,12 +120,12 @@ def test_without_filters_nothing_is_sent(cli: RunCli, make_agent: MakeAgent):
 def test_page_ends_with_the_command_for_the_next_page(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(pages("second page"))
     ran = cli("task", "list", "-a", agent.url, "--status", "completed")
-    assert "Task: task-0\n" in ran.out
+    assert "\ntask-0  completed " in ran.out
     assert "\nTasks: 1 of 7\nNext page token: second page\n" in ran.out
     assert ran.out.endswith(
         f"Next page: a2a-inspect task list --status TASK_STATE_COMPLETED --page-token 'second page' -a {agent.url}\n"
     )
-    assert "Task: task-1\n" in cli("task", "list", "-a", agent.url, "--page-token", "second page").out
+    assert "\ntask-1  completed " in cli("task", "list", "-a", agent.url, "--page-token", "second page").out
 
 
 def test_all_follows_the_pages_into_one_document(cli: RunCli, make_agent: MakeAgent):
@@ -97,7 +148,7 @@ def test_endless_pages_are_an_agent_error(cli: RunCli, make_agent: MakeAgent, mo
 
 def test_empty_list_has_exit_code_0(cli: RunCli, make_agent: MakeAgent):
     ran = cli("task", "list", "-a", make_agent(pages(tasks=[], totalSize=0)).url)
-    assert (ran.code, ran.out) == (0, "Tasks: 0 of 0\n")
+    assert (ran.code, ran.out) == (0, "Tasks: none\n")
 
 
 def test_version_without_list_tasks_is_an_error_without_a_request(cli: RunCli, mock: str):

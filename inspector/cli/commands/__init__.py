@@ -73,7 +73,7 @@ a2a-inspect mock --port 9000
 # Open the app on an agent
 a2a-inspect http://localhost:9000
 # Send a message and print the events of the response
-a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream
+a2a-inspect send http://localhost:9000 --text 'report 3' --stream
 # Check the card of an agent
 a2a-inspect lint http://localhost:9000"""
 

@@ -8,17 +8,17 @@ from inspector.protocol.dialects.traits import STABLE
 
 _GET_EXAMPLES = """\
 # Print a card, and whether it is valid
-a2a-inspect card get -a http://localhost:9000 --validate
+a2a-inspect card get http://localhost:9000 --validate
 # Print the extended card as JSON
-a2a-inspect card get -a http://localhost:9000 --extended -o json
+a2a-inspect card get http://localhost:9000 --extended -o json
 # Verify the signatures with the keys that the card refers to
-a2a-inspect card get -a http://localhost:9000 --verify --fetch-keys"""
+a2a-inspect card get http://localhost:9000 --verify --fetch-keys"""
 
 _LINT_EXAMPLES = """\
 # Check the card of an agent
 a2a-inspect lint http://localhost:9000
 # Check a card from stdin, and fail for warnings, too
-a2a-inspect card get -a http://localhost:9000 -o json | a2a-inspect lint - --strict
+a2a-inspect card get http://localhost:9000 -o json | a2a-inspect lint - --strict
 # Write a JUnit report
 a2a-inspect lint http://localhost:9000 -o junit"""
 
@@ -30,7 +30,7 @@ a2a-inspect rules CARD PUSH -o json"""
 
 
 def _add_get(parser: Parser) -> None:
-    parser.add_agent()
+    parser.add_agent(as_argument=True)
     parser.switch("--extended", "request the extended card instead of the public card")
     parser.switch("--validate", "print the findings about the card; exit with 1 if it has errors")
     _add_signatures(parser)

@@ -28,9 +28,7 @@ a2a-inspect doctor http://localhost:9000 --push "$TASK_ID\""""
 
 
 def _add_arguments(parser: Parser) -> None:
-    agent = parser.add_mutually_exclusive_group()
-    agent.add_argument("reference", nargs="?", metavar="URL | PATH", help="the agent, like -a")
-    parser.add_agent(agent)
+    parser.add_agent(as_argument=True)
     parser.value("--message TEXT", "send this message, and check streaming and push notifications")
     parser.value("--push TASK", "diagnose why push notifications of this task are missing", values.identifier)
     parser.add_receiver()

@@ -31,6 +31,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--pace FACTOR", "multiply all pauses by this (default: 1; 0: no pauses)", values.pace, default=1.0)
     parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file)
     parser.switch("--verbose", "print the log on stderr if stdout is not a terminal")
+    parser.add_color()
     _add_protocol(parser)
     _add_behaviour(parser)
     _add_security(parser)

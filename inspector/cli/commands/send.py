@@ -28,13 +28,13 @@ _PART_MEMBERS = ("media_type", "filename", "metadata")
 
 _EXAMPLES = """\
 # Send a text, and print the events of the response
-a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream
+a2a-inspect send http://localhost:9000 --text 'report 3' --stream
 # Send a text and a file, and save the artifacts
-a2a-inspect send -a http://localhost:9000 --text file --file README.md --media-type text/markdown --save out
+a2a-inspect send http://localhost:9000 --text file --file README.md --media-type text/markdown --save out
 # Answer a task that needs input
-a2a-inspect send -a http://localhost:9000 --task-id "$TASK_ID" --text yes
+a2a-inspect send http://localhost:9000 --task-id "$TASK_ID" --text yes
 # Print the request as a curl command, and send nothing
-a2a-inspect send -a http://localhost:9000 --text hello --preview curl"""
+a2a-inspect send http://localhost:9000 --text hello --preview curl"""
 
 
 class _Part(argparse.Action):
@@ -58,9 +58,11 @@ class _Part(argparse.Action):
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.add_agent()
+    parser.add_agent(as_argument=True, hint="Write the text of the message after --text.")
     _add_parts(parser)
-    parser.switch("--stream", "print events when they arrive (with -o json: JSON Lines)")
+    parser.switch(
+        "--stream", "print events when they arrive (in a terminal: their text as it flows; with -o json: JSON Lines)"
+    )
     parser.add_findings()
     parser.switch(
         "--async --return-immediately --no-wait",

@@ -21,9 +21,9 @@ a2a-inspect task cancel -a http://localhost:9000 "$TASK_ID" -o json"""
 
 _LIST_EXAMPLES = """\
 # List the tasks that need input
-a2a-inspect task list -a http://localhost:9000 --status input-required
+a2a-inspect task list http://localhost:9000 --status input-required
 # List all tasks since a time, as JSON Lines
-a2a-inspect task list -a http://localhost:9000 --after 2026-01-31T12:00:00Z --all --stream -o json"""
+a2a-inspect task list http://localhost:9000 --after 2026-01-31T12:00:00Z --all --stream -o json"""
 
 _SUBSCRIBE_EXAMPLES = """\
 # Start a task, and print its events when they arrive
@@ -76,7 +76,7 @@ def _add_cancel(parser: Parser) -> None:
 
 
 def _add_list(parser: Parser) -> None:
-    parser.add_agent()
+    parser.add_agent(as_argument=True)
     parser.value("--context-id ID", "list tasks in this context only", values.identifier)
     parser.value("--status STATE", "list tasks in this state only: working, input-required ...", values.state)
     parser.value("--after TIME", "list tasks whose status changed at this time or later (ISO 8601)", values.moment)
@@ -91,7 +91,11 @@ def _add_list(parser: Parser) -> None:
 
 def _add_subscribe(parser: Parser) -> None:
     _add_task(parser)
-    parser.switch("--stream", "print events when they arrive (with -o json: JSON Lines), not only the final task")
+    parser.switch(
+        "--stream",
+        "print events when they arrive, not only the final task (in a terminal: their text as it flows; with -o json: "
+        "JSON Lines)",
+    )
     parser.add_waiting()
     parser.add_request()
 

@@ -25,6 +25,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.steps import (
+    INTERFACE,
     NO_RESPONSE_HINT,
     InterfaceResult,
     Proposal,
@@ -98,7 +99,9 @@ class Doctor:
         connection = self._connection
         if connection is None:
             return
-        interfaces = [InterfaceResult(f"interface {n}", option) for n, option in enumerate(options(connection.card), 1)]
+        interfaces = [
+            InterfaceResult(f"{INTERFACE}{n}", option) for n, option in enumerate(options(connection.card), 1)
+        ]
         if not interfaces:
             yield Step(
                 "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."

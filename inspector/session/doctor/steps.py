@@ -27,6 +27,8 @@ STREAMING = "streaming"
 """The name of the step about a stream."""
 PUSH = "push"
 """The name of the step about push notifications."""
+INTERFACE = "interface "
+"""The beginning of the names of an interface, and of the steps about it."""
 NO_RESPONSE_HINT = "Check the log of the agent."
 """The remedy for a timeout."""
 
