@@ -109,7 +109,7 @@ async def test_traffic_marks_exchanges_and_records(open_app: Open, mock: str):
         driver.app.screen.set_focus(feed)
         await driver.press("home")
         await driver.settled()
-        await driver.press("B")
+        await driver.press("b")
         await driver.until("★")
         assert sum("★" in line for line in driver.lines) == 2  # the request is a record, and opened the exchange
 
