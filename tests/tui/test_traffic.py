@@ -50,7 +50,11 @@ async def test_exchanges_are_listed_with_headings_and_what_an_http_client_shows(
         card, message = driver.line("GetAgentCard").split()[2:6], driver.line("SendStreamingMessage").split()[1:6]
         assert card == ["GET", "/.well-known/agent-card.json", "GetAgentCard", "200"]
         assert message == ["POST", "/", "SendStreamingMessage", "200", "event-stream"]
-        assert "━" in driver.line("GetAgentCard")
+        bars = [
+            driver.line(operation).rstrip("│ ").split()[-1] for operation in ("GetAgentCard", "SendStreamingMessage")
+        ]
+        assert max(map(len, bars)) == 6
+        assert set("".join(bars)) <= {"─", "━"}
         assert "Exchanges ─ 2" in driver.screen
 
 

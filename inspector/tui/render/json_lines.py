@@ -27,6 +27,8 @@ _MOST_WRAPPED = 1_000
 """If there are more long strings, none of them is wrapped, because that would take too long."""
 _SHORTEST_WRAPPED = 12
 """Shorter strings are not wrapped."""
+_AROUND_STRING = 9
+"""The cells beside a name and a string: the fold mark, quotes, a colon, a space and a comma."""
 _HANGING = 2
 """The indentation of the further rows of a string."""
 _DEEPEST = 40
@@ -56,7 +58,7 @@ class JsonLines:
         self._folded: set[int] = set()
         self._unfolded: set[int] = set()
         self._width = 0
-        self._rows: dict[int, int] = {}
+        self._rows: dict[int, list[Line]] = {}
         self._visible: list[int] | range = range(len(self._nodes))
         self._text = ""
         self._starts: list[int] = []
@@ -84,19 +86,27 @@ class JsonLines:
         return bisect_left(self._visible, node)
 
     def _lay_out(self) -> None:
-        """Count the rows of each string, and list the node of each visible line."""
+        """Wrap the strings that are too long for the width, and list the node of each visible line."""
         self._rows = {}
         if 0 < len(self._strings) <= _MOST_WRAPPED and self._width > 0:
-            counts = ((at, self._count_rows(at)) for at in self._strings)
-            self._rows = {at: count for at, count in counts if count > 1}
+            for at in self._strings:
+                if not self._surely_fits(at):
+                    pieces = self._pieces(at)
+                    if sum(cell_len(text) for text, _ in pieces) > self._width:
+                        self._rows[at] = self._wrapped(pieces)
         if self._rows or self._folded:
             self._visible = list(self._shown())
         else:
             self._visible = range(len(self._nodes))
 
-    def _count_rows(self, at: int) -> int:
-        pieces = self._pieces(at)
-        return len(self._wrapped(pieces)) if sum(cell_len(text) for text, _ in pieces) > self._width else 1
+    def _surely_fits(self, at: int) -> bool:
+        """Return whether a string fits, without building its line: only characters of one cell without an escape."""
+        node = self._nodes[at]
+        name = node.step if isinstance(node.step, str) else ""
+        if at in self._notes or len(node.value) + len(name) + 2 * node.depth + _AROUND_STRING > self._width:
+            return False
+        text: str = node.value + name
+        return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
 
     def _wrapped(self, pieces: list[Piece]) -> list[Line]:
         indent, mark, *rest = pieces
@@ -108,9 +118,10 @@ class JsonLines:
         if index >= len(self._visible):
             return [(f"… only the first {len(self._nodes):,} lines are shown", "line--note")]
         at = self._visible[index]
-        pieces: Line = self._pieces(at)
-        if at in self._rows:
-            pieces = self._wrapped(list(pieces))[index - self.row(at)]
+        if at not in self._rows:
+            pieces: Line = self._pieces(at)
+        else:
+            pieces = self._rows[at][index - self.row(at)]
         return list(highlighted(pieces, self._words, "json--hit")) if self._words else pieces
 
     def ends(self, index: int) -> bool:
@@ -277,7 +288,7 @@ class JsonLines:
         """Yield the node of each line that is not hidden by a folded container."""
         at, last = 0, len(self._nodes) - 1
         while at <= last:
-            yield from repeat(at, self._rows.get(at, 1))
+            yield from repeat(at, len(self._rows[at]) if at in self._rows else 1)
             at = (self._ends.get(at, last) if at in self._folded else at) + 1
 
 
