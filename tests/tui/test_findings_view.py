@@ -119,3 +119,15 @@ async def test_the_findings_of_a_card_are_counted_once_and_each_has_its_place(op
         await driver.press("slash", *"073", "enter")
         for scheme in ("one", "two"):
             assert f"the scheme has the member $case at /securitySchemes/{scheme}/scheme/$case" in explained(driver)
+
+
+async def test_on_a_small_screen_the_explanation_is_below_the_whole_titles(open_app: Open):
+    async with playing(misbehave) as agent, open_app(agent.url, (100, 30)) as driver:
+        await driver.connected()
+        await driver.ask("misbehave")
+        await driver.press("escape")
+        await driver.go(6)
+        await driver.settled()
+        titles = [RULES[rule].title for rule in listed(driver)]
+        assert all(title in driver.screen for title in titles)
+        assert driver.place("Explanation")[1] > driver.place("SEVERITY")[1]

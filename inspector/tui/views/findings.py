@@ -33,6 +33,8 @@ _ORDER = {severity: number for number, severity in enumerate(Severity)}
 _NO_FINDINGS = "No findings so far."
 _CHECKED = f"a2a-inspect checks cards, responses, events and push notifications against {len(RULES)} rules."
 _NO_RULE = "No violated rule contains {!r}. Press {} to change the filter."
+_ROOMY = 118
+"""The cells that the table and the explanation need beside each other."""
 _MAX_OCCURRENCES = 200
 """The maximum number of occurrences that are listed for one rule."""
 
@@ -102,6 +104,10 @@ class FindingsView(View):
                 yield Headings(self._feed)
                 yield self._feed
             yield self._explanation
+
+    def on_resize(self) -> None:
+        """Show the explanation below the table if there is no room for the titles beside it."""
+        self.set_class(self.size.width < _ROOMY, "-stacked")
 
     def refresh_view(self) -> None:
         """Update the table and the explanation."""
