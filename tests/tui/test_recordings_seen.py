@@ -56,14 +56,14 @@ async def test_nothing_is_sent_from_a_capture(open_app: Open, recorded: Path):
     async with open_app(None, (120, 40), recording=recorded, run={"notifications": True}) as driver:
         await read(driver)
         assert not driver.widget("#composer", Composer).display
-        assert [driver.enabled(key) for key in ("i", "p", "d", "e", "m")] == [False] * 5
+        assert [driver.enabled(key) for key in ("i", "p", "d", "e", "I")] == [False] * 5
         assert driver.timeline.has_focus
         await driver.press("i")
         assert driver.timeline.has_focus
         await driver.go(4)
         assert [driver.enabled(key) for key in ("R", "O", "w", "e")] == [False] * 4
         await driver.go(1)
-        await driver.press("R")
+        await driver.press("r")
         assert driver.session.recorded
 
 
