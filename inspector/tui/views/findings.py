@@ -27,7 +27,7 @@ COLUMNS = (
     Column("SEVERITY", 9),
     Column("ID", 10),
     Column("TITLE"),
-    Column("COUNT", 5, "right"),
+    Column("COUNT", 5, "right", shrinks=True),
 )
 _ORDER = {severity: number for number, severity in enumerate(Severity)}
 _NO_FINDINGS = "No findings so far."
