@@ -36,8 +36,8 @@ async def three_deliveries(driver: Driver) -> None:
 
 
 def selected(driver: Driver) -> str:
-    """Return the line of the row under the cursor."""
-    return driver.line("▌")
+    """Return the lines of the rows under the cursors."""
+    return "\n".join(line for line in driver.lines if "▌" in line)
 
 
 async def test_a_bookmark_shows_on_its_row_and_another_one_takes_it_back(open_app: Open, mock: str):

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
-from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
@@ -94,20 +92,3 @@ class BookmarkView(View):
 def _too_long(values: Mapping[str, str]) -> str:
     length = len(values["text"])
     return f"The note has {length:,} characters; the maximum is {_LONGEST}." if length > _LONGEST else ""
-
-
-class RecordsView(BookmarkView):
-    """A view of records with a title over its list."""
-
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(session, glyphs, id=id)
-        self.title = Static(id="list-title", classes="pane-title")
-
-    def action_back(self) -> None:
-        """Go back to the list."""
-        self.remove_class("-second")
-        self.focus_first()
-
-    def set_title(self, title: Content) -> None:
-        """Show a title over the list, without a new layout of the screen: a layout is as slow as drawing the screen."""
-        self.title.update(title, layout=False)
