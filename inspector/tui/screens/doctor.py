@@ -14,7 +14,7 @@ from textual.content import Content
 
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
-from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
@@ -25,8 +25,6 @@ from inspector.tui.screens.dialog import Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
 
-_INTERFACE = "interface "
-"""The beginning of the names of steps and comparisons about one interface."""
 _CARD_AT = "card at "
 """The beginning of the names of steps about a URL of the card."""
 _DECLARED = 30
@@ -111,7 +109,7 @@ def paragraphs(report: Report, glyphs: Glyphs, *, done: bool) -> list[Paragraph]
     for proposal in report.proposals:
         hint = f"{proposal.reason}. Press {key_of('refresh')} to use it."
         lines += [_GAP, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
-    comparisons = [row for row in report.comparisons if not row.feature.startswith(_INTERFACE)]
+    comparisons = [row for row in report.comparisons if not row.feature.startswith(INTERFACE)]
     if comparisons:
         lines += [_GAP, *_comparison(comparisons, glyphs)]
     return lines
@@ -137,7 +135,7 @@ def _rows(steps: Sequence[Step]) -> list[Step]:
     shown = [_card(step) for step in steps if step.passed or not found or not step.name.startswith(_CARD_AT)]
     for name, group in groupby(shown, _subject):
         together = list(group)
-        rows += [_interface(name, together)] if name.startswith(_INTERFACE) else together
+        rows += [_interface(name, together)] if name.startswith(INTERFACE) else together
     return rows
 
 
@@ -151,7 +149,7 @@ def _card(step: Step) -> Step:
 def _subject(step: Step) -> str:
     """Return `interface 1` for all steps about that interface, else the name of the step."""
     words = step.name.split()
-    return " ".join(words[:2]) if words[:1] == [_INTERFACE.strip()] else step.name
+    return " ".join(words[:2]) if words[:1] == [INTERFACE.strip()] else step.name
 
 
 def _interface(name: str, steps: Sequence[Step]) -> Step:
