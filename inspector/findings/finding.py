@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -29,3 +30,11 @@ class Finding:
     severity: Severity
     pointer: str
     seen: str
+
+
+_MOST_SEVERE_FIRST = tuple(Severity)
+
+
+def worst_of(severities: Iterable[Severity | None]) -> Severity | None:
+    """Return the most severe of these severities, None if there is none."""
+    return min(filter(None, severities), key=_MOST_SEVERE_FIRST.index, default=None)

@@ -19,7 +19,7 @@ def requirements_in_words(card: AgentCard) -> str:
     if any(choices):
         return ", or ".join(choice or "none" for choice in choices)
     if schemes:
-        declared = ", ".join(scheme_in_words(scheme) for scheme in schemes.values())
+        declared = ", ".join(dict.fromkeys(scheme_in_words(scheme) for scheme in schemes.values()))
         return f"none required; the card declares {declared}"
     return "none required"
 
@@ -46,7 +46,7 @@ def scheme_in_words(scheme: Mapping[str, Json]) -> str:
         case "mtlsSecurityScheme":
             return "a client certificate"
         case _:
-            return f"an unknown scheme {kind}"
+            return f"a scheme of the unknown type {kind}" if kind else "a scheme without a type"
 
 
 def key_place(card: AgentCard) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from inspector.capture.records import FRAME, REQUEST, Kind, Record
+from inspector.findings.finding import Severity, worst_of
 
 SLICES = 32
 """The largest number of time slices."""
@@ -71,7 +72,8 @@ class ExchangeSummary:
 
     `status` is the HTTP status, or the status of a failed gRPC call. `headed` is the time of the response head, 0 until
     then. `pulse` is None unless there is a stream. `last_seq` is the number of the newest record of the exchange,
-    `stream_task` the task of the first streamed event.
+    `stream_task` the task of the first streamed event. `worst` is the severity of the most severe finding. `error` is
+    the A2A error that the agent returned, in words; JSON-RPC sends it with the status 200.
     """
 
     number: int
@@ -90,6 +92,8 @@ class ExchangeSummary:
     seconds: float | None = None
     how: str = ""
     findings: int = 0
+    worst: Severity | None = None
+    error: str = ""
     last_at: float = 0.0
     last_seq: int = 0
     headed: float = 0.0
@@ -140,6 +144,9 @@ class Exchanges:
         summary.last_at, summary.last_seq = last.at, last.seq
         if first.findings:
             summary.findings += len(first.findings) * count
+            summary.worst = worst_of([summary.worst, *(finding.severity for finding in first.findings)])
+        if first.event == "error":
+            summary.error = first.label or first.event
         if not summary.task:
             summary.task = first.task
         if first.kind is FRAME:

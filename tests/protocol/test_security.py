@@ -33,9 +33,9 @@ def card(schemes: Any = None, requirements: Any = None) -> AgentCard:
         ({"openIdConnectSecurityScheme": {}}, "OpenID Connect"),
         ({"mtlsSecurityScheme": {}}, "a client certificate"),
         ({"type": "http", "scheme": "bearer", "httpAuthSecurityScheme": {"scheme": "bearer"}}, "a bearer token"),
-        ({"scheme": {"$case": "httpAuthSecurityScheme", "value": {}}}, "an unknown scheme scheme"),
+        ({"scheme": {"$case": "httpAuthSecurityScheme", "value": {}}}, "a scheme of the unknown type scheme"),
         ({"apiKeySecurityScheme": "nonsense"}, "an API key in ? ?"),
-        ({}, "an unknown scheme "),
+        ({}, "a scheme without a type"),
     ],
 )
 def test_a_scheme_is_said_in_words(scheme: dict[str, Any], words: str):

@@ -10,8 +10,13 @@ from players import begin, playing
 from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Record
+from inspector.findings.finding import Finding, Severity
+from inspector.findings.rules import RULES
 from inspector.session.replay.position import position_of
+from inspector.tui.render.finding_lines import findings_of
+from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.widgets.detail_pane import DetailPane
+from inspector.tui.widgets.json_view import JsonView
 
 
 async def rewriting(call: Call):
@@ -52,10 +57,9 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
         for number, record in enumerate(frames(driver), 1):
             await show(driver, record)
             before = driver.session.journal.capture.get(record.seq - 1)
-            place = f"event {number} of 6 of SendStreamingMessage #{record.exchange}"
-            await driver.until(place)
-            found = position_of(record, driver.session.journal)
-            assert found == f"{place}, {record.at - before.at:.3f} s after the previous record"
+            place = f"event {number} of 6, +{(record.at - before.at) * 1000:.0f} ms"
+            await driver.until(f"SendStreamingMessage, {place}")
+            assert position_of(record, driver.session.journal) == place
 
 
 async def test_what_an_event_changed_is_shown_as_a_difference(open_app: Open):
@@ -84,7 +88,7 @@ async def test_what_tells_nothing_of_a_task_has_no_change_to_show(open_app: Open
         pane.choose("diff")
         request = next(record for record in driver.records() if record.operation == "SendStreamingMessage")
         await show(driver, request)
-        assert "diff" not in driver.line("DETAIL")
+        assert "headers diff" not in driver.screen
         await driver.until('"jsonrpc"')
 
 
@@ -92,11 +96,11 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
         pane = await asked(driver)
         await show(driver, frames(driver)[1])
-        for view in ("decoded", "raw", "head"):
-            pane.choose(view)  # type: ignore[arg-type]
+        for view in ("decoded", "raw", "headers"):
+            pane.choose(view)
             pane.focus_body()
             await driver.press("slash")
-            await driver.type("working" if view != "head" else "frame")
+            await driver.type("working" if view != "headers" else "frame")
             await driver.until("1 of ")
             await driver.press("enter", "n", "N")
         pane.choose("hex")
@@ -107,7 +111,15 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
         await driver.press("escape")
 
 
-async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Open, monkeypatch):
+async def copy_as(driver: Driver, entry: str) -> None:
+    """Choose an entry of the menu of forms."""
+    await driver.press("Y")
+    await driver.until("Copy as")
+    await driver.until(f"│ {entry} ")
+    await driver.click(f"│ {entry} ", aside=3)
+
+
+async def test_a_value_is_copied_as_it_is_as_json_and_by_its_pointer(open_app: Open, monkeypatch):
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
         pane = await asked(driver)
         copied: list[str] = []
@@ -115,32 +127,48 @@ async def test_a_value_is_copied_as_it_is_as_json_and_by_its_place(open_app: Ope
         await show(driver, frames(driver)[1])
         pane.choose("decoded")
         pane.focus_body()
-        driver.widget("#chat-detail #decoded", type(pane.query_one("#decoded"))).go_to(
-            "/result/statusUpdate/status/state"
-        )
-        await driver.press("y", "J", "Y")
+        view = pane.query_one("#decoded", JsonView)
+        view.go_to("/result/statusUpdate/status/state")
+        await driver.press("y")
+        await copy_as(driver, "JSON")
+        await copy_as(driver, "Pointer")
         assert copied == [
             "TASK_STATE_WORKING",
             '"TASK_STATE_WORKING"',
             "/result/statusUpdate/status/state",
         ]
-        pane.query_one("#decoded").go_to("")
-        await driver.press("J")
+        view.go_to("")
+        await copy_as(driver, "JSON")
         assert json.loads(copied[-1])["result"]["statusUpdate"]["status"]["state"] == "TASK_STATE_WORKING"
 
 
-async def test_the_request_behind_a_record_is_copied_as_curl_with_the_credentials(open_app: Open, monkeypatch):
+async def test_the_request_of_a_record_is_copied_with_the_credentials(open_app: Open, monkeypatch):
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40), bearer="sesame-street") as driver:
         pane = await asked(driver)
         copied: list[str] = []
         monkeypatch.setattr(pyperclip, "copy", copied.append)
         await show(driver, frames(driver)[1])
         pane.focus_body()
-        await driver.press("C")
+        await copy_as(driver, "curl command")
         assert copied[0].startswith("curl ")
         assert agent.url in copied[0]
         assert "Authorization: Bearer sesame-street" in copied[0]
         assert "SendStreamingMessage" in copied[0]
-        note = next(one for one in driver.records() if not one.exchange)
+        await copy_as(driver, "Python program (httpx)")
+        assert "httpx.stream('POST'" in copied[1]
+        assert "sesame-street" in copied[1]
+        note = next(record for record in driver.records() if not record.exchange)
         await show(driver, note)
-        assert pane.check_action("copy_curl", ()) is False
+        await driver.press("Y")
+        await driver.until("Headers and facts")
+        assert "curl command" not in driver.screen
+
+
+async def test_findings_of_a_rule_at_several_places_have_one_remedy_and_their_places():
+    found = [Finding("CARD-073", Severity.ERROR, f"/securitySchemes/{name}", "seen") for name in "abcde"]
+    lines = [f"{line.head[0]}{line.text}" for line in findings_of(found, UNICODE)]
+    assert lines[0].startswith("! CARD-073  ")
+    assert lines[0].endswith(": seen at /securitySchemes/a")
+    assert lines[1:4] == ["  seen at /securitySchemes/b", "  seen at /securitySchemes/c", "  and at 2 more places"]
+    assert RULES["CARD-073"].remedy in lines[4]
+    assert len(lines) == 5

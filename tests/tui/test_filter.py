@@ -31,7 +31,7 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         await filtering(driver, "kind:artifact")
         artifacts = driver.records(event="artifact")
         hits = driver.widget("#hits", Feed)
-        await driver.until(f"TRAFFIC   {len(artifacts)} of {len(driver.records())} records")
+        await driver.until(f"Matching records ─ {len(artifacts)} of {len(driver.records())}")
         assert judged(driver) == "good"
         assert hits.line_count == len(artifacts)
         await driver.press("enter", "home")
@@ -44,10 +44,10 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         await driver.go(5)
         more = driver.records(event="artifact")
         assert len(more) > len(artifacts)
-        await driver.until(f"TRAFFIC   {len(more)} of {len(driver.records())} records")
+        await driver.until(f"Matching records ─ {len(more)} of {len(driver.records())}")
         assert hits.has_focus
         await driver.press("escape")
-        await driver.until("TRAFFIC   3 exchanges")
+        await driver.until("Exchanges ─ 3")
         exchanges = driver.widget("#exchanges", Feed)
         assert exchanges.has_focus
         assert detail.record is not None
@@ -62,21 +62,22 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await driver.go(5)
         await driver.press("slash")
         await filtering(driver, "colour:red")
-        await driver.until("Unknown key colour; the keys are kind, task")
+        await driver.until("Invalid filter: Unknown key colour; the keys are kind, task")
         assert judged(driver) == "bad"
         await filtering(driver, "op:sendm")
-        await driver.until("tab complete   op:SendMessage")
+        await driver.until("tab op:SendMessage")
         await filtering(driver, "kind:ar")
-        await driver.until("tab complete   kind:artifact")
-        assert judged(driver) == "bad"
+        await driver.until("tab kind:artifact")
+        assert judged(driver) == ""  # the word is only incomplete
         await driver.press("tab")
         assert driver.widget("#filter-words", Input).value == "kind:artifact"
         assert judged(driver) == "good"
         await filtering(driver, "-kind:frame -gap<0s [/]")
-        await driver.until("TRAFFIC   0 of")
-        assert "No records match the filter." in driver.screen
+        await driver.until("Matching records ─ 0 of")
+        await driver.until("No record matches -kind:frame -gap<0s")
+        assert "escape to remove it" in driver.screen
         await driver.press("escape")
-        await driver.until("TRAFFIC   2 exchanges")
+        await driver.until("Exchanges ─ 2")
         assert driver.widget("#exchanges", Feed).has_focus
 
 

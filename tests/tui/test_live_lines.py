@@ -256,7 +256,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         await driver.press("escape", "slash")
         line = driver.widget("#chat FilterLine", FilterLine)
         await filtering(driver, "state:")
-        assert line.has_class("-bad")
+        assert not line.has_class("-good")
         await filtering(driver, "state:wor")
         assert "state:working" in driver.screen
         await driver.press("tab")

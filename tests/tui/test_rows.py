@@ -6,13 +6,25 @@ import pytest
 from rich.cells import cell_len
 
 from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Finding, Severity
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import TaskStatus
+from inspector.session.exchanges import ExchangeSummary
 from inspector.session.record_list import Row
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render.annotations import Annotation
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
-from inspector.tui.render.rows import NOTE_WIDTH, delivery_row, record_row, task_row, timeline_row
+from inspector.tui.render.rows import (
+    NOTE_WIDTH,
+    BarScale,
+    Cells,
+    delivery_row,
+    exchange_row,
+    finding_cell,
+    record_row,
+    task_row,
+    timeline_row,
+)
 from inspector.tui.render.times import delayed
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
@@ -132,3 +144,82 @@ def test_a_task_that_was_listed_is_as_old_as_its_state(timestamp: str | None, ag
     answered = AssembledTask("t", status=TaskStatus(state="TASK_STATE_WORKING", timestamp=timestamp))
     task = TrackedTask("t", 1, 1000.0, answered, AssembledTask("t"))
     assert task_row(task, 1005.0, UNICODE)[3][0] == age
+
+
+HOST = "127.0.0.1:9999"
+
+
+def exchange(url: str = f"http://{HOST}/", **members: object) -> ExchangeSummary:
+    return ExchangeSummary(1, 0.0, "SendMessage", "POST", url, **{"seconds": 1.0, "status": 200, **members})
+
+
+def cells(summary: ExchangeSummary, longest: float = 1.0) -> Cells:
+    return exchange_row(summary, BarScale(longest, 6), {HOST}, UNICODE)
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        (f"http://{HOST}/v1/tasks/1?historyLength=2", "/v1/tasks/1?historyLength=2"),
+        (f"http://{HOST}", "/"),
+        ("https://other.example/a2a", "other.example/a2a"),
+    ],
+)
+def test_a_path_has_its_host_only_if_it_is_another_host(url: str, path: str):
+    assert cells(exchange(url))[2][0] == path
+
+
+@pytest.mark.parametrize(
+    ("members", "status"),
+    [
+        ({}, (" 200 ", "feed--badge-good")),
+        ({"status": 302}, (" 302 ", "feed--badge-warning")),
+        ({"status": 404}, (" 404 ", "feed--badge-bad")),
+        ({"status": 503}, (" 503 ", "feed--badge-bad")),
+        ({"error": "-32001 TaskNotFoundError"}, (" 200 ", "feed--badge-bad")),
+        ({"status": 5}, (" 5 ", "feed--badge-bad")),
+        ({"status": 0, "how": "broken"}, (" fail ", "feed--badge-bad")),
+        ({"status": 0, "how": "stopped"}, (" none ", "feed--badge-quiet")),
+        ({"status": 0, "seconds": None}, ("...", "feed--muted")),
+    ],
+)
+def test_a_status_is_a_badge_in_the_colour_of_its_class(members: dict[str, object], status: tuple[str, str]):
+    assert cells(exchange(**members))[4] == status
+
+
+def test_an_error_of_the_agent_follows_the_operation():
+    assert cells(exchange(error="-32001 TaskNotFoundError"))[3] == (
+        "SendMessage  -32001 TaskNotFoundError",
+        "feed--bad",
+    )
+
+
+def test_a_grpc_call_is_named_instead_of_its_method():
+    assert cells(exchange(f"grpc://{HOST}/lf.a2a.v1.A2AService/SendMessage"))[1][0] == " gRPC "
+
+
+def test_the_type_is_the_subtype():
+    assert cells(exchange(content_type="text/event-stream; charset=utf-8"))[5][0] == "event-stream"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "headed", "longest", "bar"),
+    [
+        (1.0, 0.0, 1.0, "──────"),
+        (1.0, 0.5, 1.0, "───━━━"),
+        (1.0, 0.01, 1.0, "━━━━━━"),
+        (1.0, 0.01, 6.0, "━"),
+        (0.001, 0.0, 6.0, "─"),
+        (1.0, 0.5, 0.0, ""),
+    ],
+)
+def test_the_timing_bar_separates_waiting_from_receiving(seconds: float, headed: float, longest: float, bar: str):
+    assert cells(exchange(seconds=seconds, headed=headed), longest)[8][0] == bar
+
+
+@pytest.mark.parametrize("severity", Severity)
+def test_a_severity_has_the_same_symbol_and_colour_in_traffic_and_chat(severity: Severity):
+    record = streamed()._replace(findings=(Finding("STREAM-001", severity, "", "seen"),))
+    assert cells(exchange(worst=severity))[-1] == finding_cell(record, UNICODE)
+    assert timeline_row(record, Row(1, 1, 1, 1), None, UNICODE)[-1] == finding_cell(record, UNICODE)
+    assert finding_cell(record, UNICODE)[0] == UNICODE.severities[severity]

@@ -9,7 +9,6 @@ from puppets import task
 
 from inspector.capture.records import Kind
 from inspector.tui.widgets.detail_pane import DetailPane
-from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 
 
@@ -103,31 +102,6 @@ async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the
         assert driver.widget("#deliveries", Feed).has_focus
 
 
-async def test_traffic_shows_the_records_and_bytes_of_an_exchange(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("report 2")
-        await driver.go(5)
-        assert "TRAFFIC   2 exchanges" in driver.screen
-        assert "200" in driver.line("GetAgentCard")
-        assert "text/event-stream" in driver.line("SendStreamingMessage")
-        await driver.press("home")
-        assert '"skills": [' in driver.screen or "complete" in driver.screen
-        await driver.press("down", "enter", "home")
-        assert driver.widget("#records", Feed).has_focus
-        request = driver.records(Kind.REQUEST)[1]
-        assert f"#{request.seq} request" in driver.line("DETAIL")
-        assert driver.widget("#records", Feed).line_count == len(driver.records()) - driver.records(Kind.NOTE)[0].seq
-        await driver.press("enter")
-        assert driver.widget("#traffic-detail", DetailPane).has_focus_within
-        await driver.press("v", "v", "v")
-        assert "POST" in driver.line("method ")
-        assert f"{mock}/" in driver.line("url ")
-        assert "content-type" in driver.screen.lower()
-        await driver.press("escape")
-        assert driver.widget("#exchanges", Feed).has_focus or driver.widget("#records", Feed).has_focus
-
-
 async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
     async with playing(misbehave) as agent, open_app(agent.url) as driver:
         await driver.connected()
@@ -154,52 +128,3 @@ async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
             assert "misbehave" not in driver.screen
             assert "RPC-001" not in driver.screen
             assert "artifact  " not in driver.screen
-
-
-async def test_findings_are_filtered_and_each_occurrence_of_a_rule_is_reached(open_app: Open):
-    async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("misbehave")
-        await driver.ask("misbehave")
-        await driver.go(6)
-        found = driver.session.journal.found
-        await driver.press("slash", *"rpc-001")
-        await driver.until(f"1 of {len(found)} rules")
-        await driver.press("enter")
-        await driver.until("filter: rpc-001")
-        first, second = found["RPC-001"]
-        assert f"▌ #{first}" in driver.widget("#finding-text", Document).text
-        await driver.press("n")
-        assert f"▌ #{second}" in driver.widget("#finding-text", Document).text
-        await driver.press("n", "N")
-        await driver.press("enter")
-        assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(second)
-        await driver.go(6)
-        await driver.press("slash", "escape")
-        await driver.until(lambda: "filter:" not in driver.screen)
-        await driver.press("slash", *"no such rule")
-        await driver.until(f"0 of {len(found)} rules")
-
-
-async def test_a_finding_shows_its_explanation_and_opens_its_record(open_app: Open):
-    async with playing(misbehave) as agent, open_app(agent.url, (120, 40)) as driver:
-        await driver.connected()
-        await driver.go(6)
-        assert "No findings." in driver.screen
-        await driver.ask("misbehave")
-        await driver.go(6)
-        found = driver.session.journal.found
-        rules = [line.split()[1] for line in driver.lines if line[2:5] in ("!  ", "~  ", "i  ")]
-        assert set(rules) == set(found)
-        assert {"STREAM-002", "STREAM-003", "STREAM-004", "STREAM-005", "RPC-001"} <= set(rules)
-        await driver.press(*["down"] * rules.index("STREAM-004"))
-        text = driver.widget("#finding-text", Document).text
-        assert "Send the first chunk of an artifact without append." in text
-        assert "(1.0 §4.2.2)" in text
-        [seq] = found["STREAM-004"]
-        assert f"#{seq}  " in text
-        await driver.press("enter")
-        assert driver.workbench.view == "traffic"
-        assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(seq)
-        assert "from nowhere" in driver.screen
-        assert driver.widget("#records", Feed).has_focus

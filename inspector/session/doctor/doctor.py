@@ -16,7 +16,7 @@ from functools import partial
 from typing import TypeAlias
 from urllib.parse import urlsplit, urlunsplit
 
-from inspector.findings.finding import Severity
+from inspector.findings.finding import Finding, Severity
 from inspector.protocol.bindings.base import Binding
 from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
@@ -45,6 +45,9 @@ from inspector.wire.reach import AddressScope
 
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
+
+CARD_CONTENT = "card content"
+"""The name of the step about the findings of the card."""
 
 _WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _PROTECTED = frozenset({401, 403})
@@ -162,10 +165,10 @@ class Doctor:
             return
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
-        listed = "; ".join(f"{finding.rule} {finding.seen}" for finding in serious) or "no errors or warnings"
+        listed = "; ".join(map(_finding, serious)) or "no errors or warnings"
         remedy = "Run a2a-inspect card get --validate for all findings." if serious else ""
         seen = f"{connection.card.name}, an A2A {connection.found.dialect.version} card: {listed}"
-        yield Step("card content", not errors, seen, 0.0, remedy)
+        yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout."""
@@ -334,6 +337,11 @@ def _at(netloc: str, typed: str, url: str) -> str:
         return netloc
     parts = urlsplit(url)
     return urlunsplit((urlsplit(typed).scheme, netloc, parts.path, parts.query, ""))
+
+
+def _finding(finding: Finding) -> str:
+    """Return a finding in words, with its place, because a rule can be violated at several places."""
+    return f"{finding.rule} {finding.seen}{f' at {finding.pointer}' if finding.pointer else ''}"
 
 
 def _path(url: str) -> str:

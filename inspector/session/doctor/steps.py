@@ -29,6 +29,8 @@ PUSH = "push"
 """The name of the step about push notifications."""
 INTERFACE = "interface "
 """The beginning of the names of an interface, and of the steps about it."""
+NEEDS_MESSAGE = "not checked: needs --message"
+"""The observation of a feature that only a message can check."""
 NO_RESPONSE_HINT = "Check the log of the agent."
 """The remedy for a timeout."""
 
@@ -123,7 +125,7 @@ def compare(
     card: AgentCard, results: list[InterfaceResult], message_steps: dict[str, Step], *, has_credentials: bool
 ) -> list[Comparison]:
     """Compare a card with the results of the checks; `message_steps` has the checks for which a message was sent."""
-    not_checked = "not checked" if message_steps else "not checked: needs --message"
+    not_checked = "not checked" if message_steps else NEEDS_MESSAGE
     rows = [_compare_interface(result) for result in results]
     capabilities = card.capabilities
     for feature, value, name in (

@@ -83,13 +83,18 @@ def cannot_express(seen: str, hint: str) -> FaultError:
 
 def command(request: Record, credentials: Credentials) -> str:
     """Return a recorded request as a curl command with these credentials; raises `FaultError`."""
+    return write(signed_request(request, credentials))
+
+
+def signed_request(request: Record, credentials: Credentials) -> WireRequest:
+    """Return a recorded request with these credentials; raises `FaultError` if the record is not a request."""
     binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
     if request.kind is not Kind.REQUEST or binding is None:
-        raise usage_error("This record has no request that can be copied as curl.", "Select a request.")
+        raise usage_error("This record has no request that can be copied.", "Select a request.")
     wire = recorded(request, binding)
     if isinstance(wire, GrpcRequest):
-        return write(credentials.sign_call(wire, keep_headers=True))
-    return write(credentials.sign(wire, keep_headers=True))
+        return credentials.sign_call(wire, keep_headers=True)
+    return credentials.sign(wire, keep_headers=True)
 
 
 def recorded(request: Record, binding: Binding) -> WireRequest:

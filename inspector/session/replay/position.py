@@ -11,26 +11,34 @@ EVENTS = (Kind.FRAME, Kind.BODY)
 _NEAR = 2_000
 """The largest distance from either end of a stream at which events are counted."""
 
+_SECONDS = 0.9995
+"""From this number of seconds on, a time is shown in seconds."""
+
 _BACK = 200
 """How many records are searched for the previous record of the exchange."""
 
 
 def position_of(record: Record, journal: Journal) -> str:
-    """Return the position of a record in words, `""` outside of an exchange.
+    """Return the position of a record in its exchange, and the time since the record before: `event 2 of 23, +41 ms`.
 
-    Events that are far from both ends of a long stream have no number.
+    It is empty outside of an exchange. Events that are far from both ends of a long stream have no number.
     """
     summary = journal.exchanges.get(record.exchange)
     if summary is None:
         return ""
     before = _before(record, journal)
-    gap = f", {record.at - before.at:.3f} s after the previous record" if before is not None else ""
-    events = summary.events if summary.seconds is not None and record.kind in EVENTS else 0
-    number = _number(record, journal, events) if record.kind in EVENTS else 0
+    gap = _gap(record.at - before.at) if before is not None else ""
+    if record.kind not in EVENTS:
+        return gap
+    events = summary.events if summary.seconds is not None else 0
+    number = _number(record, journal, events)
     event = f"event {number:,}" if number else "an event"
-    of = f" of {events:,}" if events else " so far"
-    position = f"{event}{of} of " if number or events else ""
-    return f"{position}{record.operation} #{record.exchange}{gap}"
+    position = f"{event} of {events:,}" if events else f"{event} so far"
+    return f"{position}, {gap}" if gap else position
+
+
+def _gap(seconds: float) -> str:
+    return f"+{seconds * 1000:.0f} ms" if seconds < _SECONDS else f"+{seconds:.1f} s"
 
 
 def _before(record: Record, journal: Journal) -> Record | None:

@@ -15,7 +15,7 @@ def message_to_resend(request: Record) -> SendRequest:
     """Return the message of a request with a new id; raises `FaultError` if the request contains no message."""
     if RAW_REQUEST in request.meta.get("deliberate", ()):
         seen = f"Record #{request.seq} is a raw request, which cannot be sent again as a message."
-        raise usage_error(seen, "Press C in the details to copy it as a curl command.")
+        raise usage_error(seen, "Copy it as a curl command instead.")
     earlier = sent_message(request)
     if earlier is None:
         seen = f"Record #{request.seq} does not contain a message that can be sent again."

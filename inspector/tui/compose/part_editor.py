@@ -25,7 +25,7 @@ from inspector.tui.editor import edit
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
-from inspector.tui.render.json_lines import NotJsonError, laid_out
+from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.render.text_lines import WrappedText
 from inspector.tui.widgets.composer import MOST
 from inspector.tui.widgets.fields import LineInput

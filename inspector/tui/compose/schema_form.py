@@ -10,7 +10,7 @@ from textual.app import App
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.schema import FieldError, SchemaField, fields_of, filled_in, find_schema, schema_of_skill
 from inspector.session.session import Session
-from inspector.tui.render.json_lines import laid_out
+from inspector.tui.render.json_nodes import laid_out
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
 

@@ -226,7 +226,8 @@ class _Head:
         self._write.text("Authentication", requirements_in_words(self._card), at="/securityRequirements")
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
-            details = "".join(f". {detail}" for detail in _details(scheme))
+            # A card for two versions has the same details in the members of both.
+            details = "".join(f". {detail}" for detail in dict.fromkeys(_details(scheme)))
             text = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{details}"
             self._write.text("", text, "card--muted", at="/securitySchemes" + pointer(name))
         self._more("schemes", len(schemes))

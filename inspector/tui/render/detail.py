@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from inspector.capture.records import Kind, Record
-from inspector.findings.finding import Severity
+from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.text.units import size
-from inspector.tui.render.finding_lines import rule_of
+from inspector.tui.render.finding_lines import findings_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.tui.render.times import clock, lasting
 
 _LABEL = 13
 _TEXT = "line--text"
+_GAP_LINE = Paragraph(("", _TEXT), "", _TEXT)
+_LOWEST_ERROR = 400
+"""The lowest status of HTTP that is an error."""
 _FACTS = (
     ("method", "method"),
     ("url", "url"),
@@ -48,12 +53,7 @@ def about(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     """Return the lines above the payload: overridden warnings, findings, checks of a delivery, a failure."""
     deliberate = (f"{'deliberate':<{_LABEL}}", "line--warning")
     paragraphs = [Paragraph(deliberate, str(warning), _TEXT) for warning in record.meta.get("deliberate") or ()]
-    for finding in record.findings:
-        rule = rule_of(finding.rule)
-        style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
-        mark = (f"{glyphs.severities[finding.severity]} ", style)
-        paragraphs.append(Paragraph(mark, f"{finding.rule}  {rule.title}: {finding.seen}", "line--text"))
-        paragraphs.append(Paragraph(("  ", style), f"{rule.remedy}  ({rule.section})", "line--soft"))
+    paragraphs += findings_of(record.findings, glyphs)
     if record.kind is Kind.DELIVERY:
         paragraphs += _checks(record, glyphs)
     for label, name in (("responsible", "whose"), ("seen", "seen"), ("next step", "hint")):
@@ -96,9 +96,48 @@ def facts(record: Record) -> list[Paragraph]:
     rows += [("operation", record.operation), ("task", record.task), ("context", record.context)]
     rows += [("exchange", f"#{record.exchange}" if record.exchange else "")]
     rows += [("text", record.label)] if record.kind in (Kind.NOTE, Kind.KEEPALIVE) else []
-    headers = [Paragraph((f"{name}: ", "line--soft"), str(value), _TEXT) for name, value in meta.get("headers") or ()]
-    gap = [Paragraph(("", _TEXT), "", _TEXT)] if headers else []
+    headers = header_lines((str(name), str(value)) for name, value in meta.get("headers") or ())
+    gap = [_GAP_LINE] if headers else []
     return [*(_row(label, value) for label, value in rows if value), *gap, *headers]
+
+
+def header_lines(headers: Iterable[tuple[str, str]]) -> list[Paragraph]:
+    """Return the lines of HTTP headers."""
+    return [Paragraph((f"{name}: ", "line--soft"), value, _TEXT) for name, value in headers]
+
+
+def request_head(exchange: HttpExchange) -> list[Paragraph]:
+    """Return the first line and the headers of the request of an exchange."""
+    first, headers = exchange.request_head()
+    return [Paragraph(("", _TEXT), first, "line--strong"), *header_lines(headers)]
+
+
+def response_head(exchange: HttpExchange) -> list[Paragraph]:
+    """Return the status line, the headers and the trailers of the response of an exchange, and how it ended."""
+    first, headers = exchange.response_head()
+    bad = exchange.response is not None and exchange.response.meta["status"] >= _LOWEST_ERROR
+    lines = [Paragraph(("", _TEXT), first, "line--bad" if bad else "line--strong"), *header_lines(headers)]
+    if exchange.response is None:
+        lines = [Paragraph(("", _TEXT), "No response was received.", "line--soft")]
+    if exchange.trailers is not None:
+        meta = exchange.trailers.meta
+        trailers = [(str(name), str(value)) for name, value in meta.get("headers") or ()]
+        lines += [_GAP_LINE, _row("gRPC status", f"{meta['code']} {meta['name']} {meta['message']}".strip())]
+        lines += header_lines(trailers)
+    return [*lines, _GAP_LINE, *_ending(exchange)]
+
+
+def _ending(exchange: HttpExchange) -> list[Paragraph]:
+    """Return the times of an exchange, and how it ended."""
+    began, head, end = exchange.request.at, exchange.response, exchange.end
+    rows = [("sent", clock(began))]
+    rows += [("head after", lasting(max(0.0, head.at - began)))] if head else []
+    if end is None:
+        rows.append(("ended", "the exchange is still running"))
+    else:
+        rows.append(("ended", f"{end.meta['how']}, after {lasting(end.meta['seconds'])}"))
+        rows.append(("received", size(end.meta["bytes"]) if "bytes" in end.meta else ""))
+    return [_row(label, value) for label, value in rows if value]
 
 
 def _row(label: str, value: str) -> Paragraph:

@@ -17,6 +17,8 @@ from inspector.wire.client.http_caching import caching_of
 
 MOST = 200
 """The most findings that are listed."""
+_MOST_PLACES = 3
+"""The most findings of one rule that are listed for a record."""
 _LABEL = 12
 _CARD_RULES = {checked.rule.id: checked.rule for checked in CARD_RULES}
 _STYLES = {"error": "line--bad", "warning": "line--warning", "hint": "line--soft"}
@@ -71,6 +73,28 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
     return lines
 
 
+def findings_of(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
+    """Return the findings about a record: for each rule its title, what was seen where, and the remedy once."""
+    lines: list[Paragraph] = []
+    for name in dict.fromkeys(finding.rule for finding in found):
+        same = [finding for finding in found if finding.rule == name]
+        rule, style = rule_of(name), _STYLES[same[0].severity]
+        mark = (f"{glyphs.severities[same[0].severity]} ", style)
+        for number, finding in enumerate(same[:_MOST_PLACES]):
+            what = "" if number else f"{name}  {rule.title}: "
+            lines.append(Paragraph(("  ", style) if number else mark, f"{what}{seen_where(finding)}", "line--text"))
+        if len(same) > _MOST_PLACES:
+            lines.append(Paragraph(("  ", style), f"and at {len(same) - _MOST_PLACES:,} more places", "line--soft"))
+        section = f"  ({rule.section})" if rule.section else ""
+        lines.append(Paragraph(("  ", style), f"{rule.remedy}{section}", "line--soft"))
+    return lines
+
+
+def seen_where(finding: Finding) -> str:
+    """Return what was seen, and its place in the payload."""
+    return f"{finding.seen} at {finding.pointer}" if finding.pointer else finding.seen
+
+
 def finding_note(found: Sequence[Finding], glyphs: Glyphs) -> Piece:
     """Return the rules that are violated at one place, as a note after a line of JSON."""
     worst = min((finding.severity for finding in found), key=list(_STYLES).index)
@@ -119,8 +143,7 @@ class FindingLines(ItemLines[Finding]):
         for finding in self._findings[:MOST]:
             rule = rule_of(finding.rule)
             mark = (f"{self._glyphs.severities[finding.severity]} ", f"finding--{finding.severity}")
-            where = f" at {finding.pointer}" if finding.pointer else ""
-            seen = Paragraph(mark, f"{rule.title}: {finding.seen}{where}", "line--text")
+            seen = Paragraph(mark, f"{rule.title}: {seen_where(finding)}", "line--text")
             remedy = Paragraph(("  ", "line--soft"), f"{rule.remedy}  ({finding.rule}, {rule.section})", "line--soft")
             yield from ((line, finding) for part in (seen, remedy) for line in hang(part, width))
         if len(self._findings) > MOST:

@@ -40,6 +40,8 @@ class Glyphs:
     light: str
     """The sign for the status of the connection."""
     horizontal: str
+    thick: str
+    """A thick horizontal line."""
     vertical: str
     levels: str
     """The bars of small charts: an empty bar, then eight heights from low to high."""
@@ -68,6 +70,7 @@ UNICODE = Glyphs(
     remark="✎",
     light="●",
     horizontal="─",
+    thick="━",
     vertical="│",
     levels="·▁▂▃▄▅▆▇█",
 )
@@ -92,6 +95,7 @@ ASCII = Glyphs(
     remark='"',
     light="*",
     horizontal="-",
+    thick="=",
     vertical="|",
     levels=" ._-=+*%#",
 )

@@ -33,22 +33,22 @@ class HighlightedLines:
     """
 
     def __init__(self, source: LineSource) -> None:
-        self._source = source
+        self.source = source
         self._words = ""
         self._hits: list[int] = []
 
     def __len__(self) -> int:
-        return len(self._source)
+        return len(self.source)
 
     def layout(self, width: int, keep: int) -> int:
         """Fit the lines to a width and search again, because rows may end elsewhere."""
-        kept = self._source.layout(width, keep)
+        kept = self.source.layout(width, keep)
         self.find(self._words)
         return kept
 
     def line(self, index: int) -> Line:
         """Return one line."""
-        line = self._source.line(index)
+        line = self.source.line(index)
         return list(highlighted(line, self._words, HIT)) if self._words else line
 
     def find(self, words: str) -> int:
@@ -59,7 +59,7 @@ class HighlightedLines:
         starts: list[int] = []
         texts: list[str] = []
         length = 0
-        for index in range(min(len(self._source), MOST_LINES)):
+        for index in range(min(len(self.source), MOST_LINES)):
             starts.append(length)
             texts.append(self._text(index).casefold())
             length += len(texts[-1])
@@ -76,9 +76,9 @@ class HighlightedLines:
         return None if number is None else (self._hits[number], number + 1)
 
     def _text(self, index: int) -> str:
-        if isinstance(self._source, WrappedText):
-            return self._source.row(index)
-        return "".join(text for text, _ in self._source.line(index)) + "\n"
+        if isinstance(self.source, WrappedText):
+            return self.source.row(index)
+        return "".join(text for text, _ in self.source.line(index)) + "\n"
 
 
 def highlighted(line: Line, words: str, hit: str) -> Iterator[Piece]:

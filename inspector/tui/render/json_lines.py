@@ -2,105 +2,63 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
-from enum import Enum, auto
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from itertools import repeat
+
+from rich.cells import cell_len
 
 from inspector.protocol.pointer import pointer as pointer_over
 from inspector.protocol.pointer import steps_of
 from inspector.text.units import size
 from inspector.tui.render.highlight import MOST_HITS, MOST_LINES, highlighted, next_of
-from inspector.tui.render.text_lines import Line, Piece
-
-Value: TypeAlias = Any
-"""A JSON value: the types of `json.loads`, or `Numeral` and `Members`, which `read` returns."""
+from inspector.tui.render.json_nodes import Node, NodeKind, Numeral, Value, brackets, dump, quote, walk, write
+from inspector.tui.render.text_lines import Line, Piece, wrap_pieces
 
 LONGEST = 200
 """The most characters that are shown of one string, name or number."""
+UNFOLDED = 4_000
+"""The most characters that are shown of a string that was unfolded."""
 _BLOB = 48
-"""The most characters that are shown of a long number, or of a long string without spaces (base64, a token)."""
+"""The fewest characters that are shown of a long number, or of a long string without spaces (base64, a token)."""
+_BESIDE_BLOB = 14
+"""The cells for the rest of the line of such a string: quotes, a comma and its size."""
+_MOST_WRAPPED = 1_000
+"""If there are more long strings, none of them is wrapped, because that would take too long."""
+_SHORTEST_WRAPPED = 12
+"""Shorter strings are not wrapped."""
+_AROUND_STRING = 9
+"""The cells beside a name and a string: the fold mark, quotes, a colon, a space and a comma."""
+_HANGING = 2
+"""The indentation of the further rows of a string."""
 _DEEPEST = 40
 """The deepest level that is indented further than its parent."""
 
 
-class Numeral(str):
-    """A number as it was written: `1.0` remains `1.0`, and no digit is lost."""
+class JsonLines:
+    """A JSON value as indented lines, in which containers can be folded; strings are wrapped for the width.
 
-    __slots__ = ()
-
-
-class Members(list[tuple[str, Value]]):
-    """The members of an object in their order, including duplicate names."""
-
-    __slots__ = ()
-
-
-class NotJsonError(ValueError):
-    """Bytes that cannot be displayed as JSON; its text is the reason."""
-
-
-def read(raw: bytes) -> Value:
-    """Parse UTF-8 bytes, keeping how numbers and members were written; raises `NotJsonError`."""
-    try:
-        return _DECODER.decode(raw.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise NotJsonError(f"not UTF-8 at byte {error.start}") from error
-    except json.JSONDecodeError as error:
-        raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from error
-    except RecursionError as error:
-        raise NotJsonError("nested too deeply to be shown") from error
-
-
-def laid_out(raw: bytes) -> str:
-    """Return a JSON text indented, with numbers and members as they were written; raises `NotJsonError`."""
-    return _dump(read(raw)) + "\n"
-
-
-def _refuse(name: str) -> NoReturn:
-    raise NotJsonError(f"not JSON: {name} is not a JSON number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=Members, parse_int=Numeral, parse_float=Numeral, parse_constant=_refuse)
-
-
-class _Kind(Enum):
-    LEAF = auto()
-    OPEN = auto()
-    CLOSE = auto()
-
-
-class _Node(NamedTuple):
-    """One line of the unfolded value.
-
-    `parent` is the line that opens the container around it or, for a closing line, the line that it closes. `step` is
-    the name or position in that container, None at the top. `more` is true if a sibling follows.
+    Of a long string, only the beginning is shown until it is unfolded.
     """
 
-    kind: _Kind
-    depth: int
-    parent: int
-    step: str | int | None
-    value: Value
-    more: bool
-
-
-class JsonLines:
-    """A JSON value as indented lines, in which containers can be folded."""
-
     def __init__(self, value: Value, *, most: int = MOST_LINES) -> None:
-        self._nodes: list[_Node] = []
+        self._nodes: list[Node] = []
         self._ends: dict[int, int] = {}
+        self._strings: list[int] = []
         self._cut = False
-        for node in _walk(value):
+        for node in walk(value):
             if len(self._nodes) == most:
                 self._cut = True
                 break
-            if node.kind is _Kind.CLOSE:
+            if node.kind is NodeKind.CLOSE:
                 self._ends[node.parent] = len(self._nodes)
+            elif isinstance(node.value, str) and len(node.value) >= _SHORTEST_WRAPPED:
+                self._strings.append(len(self._nodes))
             self._nodes.append(node)
         self._folded: set[int] = set()
+        self._unfolded: set[int] = set()
+        self._width = 0
+        self._rows: dict[int, list[Line]] = {}
         self._visible: list[int] | range = range(len(self._nodes))
         self._text = ""
         self._starts: list[int] = []
@@ -112,30 +70,86 @@ class JsonLines:
     def __len__(self) -> int:
         return len(self._visible) + self._cut
 
-    def layout(self, width: int, keep: int) -> int:  # noqa: ARG002 - a line of JSON is as wide as it is
-        """Return `keep`: the lines do not depend on the width."""
-        return keep
+    def layout(self, width: int, keep: int) -> int:
+        """Wrap the strings for a width, and return the new number of the line `keep`."""
+        node = self.node(keep)
+        self._width = width
+        self._lay_out()
+        return self.row(node) if node >= 0 else keep
+
+    def node(self, index: int) -> int:
+        """Return a number for the value of a line that does not depend on the width, -1 without a value."""
+        return self._visible[index] if 0 <= index < len(self._visible) else -1
+
+    def row(self, node: int) -> int:
+        """Return the first line of a value by the number that `node` returns."""
+        return bisect_left(self._visible, node)
+
+    def _lay_out(self) -> None:
+        """Wrap the strings that are too long for the width, and list the node of each visible line."""
+        self._rows = {}
+        if 0 < len(self._strings) <= _MOST_WRAPPED and self._width > 0:
+            for at in self._strings:
+                if not self._surely_fits(at):
+                    pieces = self._pieces(at)
+                    if sum(cell_len(text) for text, _ in pieces) > self._width:
+                        self._rows[at] = self._wrapped(pieces)
+        if self._rows or self._folded:
+            self._visible = list(self._shown())
+        else:
+            self._visible = range(len(self._nodes))
+
+    def _surely_fits(self, at: int) -> bool:
+        """Return whether a string fits, without building its line: only characters of one cell without an escape."""
+        node = self._nodes[at]
+        name = node.step if isinstance(node.step, str) else ""
+        if at in self._notes or len(node.value) + len(name) + 2 * node.depth + _AROUND_STRING > self._width:
+            return False
+        text: str = node.value + name
+        return text.isascii() and text.isprintable() and '"' not in text and "\\" not in text
+
+    def _wrapped(self, pieces: list[Piece]) -> list[Line]:
+        indent, mark, *rest = pieces
+        hanging = (" " * (len(indent[0]) + len(mark[0]) + _HANGING), "json--punct")
+        return wrap_pieces(rest, self._width - _HANGING, first=[indent, mark], rest=[hanging])
 
     def line(self, index: int) -> Line:
         """Return one line."""
         if index >= len(self._visible):
             return [(f"… only the first {len(self._nodes):,} lines are shown", "line--note")]
         at = self._visible[index]
+        if at not in self._rows:
+            pieces: Line = self._pieces(at)
+        else:
+            pieces = self._rows[at][index - self.row(at)]
+        return list(highlighted(pieces, self._words, "json--hit")) if self._words else pieces
+
+    def ends(self, index: int) -> bool:
+        """Return whether a line is the last row of its value."""
+        return index + 1 >= len(self._visible) or self._visible[index + 1] != self._visible[index]
+
+    def _pieces(self, at: int) -> list[Piece]:
+        """Return the whole line of a node: its indentation, its fold mark and its texts."""
         node = self._nodes[at]
-        opens, folded = node.kind is _Kind.OPEN, at in self._folded
+        opens, folded = node.kind is NodeKind.OPEN, at in self._folded or self._is_cut(at)
         pieces: list[Piece] = [("  " * min(node.depth, _DEEPEST), "json--punct")]
-        pieces.append((("▸ " if folded else "▾ ") if opens else "  ", "json--fold"))
-        if isinstance(node.step, str) and node.kind is not _Kind.CLOSE:
+        pieces.append(("▸ " if folded else "▾ " if opens or at in self._unfolded else "  ", "json--fold"))
+        if isinstance(node.step, str) and node.kind is not NodeKind.CLOSE:
             pieces += [*_string(node.step, "json--key"), (": ", "json--punct")]
-        if node.kind is _Kind.LEAF:
-            pieces += _leaf(node.value)
+        if node.kind is NodeKind.LEAF:
+            room = self._width - sum(len(text) for text, _ in pieces) - _BESIDE_BLOB
+            pieces += _leaf(node.value, UNFOLDED if at in self._unfolded else LONGEST, max(_BLOB, room))
         else:
             pieces += _bracket(node, folded)
         if node.more and (folded or not opens):
             pieces.append((",", "json--punct"))
-        if self._words:
-            pieces = list(highlighted(pieces, self._words, "json--hit"))
         return [*pieces, ("   ", "json--punct"), self._notes[at]] if at in self._notes else pieces
+
+    def _is_cut(self, at: int) -> bool:
+        """Return whether only the beginning of a string is shown."""
+        value = self._nodes[at].value
+        is_long = isinstance(value, str) and not isinstance(value, Numeral) and len(value) > LONGEST
+        return is_long and at not in self._unfolded
 
     def pointer(self, index: int) -> str:
         """Return the JSON pointer (RFC 6901) of the value that a line begins or ends."""
@@ -156,33 +170,40 @@ class JsonLines:
         """Return the whole value that a line begins or ends: a string unquoted, anything else as JSON."""
         at = self._beginning(index)
         value = self._nodes[at].value if at >= 0 else ""
-        return str(value) if isinstance(value, str) else _dump(value)
+        return str(value) if isinstance(value, str) else dump(value)
 
     def json(self, index: int) -> str:
         """Return the value that a line begins or ends as JSON text, `""` for the line that reports a cut."""
         at = self._beginning(index)
-        return _dump(self._nodes[at].value) if at >= 0 else ""
+        return dump(self._nodes[at].value) if at >= 0 else ""
 
     def can_fold(self, index: int) -> bool:
-        """Return whether a line opens a container that is not folded."""
-        return self._is_open(index) and self._visible[index] not in self._folded
+        """Return whether a line shows a container or a string that was unfolded."""
+        at = self.node(index)
+        return at in self._unfolded or (self._is_open(index) and at not in self._folded)
 
     def can_unfold(self, index: int) -> bool:
-        """Return whether a line shows a folded container."""
-        return self._is_open(index) and self._visible[index] in self._folded
+        """Return whether a line shows a folded container, or only the beginning of a string."""
+        at = self.node(index)
+        return at >= 0 and (at in self._folded or self._is_cut(at))
 
     def toggle(self, index: int) -> None:
-        """Fold or unfold the container that a line opens; without effect on other lines."""
+        """Fold or unfold the container or the long string of a line; without effect on other lines."""
+        at = self.node(index)
         if self._is_open(index):
-            self._folded ^= {self._visible[index]}
-            self._visible = list(self._unfolded())
+            self._folded ^= {at}
+        elif at >= 0 and (at in self._unfolded or self._is_cut(at)):
+            self._unfolded ^= {at}
+        else:
+            return
+        self._lay_out()
 
     def parent(self, index: int) -> int:
         """Return the line that opens the container around a line; for the top, the line itself."""
         if not 0 <= index < len(self._visible):
             return index
         at = self._nodes[self._visible[index]].parent
-        return bisect_left(self._visible, at) if at >= 0 else index
+        return self.row(at) if at >= 0 else index
 
     def line_at(self, pointer: str) -> int:
         """Return the first line of the value at a pointer, or of the nearest container; unfold what hides the line."""
@@ -211,6 +232,7 @@ class JsonLines:
     def note(self, notes: Mapping[str, Piece]) -> None:
         """Show a note after the line of each pointer."""
         self._notes = {self._node_at(pointer): piece for pointer, piece in notes.items()}
+        self._lay_out()
 
     def find(self, words: str) -> int:
         """Search names and values for a text, ignoring case, and return the number of lines with a hit."""
@@ -249,85 +271,38 @@ class JsonLines:
             self._folded.discard(around)
             around = self._nodes[around].parent
         if hidden:
-            self._visible = list(self._unfolded())
-        return bisect_left(self._visible, at)
+            self._lay_out()
+        return self.row(at)
 
     def _is_open(self, index: int) -> bool:
-        return 0 <= index < len(self._visible) and self._nodes[self._visible[index]].kind is _Kind.OPEN
+        return 0 <= index < len(self._visible) and self._nodes[self._visible[index]].kind is NodeKind.OPEN
 
     def _beginning(self, index: int) -> int:
         """Return the node where the value of a line begins, -1 for the line that reports a cut."""
         if not 0 <= index < len(self._visible):
             return -1
         at = self._visible[index]
-        return self._nodes[at].parent if self._nodes[at].kind is _Kind.CLOSE else at
+        return self._nodes[at].parent if self._nodes[at].kind is NodeKind.CLOSE else at
 
-    def _unfolded(self) -> Iterator[int]:
+    def _shown(self) -> Iterator[int]:
+        """Yield the node of each line that is not hidden by a folded container."""
         at, last = 0, len(self._nodes) - 1
         while at <= last:
-            yield at
+            yield from repeat(at, len(self._rows[at]) if at in self._rows else 1)
             at = (self._ends.get(at, last) if at in self._folded else at) + 1
 
 
-def _searched(node: _Node) -> str:
+def _searched(node: Node) -> str:
     """Return the searchable text of a line: the name and the value, each in full."""
-    if node.kind is _Kind.CLOSE:
+    if node.kind is NodeKind.CLOSE:
         return ""
-    value = node.value if isinstance(node.value, str) else _write(node.value) if node.kind is _Kind.LEAF else ""
+    value = node.value if isinstance(node.value, str) else write(node.value) if node.kind is NodeKind.LEAF else ""
     return f"{node.step} {value}" if isinstance(node.step, str) else value
 
 
-def _walk(root: Value) -> Iterator[_Node]:
-    """Yield the lines of a value from top to bottom, with a stack of iterators instead of recursion."""
-    count = 0
-    stack: list[tuple[int, _Node | None, Iterator[tuple[str | int | None, Value, bool]]]]
-    stack = [(-1, None, iter([(None, root, False)]))]
-    while stack:
-        line, opening, left = stack[-1]
-        child = next(left, None)
-        if child is not None:
-            step, value, more = child
-            opens = isinstance(value, dict | list) and len(value) > 0
-            node = _Node(_Kind.OPEN if opens else _Kind.LEAF, len(stack) - 1, line, step, value, more)
-            if opens:
-                stack.append((count, node, _children(value)))
-            yield node
-            count += 1
-            continue
-        stack.pop()
-        if opening is not None:
-            yield opening._replace(kind=_Kind.CLOSE, parent=line)
-            count += 1
-
-
-def _children(value: Value) -> Iterator[tuple[str | int | None, Value, bool]]:
-    if isinstance(value, dict):
-        pairs: Iterator[tuple[Any, Value]] = iter(value.items())
-    else:
-        pairs = iter(value) if isinstance(value, Members) else iter(enumerate(value))
-    last = len(value) - 1
-    for number, (step, child) in enumerate(pairs):
-        yield step, child, number < last
-
-
-def _dump(value: Value) -> str:
-    """Write a value as JSON text, indented, in full."""
-    lines: list[str] = []
-    for node in _walk(value):
-        name = f"{_quote(node.step)}: " if isinstance(node.step, str) and node.kind is not _Kind.CLOSE else ""
-        what = _write(node.value) if node.kind is _Kind.LEAF else _brackets(node.value)[node.kind is _Kind.CLOSE]
-        comma = "," if node.more and node.kind is not _Kind.OPEN else ""
-        lines.append(f"{'  ' * node.depth}{name}{what}{comma}")
-    return "\n".join(lines)
-
-
-def _brackets(value: Value) -> tuple[str, str]:
-    return ("{", "}") if isinstance(value, dict | Members) else ("[", "]")
-
-
-def _bracket(node: _Node, folded: bool) -> list[Piece]:
-    first, last = _brackets(node.value)
-    if node.kind is _Kind.CLOSE:
+def _bracket(node: Node, folded: bool) -> list[Piece]:
+    first, last = brackets(node.value)
+    if node.kind is NodeKind.CLOSE:
         return [(last, "json--punct")]
     if not folded:
         return [(first, "json--punct")]
@@ -336,41 +311,18 @@ def _bracket(node: _Node, folded: bool) -> list[Piece]:
     return [(f"{first} ", "json--punct"), (f"{count:,} {noun}", "json--size"), (f" {last}", "json--punct")]
 
 
-def _leaf(value: Value) -> list[Piece]:
+def _leaf(value: Value, longest: int, blob: int) -> list[Piece]:
     if isinstance(value, str) and not isinstance(value, Numeral):
-        return _string(value, "json--string")
-    text = _write(value)
+        return _string(value, "json--string", longest, blob)
+    text = write(value)
     if len(text) <= LONGEST:
         return [(text, "json--punct" if isinstance(value, dict | list) else "json--number")]
-    return [(text[:_BLOB] + "…", "json--number"), (f" ({size(len(text))})", "json--size")]
+    return [(text[:blob] + "…", "json--number"), (f" ({size(len(text))})", "json--size")]
 
 
-def _string(text: str, style: str) -> list[Piece]:
-    if len(text) <= LONGEST:
-        return [(_quote(text), style)]
-    head = text[:LONGEST] if " " in text[:LONGEST] else text[:_BLOB]
+def _string(text: str, style: str, longest: int = LONGEST, blob: int = _BLOB) -> list[Piece]:
+    if len(text) <= longest:
+        return [(quote(text), style)]
+    head = text[:longest] if " " in text[:longest] or longest > LONGEST else text[:blob]
     count = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    return [(_quote(head)[:-1] + '…"', style), (f" ({size(count)})", "json--size")]
-
-
-def _write(value: Value) -> str:
-    """Write a scalar or an empty container on one line."""
-    if isinstance(value, Numeral):
-        return str(value)
-    if isinstance(value, str):
-        return _quote(value)
-    if isinstance(value, dict | list):
-        return "".join(_brackets(value))
-    try:
-        return json.dumps(value)
-    except (TypeError, ValueError):
-        # Not a JSON value, or an integer of more digits than Python writes.
-        return hex(value) if isinstance(value, int) else _quote(repr(value))
-
-
-def _quote(text: str) -> str:
-    """Write a string as JSON with escapes for invisible characters."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    if quoted.isprintable():
-        return quoted
-    return "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in quoted)
+    return [(quote(head)[:-1] + '…"', style), (f" ({size(count)})", "json--size")]

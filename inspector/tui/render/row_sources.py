@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from inspector.capture.records import Record
+from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
 from inspector.session.record_list import RecordList
 from inspector.session.tasks import TrackedTask
@@ -61,20 +62,42 @@ class DeliveryRows(TimelineRows):
 
 
 class ExchangeRows(TimelineRows):
-    """One row for each exchange."""
+    """One row for each exchange.
+
+    `hosts` are the hosts of the agent, which the rows do not repeat; `bars` is the scale of the timing bars.
+    """
+
+    hosts: frozenset[str] = frozenset()
+    bars = rows.BarScale()
 
     def number(self, index: int) -> int:
         """Return the number of the exchange in a row."""
         return self._records[index].first
 
-    def row(self, index: int) -> Cells:
-        """Return the cells of one exchange."""
+    def index_of(self, number: int) -> int:
+        """Return the row of an exchange."""
+        return self._records.index_of(number) or 0
+
+    def summary(self, index: int) -> ExchangeSummary:
+        """Return the summary of the exchange in a row."""
         number = self.number(index)
         summary = self._journal.exchanges.get(number)
         if summary is None:
             raise LookupError(f"record {number} does not begin an exchange")
+        return summary
+
+    def scale(self, first: int, count: int, width: int) -> bool:
+        """Fit bars of `width` cells to the longest of the visible exchanges; return whether the bars change."""
+        visible = [self.summary(index) for index in range(first, min(first + count, len(self)))]
+        longest = max((summary.seconds or summary.last_at - summary.at for summary in visible), default=0.0)
+        before, self.bars = self.bars, rows.BarScale(longest, width)
+        return before != self.bars
+
+    def row(self, index: int) -> Cells:
+        """Return the cells of one exchange."""
+        summary = self.summary(index)
         annotation = self._annotations.of(self._journal.capture.get(summary.number))
-        return rows.exchange_row(summary, self._glyphs, annotation)
+        return rows.exchange_row(summary, self.bars, self.hosts, self._glyphs, annotation)
 
 
 class ExchangeRecordRows(TimelineRows):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Collection
+from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Kind, Record
-from inspector.findings.finding import Severity
+from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.record_list import Row
@@ -34,8 +35,8 @@ _VERBS = {
 """Short names of operations; the others are shown as `request`."""
 
 _NOTHING: Cell = ("", "feed--text")
-_SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
-"""The style of each severity in a row; the worst severity is first."""
+SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
+"""The component class of each severity in a row, the same in every view."""
 
 NOTE_WIDTH = 13
 """The width of a note on a timeline."""
@@ -46,6 +47,10 @@ _SHORTEST_GAP = 0.0005
 _CHECK_NAME = 9
 """The number of characters of a check's name that fit before its mark."""
 
+_LOWEST_HTTP_STATUS = 100
+"""Lower numbers are codes of gRPC."""
+_METHOD_BADGES = {"GET": "feed--badge-get", "POST": "feed--badge-post"}
+
 _ORDER_MARK = ("order", "task", "replay")
 _MARKS = (
     ("token", "path"),
@@ -55,6 +60,13 @@ _MARKS = (
     ("schema", "content-type", "json", "size", "encoding", "method"),
 )
 """The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too."""
+
+
+class BarScale(NamedTuple):
+    """The scale of timing bars: the duration in seconds that fills a bar, and the cells of a bar."""
+
+    longest: float = 0.0
+    width: int = 0
 
 
 def state_style(state: str) -> str:
@@ -73,8 +85,11 @@ def state_cell(state: str, glyphs: Glyphs) -> Cell:
 
 def finding_cell(record: Record, glyphs: Glyphs) -> Cell:
     """Return the mark of the worst finding of a record."""
-    worst = min((finding.severity for finding in record.findings), key=list(_SEVERITY_STYLES).index, default=None)
-    return _NOTHING if worst is None else (glyphs.severities[worst], _SEVERITY_STYLES[worst])
+    return _severity_cell(worst_of(finding.severity for finding in record.findings), glyphs)
+
+
+def _severity_cell(severity: Severity | None, glyphs: Glyphs) -> Cell:
+    return _NOTHING if severity is None else (glyphs.severities[severity], SEVERITY_STYLES[severity])
 
 
 def direction(record: Record, glyphs: Glyphs) -> Cell:
@@ -279,23 +294,78 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
     return cells
 
 
-def exchange_row(exchange: ExchangeSummary, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
-    """Return the cells of an exchange: time, operation, url, status, content type, events, size, duration, finding."""
-    status = str(exchange.status) if exchange.status else "…" if exchange.seconds is None else "none"
-    good = 200 <= exchange.status < 300
-    took = "…" if exchange.seconds is None else relative(exchange.seconds)
+def exchange_row(
+    exchange: ExchangeSummary,
+    scale: BarScale,
+    hosts: Collection[str],
+    glyphs: Glyphs,
+    annotation: Annotation = NO_ANNOTATION,
+) -> Cells:
+    """Return the cells of an exchange: time, method, path, operation, status, type, size, duration, bar, finding.
+
+    The URL is shown without its host if that is one of `hosts`.
+    """
+    took = "" if exchange.seconds is None else relative(exchange.seconds)
     ended_well = exchange.how in ("", "complete", "stopped")
+    media_type = exchange.content_type.partition(";")[0].strip()
     return (
         (clock(exchange.at), "feed--muted"),
-        _marked((exchange.operation, "feed--sent"), annotation, glyphs),
-        (f"{exchange.method} {exchange.url}", "feed--text"),
-        (status, "feed--good" if good else "feed--bad" if exchange.status else "feed--muted"),
-        (exchange.content_type.partition(";")[0], "feed--muted"),
-        (f"{exchange.events:,}", "feed--text"),
+        _method(exchange),
+        (_path(exchange.url, hosts), "feed--text"),
+        _marked(_operation(exchange), annotation, glyphs),
+        _status(exchange),
+        (media_type.partition("/")[2] or media_type, "feed--muted"),
         (size(exchange.received), "feed--muted"),
-        (took, "feed--muted" if ended_well else "feed--bad"),
-        (glyphs.severities[Severity.ERROR], "feed--bad") if exchange.findings else _NOTHING,
+        (took or "running", "feed--muted" if ended_well else "feed--bad"),
+        (_timing_bar(exchange, scale, glyphs), "feed--received" if ended_well else "feed--bad"),
+        _severity_cell(exchange.worst, glyphs),
     )
+
+
+def _method(exchange: ExchangeSummary) -> Cell:
+    """Return the method as a badge; for a gRPC call, the name of the protocol."""
+    if exchange.url.startswith(("grpc:", "grpcs:")):
+        return " gRPC ", "feed--badge-other"
+    return f" {exchange.method} ", _METHOD_BADGES.get(exchange.method, "feed--badge-other")
+
+
+def _path(url: str, hosts: Collection[str]) -> str:
+    """Return the path and the query of a URL, after its host if that is not one of `hosts`."""
+    authority, slash, path = url.partition("://")[2].partition("/")
+    return f"{'' if authority in hosts else authority}{slash}{path}" or "/"
+
+
+def _operation(exchange: ExchangeSummary) -> Cell:
+    """Return the operation, and the A2A error in the response."""
+    if exchange.error:
+        return f"{exchange.operation}  {exchange.error}", "feed--bad"
+    return exchange.operation, "feed--sent"
+
+
+def _status(exchange: ExchangeSummary) -> Cell:
+    """Return the status as a badge: that of HTTP, or the code of a failed gRPC call, or that there is no response."""
+    if exchange.status >= _LOWEST_HTTP_STATUS:
+        style = "bad" if exchange.status >= 400 or exchange.error else "good" if exchange.status < 300 else "warning"
+        return f" {exchange.status} ", f"feed--badge-{style}"
+    if exchange.status:
+        return f" {exchange.status} ", "feed--badge-bad"
+    if exchange.seconds is None:
+        return "...", "feed--muted"
+    return (" none ", "feed--badge-quiet") if exchange.how == "stopped" else (" fail ", "feed--badge-bad")
+
+
+def _timing_bar(exchange: ExchangeSummary, scale: BarScale, glyphs: Glyphs) -> str:
+    """Return a bar: the time until the head of the response is thin, the time until its end is thick."""
+    if scale.longest <= 0:
+        return ""
+    ended = exchange.at + exchange.seconds if exchange.seconds is not None else exchange.last_at
+    headed = exchange.headed or ended
+    cells, waited = (
+        min(scale.width, round(max(0.0, at - exchange.at) / scale.longest * scale.width)) for at in (ended, headed)
+    )
+    cells = max(1, cells)
+    waited = cells if headed >= ended else min(cells, waited)
+    return glyphs.horizontal * waited + glyphs.thick * (cells - waited)
 
 
 def record_row(record: Record, began: float, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:

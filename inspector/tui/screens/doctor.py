@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 from typing import ClassVar
 
 from textual import work
@@ -10,18 +13,23 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.steps import Report, Step
-from inspector.tui.keys import bind
+from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
+from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.render.times import relative
 from inspector.tui.screens.dialog import Dialog
+from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
 
-_TABLE = 20
+_CARD_AT = "card at "
+"""The beginning of the names of steps about a URL of the card."""
+_DECLARED = 30
+"""The most cells for what the card declares, beside what was observed."""
+_IN_CHAT = "not checked: send a message in Chat"
 _GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
@@ -41,6 +49,7 @@ class DoctorScreen(Dialog[Choice]):
         self._doctor = doctor
         self._glyphs = glyphs
         self._done = False
+        self._lines: list[Paragraph] = []
 
     def body(self) -> ComposeResult:
         """Make the list of steps."""
@@ -67,7 +76,8 @@ class DoctorScreen(Dialog[Choice]):
         self.frame.border_title = Content.assemble(
             "Doctor ", (f" {state} ", f"reverse {style}"), " ", plain(report.reference)
         )
-        self.query_one(FactView).show(Paragraphs(paragraphs(report, self._glyphs)))
+        self._lines = paragraphs(report, self._glyphs, done=self._done)
+        self.query_one(FactView).show(Paragraphs(self._lines))
 
     def action_reconnect(self) -> None:
         """Return the first interface that is proposed."""
@@ -80,7 +90,7 @@ class DoctorScreen(Dialog[Choice]):
 
     def action_copy(self) -> None:
         """Copy the report as text."""
-        lines = (f"{line.head[0]}{line.text}" for line in paragraphs(self._doctor.report, self._glyphs))
+        lines = (f"{line.head[0]}{line.text}".rstrip() for line in self._lines)
         copy(self, "\n".join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -90,29 +100,97 @@ class DoctorScreen(Dialog[Choice]):
         return super().check_action(action, parameters)
 
 
-def paragraphs(report: Report, glyphs: Glyphs) -> list[Paragraph]:
-    """Return a report as paragraphs: the checks and remedies, the proposals, and a table of declared and observed."""
-    width = max((len(step.name) for step in report.steps), default=0)
-    lines = [paragraph for step in report.steps for paragraph in _step(step, width, glyphs)]
+def paragraphs(report: Report, glyphs: Glyphs, *, done: bool) -> list[Paragraph]:
+    """Return a report as paragraphs: the verdict, the checks with remedies, proposals, and declared and observed."""
+    rows = _rows(report.steps)
+    width = max((len(row.name) for row in rows), default=0)
+    lines = [_verdict(rows, glyphs, done=done), _GAP]
+    lines += [paragraph for row in rows for paragraph in _row(row, width, glyphs)]
     for proposal in report.proposals:
-        hint = f"{proposal.reason}. Press r to use it."
+        hint = f"{proposal.reason}. Press {key_of('refresh')} to use it."
         lines += [_GAP, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
-    if report.comparisons:
-        lines += [_GAP, Paragraph((f"  {'':<{_TABLE}}", "line--soft"), "declared  /  observed", "line--soft")]
-    for row in report.comparisons:
-        mark, style = _mark(row.matches, glyphs)
-        lines.append(
-            Paragraph((f"{mark} {row.feature:<{_TABLE}}", style), f"{row.declared}  /  {row.observed}", "line--text")
-        )
+    comparisons = [row for row in report.comparisons if not row.feature.startswith(INTERFACE)]
+    if comparisons:
+        lines += [_GAP, *_comparison(comparisons, glyphs)]
     return lines
 
 
-def _step(step: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
-    mark, style = _mark(step.passed, glyphs)
-    took = relative(step.seconds) if step.seconds else ""
-    lines = [Paragraph((f"{mark} {step.name:<{width}} {took:>6}  ", style), step.message, "line--text")]
-    if step.remedy:
-        lines.append(Paragraph((" " * (width + 11), "line--soft"), step.remedy, "line--warning"))
+def _verdict(rows: list[Step], glyphs: Glyphs, *, done: bool) -> Paragraph:
+    """Return how many checks failed, and which."""
+    failed = [row.name for row in rows if row.passed is False]
+    if failed:
+        text = f"{len(failed)} of {len(rows)} checks failed: {', '.join(failed)}"
+        return Paragraph((f"{glyphs.cross} ", "line--bad"), text, "line--bad")
+    if not done:
+        return Paragraph((f"{glyphs.poll} ", "line--soft"), "Checking ...", "line--soft")
+    unknown = sum(row.passed is None for row in rows)
+    text = f"{len(rows) - unknown} checks passed" + (f", {unknown} without a result" if unknown else "")
+    return Paragraph((f"{glyphs.check} ", "line--good"), text, "line--good")
+
+
+def _rows(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps, those about the same interface as one; if there is a card, without the other URLs."""
+    rows: list[Step] = []
+    found = any(step.passed for step in steps if step.name.startswith(_CARD_AT))
+    shown = [_card(step) for step in steps if step.passed or not found or not step.name.startswith(_CARD_AT)]
+    for name, group in groupby(shown, _subject):
+        together = list(group)
+        rows += [_interface(name, together)] if name.startswith(INTERFACE) else together
+    return rows
+
+
+def _card(step: Step) -> Step:
+    """Return a step about a URL of the card with the short name `card`."""
+    if not step.name.startswith(_CARD_AT):
+        return step
+    return replace(step, name="card", message=f"{step.name.removeprefix(_CARD_AT)}: {step.message}")
+
+
+def _subject(step: Step) -> str:
+    """Return `interface 1` for all steps about that interface, else the name of the step."""
+    words = step.name.split()
+    return " ".join(words[:2]) if words[:1] == [INTERFACE.strip()] else step.name
+
+
+def _interface(name: str, steps: Sequence[Step]) -> Step:
+    """Combine the steps about an interface: its protocol, its URL, and what failed."""
+    results = [step.passed for step in steps]
+    passed = False if False in results else None if None in results else True
+    url = steps[0].message.partition(": ")[0]
+    protocols = [step.name.partition(" as ")[2] for step in steps if step.passed is passed]
+    what = "  ".join(filter(None, [next(filter(None, protocols), ""), url]))
+    why = next((step for step in steps if step.passed is passed and not passed), None)
+    told = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
+    remedy = next((step.remedy for step in steps if step.remedy), "")
+    return Step(name, passed, f"{what}{told}", sum(step.seconds for step in steps), remedy)
+
+
+def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
+    mark, style = _mark(row.passed, glyphs)
+    took = relative(row.seconds) if row.seconds else ""
+    lines = [Paragraph((f"{mark} {row.name:<{width}} {took:>6}  ", style), row.message, "line--text")]
+    remedy = f"Press {key_of_view('findings')} in the main screen to see all findings." if row.remedy else ""
+    if row.name != CARD_CONTENT:
+        remedy = row.remedy
+    if remedy:
+        lines.append(Paragraph((" " * (width + 11), "line--soft"), remedy, "line--warning"))
+    return lines
+
+
+def _comparison(rows: Sequence[Comparison], glyphs: Glyphs) -> list[Paragraph]:
+    """Return a table of what the card declares and what was observed; a long declaration has a line of its own."""
+    width = max(len(row.feature) for row in rows) + 2
+    declared = max([len("DECLARED"), *(len(row.declared) for row in rows if len(row.declared) <= _DECLARED)]) + 2
+    heading = f"{'DECLARED':<{declared}}OBSERVED"
+    lines = [Paragraph((f"  {'FEATURE':<{width}}", "line--soft"), heading, "line--soft")]
+    for row in rows:
+        mark, style = _mark(row.matches, glyphs)
+        observed = _IN_CHAT if row.observed == NEEDS_MESSAGE else row.observed
+        texts = [f"{row.declared:<{declared}}{observed}"]
+        if len(row.declared) > _DECLARED:
+            texts = [row.declared, f"{'':<{declared}}{observed}"]
+        heads = [f"{mark} {row.feature:<{width}}", f"{'':<{width + 2}}"]
+        lines += [Paragraph((head, style), text, "line--text") for head, text in zip(heads, texts, strict=False)]
     return lines
 
 

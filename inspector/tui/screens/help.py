@@ -84,6 +84,11 @@ class HelpScreen(Dialog[None]):
                 *(_line(glyphs.states[state], short(state), "$foreground") for state in State),
             ],
             [_heading("Findings"), *severities],
+            [
+                _heading("Duration of an exchange"),
+                _line(glyphs.horizontal * 3, "until the head of the response", "$wire-received"),
+                _line(glyphs.thick * 3, "until the end of the response", "$wire-received"),
+            ],
         ]
 
 

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Severity
+from inspector.findings.rules import RULES
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import Cells
+from inspector.tui.render.rows import SEVERITY_STYLES, Cells
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.views.base import View
-from inspector.tui.widgets.document import Document
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.feed import Column, Feed, Headings
+from inspector.tui.widgets.finding_pane import FindingPane, Occurrence
+from inspector.tui.widgets.pane import Chip, Pane
 
 COLUMNS = (
-    Column("mark", 1),
-    Column("rule", 10),
-    Column("title"),
-    Column("count", 7, "right"),
-    Column("section", 20, min_total_width=80),
+    Column("SEVERITY", 9),
+    Column("ID", 10),
+    Column("TITLE"),
+    Column("COUNT", 5, "right", shrinks=True),
 )
 _ORDER = {severity: number for number, severity in enumerate(Severity)}
+_NO_FINDINGS = "No findings so far."
+_CHECKED = f"a2a-inspect checks cards, responses, events and push notifications against {len(RULES)} rules."
+_NO_RULE = "No violated rule contains {!r}. Press {} to change the filter."
+_ROOMY = 118
+"""The cells that the table and the explanation need beside each other."""
 _MAX_OCCURRENCES = 200
 """The maximum number of occurrences that are listed for one rule."""
-
-
-class Occurrence(NamedTuple):
-    """A finding and the sequence number of its record."""
-
-    seq: int
-    finding: Finding
 
 
 class FindingRows:
@@ -66,13 +63,12 @@ class FindingRows:
     def row(self, index: int) -> Cells:
         """Return the cells of one rule."""
         rule = rule_of(self.rules[index])
-        style = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
+        style = SEVERITY_STYLES[rule.severity]
         return (
-            (self._glyphs.severities[rule.severity], style[rule.severity]),
-            (rule.id, style[rule.severity]),
+            (f"{self._glyphs.severities[rule.severity]} {rule.severity.value}", style),
+            (rule.id, style),
             (rule.title, "feed--text"),
             (f"{len(self._found[rule.id]):,}", "feed--text"),
-            (rule.section, "feed--muted"),
         )
 
 
@@ -94,75 +90,71 @@ class FindingsView(View):
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
         self._rows = FindingRows(session.journal.found, glyphs)
-        self._title = Static(id="findings-title", classes="pane-title")
-        self._feed = Feed(
-            COLUMNS,
-            self._rows,
-            enter_hint="open record",
-            id="rules",
-            follow=False,
-            empty="No findings.",
-        )
-        self._text = Document(
-            id="finding-text", follow=False, empty="Select a finding to see its requirement and remedy."
-        )
-        self._shown = ""
+        self._pane = Pane("Findings", id="rules-pane")
+        self._feed = Feed(COLUMNS, self._rows, enter_hint="open record", id="rules", follow=False, empty=_NO_FINDINGS)
+        self._explanation = FindingPane(glyphs, id="finding")
+        self._shown: tuple[str, int, int, str] | None = None
         self._rule = ""
         self._current = 0
 
     def compose(self) -> ComposeResult:
         """Make the table and the explanation."""
-        yield self._title
         with Horizontal(classes="split"):
-            yield self._feed
-            yield self._text
+            with self._pane:
+                yield Headings(self._feed)
+                yield self._feed
+            yield self._explanation
+
+    def on_resize(self) -> None:
+        """Show the explanation below the table if there is no room for the titles beside it."""
+        self.set_class(self.size.width < _ROOMY, "-stacked")
 
     def refresh_view(self) -> None:
         """Update the table and the explanation."""
         self._rows.refresh()
+        words, found = self._rows.words, self.session.journal.found
+        self._feed.empty = _NO_RULE.format(words, key_of("filter")) if words else _NO_FINDINGS
         self._feed.refresh_rows()
-        found, words = self.session.journal.found, self._rows.words
         count = sum(len(found[rule]) for rule in self._rows.rules)
-        findings = f"{count:,} finding{'' if count == 1 else 's'}"
-        rules = f"{len(self._rows)}{f' of {len(found)}' if words else ''} rule{'' if len(found) == 1 else 's'}"
-        self._title.update(
-            Content.assemble(
-                ("FINDINGS", "bold"),
-                (f"   {findings}, {rules}", "$text-soft"),
-                (f"   filter: {words}" if words else "", "$accent"),
-            )
+        occurrences = f"{count:,} occurrence{'' if count == 1 else 's'}"
+        rules = f"{len(self._rows):,}{f' of {len(found):,}' if words else ''} rule{'' if len(found) == 1 else 's'}"
+        self._pane.set_title(
+            Chip(f"{rules}, {occurrences}" if found else "", "$text-soft"),
+            Chip(f"filter: {words}" if words else "", "$bar"),
         )
         self._show_rule()
 
     def _show_rule(self) -> None:
         index = self._feed.cursor
-        if not 0 <= index < len(self._rows):
-            return
-        rule = rule_of(self._rows.rules[index])
-        occurrences = self._occurrences(rule.id)
-        if rule.id != self._rule:
-            self._rule, self._current = rule.id, 0
-        key = f"{rule.id} {len(occurrences)} {self._current}"
+        name = self._rows.rules[index] if 0 <= index < len(self._rows) else ""
+        if name != self._rule:
+            self._rule, self._current = name, 0
+        count = len(self.session.journal.found.get(name, ()))
+        key = name, count, self._current, self._rows.words
         if key == self._shown:
             return
         self._shown = key
-        lines = [f"{rule.id}  {rule.title}", "", rule.requirement, f"({rule.section})", "", rule.remedy, ""]
-        for number, occurrence in enumerate(occurrences):
-            where = f" at {occurrence.finding.pointer}" if occurrence.finding.pointer else ""
-            mark = self.glyphs.cursor if number == self._current else " "
-            lines.append(f"{mark} #{occurrence.seq}  {occurrence.finding.seen}{where}")
-        if len(occurrences) == _MAX_OCCURRENCES:
-            lines.append(f"  The first {_MAX_OCCURRENCES} occurrences are listed.")
-        self._text.set_text("\n".join(lines))
+        if not name:
+            self._explanation.show_nothing("" if self._rows.words else _CHECKED)
+            return
+        occurrences = self._occurrences(name)
+        self._explanation.show(rule_of(name), occurrences, self._current, max(count, len(occurrences)))
 
     def _occurrences(self, rule: str) -> list[Occurrence]:
         occurrences: list[Occurrence] = []
         for seq in dict.fromkeys(self.session.journal.found[rule]):
             record = self.session.journal.capture.get(seq)
-            occurrences += [Occurrence(seq, finding) for finding in record.findings if finding.rule == rule]
+            occurrences += [Occurrence(record, finding) for finding in record.findings if finding.rule == rule]
             if len(occurrences) >= _MAX_OCCURRENCES:
                 break
         return occurrences[:_MAX_OCCURRENCES]
+
+    def on_finding_pane_chosen(self, event: FindingPane.Chosen) -> None:
+        """Go to the occurrence that was clicked, or open its record."""
+        self._current = event.number
+        self._show_rule()
+        if event.twice:
+            self._open(self._rule)
 
     def action_occurrence(self, step: int) -> None:
         """Go to the next (1) or previous (-1) occurrence of the rule, and from the last to the first."""
@@ -192,14 +184,26 @@ class FindingsView(View):
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Show the record of the selected occurrence, by default of the first."""
-        if not 0 <= event.index < len(self._rows):
-            return
-        rule = self._rows.rules[event.index]
+        if 0 <= event.index < len(self._rows):
+            self._open(self._rows.rules[event.index])
+
+    def _open(self, rule: str) -> None:
         occurrences = self._occurrences(rule)
         number = self._current if rule == self._rule and self._current < len(occurrences) else 0
         if occurrences:
-            self.post_message(self.RecordWanted(occurrences[number].seq))
+            self.post_message(self.RecordWanted(occurrences[number].record.seq))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable the keys for occurrences if there are none."""
+        if action == "occurrence":
+            return bool(len(self._rows)) or None
+        return super().check_action(action, parameters)
+
+    @property
+    def selection_title(self) -> str:
+        """The rule under the cursor."""
+        return self._rule or super().selection_title
 
     def selected_text(self) -> str:
         """Return the explanation of the rule under the cursor."""
-        return self._text.text
+        return self._explanation.text

@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from textual.binding import BindingType
-from textual.content import Content
-from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.dialog import ask
@@ -29,7 +27,7 @@ class BookmarkView(View):
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("bookmark", "bookmark", show=False),
         bind("note", "note", show=False),
-        bind("next-bookmark", "mark(1)", "next mark", show=False),
+        bind("next-bookmark", "next_mark", "next mark", show=False),
     ]
 
     lists: Callable[[Record], bool] | None = None
@@ -69,21 +67,20 @@ class BookmarkView(View):
             return
         marks, seq = self.session.bookmarks, record.seq
         field = Field("text", "note", "text; leave empty to remove the note", value=marks.remark_on(seq))
-        form = FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long)
+        form = FormScreen(f"Note on #{seq}", (field,), check=_too_long)
         ask(self, form, lambda values: marks.remark(seq, values["text"]))
 
-    def action_mark(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) record with a bookmark or a note."""
+    def action_next_mark(self) -> None:
+        """Go to the next record with a bookmark or a note, and from the last to the first."""
         selected, capture, lists = self.selected_record(), self.session.journal.capture, self.lists
         here = selected.seq if selected is not None else 0
         marked = self.session.bookmarks.within(1, len(capture))
-        there = [seq for seq in marked if (seq > here if step > 0 else seq < here)]
-        there = [seq for seq in there if lists is None or lists(capture.get(seq))]
-        if there:
-            self.show_seq(there[0 if step > 0 else -1])
+        marked = [seq for seq in marked if lists is None or lists(capture.get(seq))]
+        if marked:
+            self.show_seq(next((seq for seq in marked if seq > here), marked[0]))
         else:
-            where = "below" if step > 0 else "above"
-            notify(self, f"There is no bookmark or note {where}. Press B to bookmark a row, A to write a note.")
+            keys = f"Press {key_of('bookmark')} to bookmark a row, {key_of('note')} to write a note."
+            notify(self, f"There is no bookmark or note. {keys}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable bookmarks and notes if no record is selected, and in a capture, which is read-only."""
@@ -95,20 +92,3 @@ class BookmarkView(View):
 def _too_long(values: Mapping[str, str]) -> str:
     length = len(values["text"])
     return f"The note has {length:,} characters; the maximum is {_LONGEST}." if length > _LONGEST else ""
-
-
-class RecordsView(BookmarkView):
-    """A view of records with a title over its list."""
-
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(session, glyphs, id=id)
-        self.title = Static(id="list-title", classes="pane-title")
-
-    def action_back(self) -> None:
-        """Go back to the list."""
-        self.remove_class("-second")
-        self.focus_first()
-
-    def set_title(self, title: Content) -> None:
-        """Show a title over the list, without a new layout of the screen: a layout is as slow as drawing the screen."""
-        self.title.update(title, layout=False)

@@ -38,6 +38,11 @@ VIEWS = [
 """The views in the order of their number keys."""
 
 
+def key_of_view(view: str) -> str:
+    """Return the key that goes to a view."""
+    return next(str(number) for number, entry in enumerate(VIEWS, 1) if entry.id == view)
+
+
 def view_bindings() -> list[Binding]:
     """Return the keys of the views."""
     return [

@@ -1,54 +1,44 @@
-"""The Traffic view: all exchanges, the records of the selected exchange, and the detail of the selected record."""
+"""The Traffic view: all exchanges, the records of the selected exchange, and the detail of what is selected."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
-from textual.widgets import Static
+from textual.containers import Horizontal
 
 from inspector.capture.records import Kind, Record
+from inspector.session.exchanges import ExchangeSummary
+from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.text.units import size
+from inspector.tui.keys import bind, key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import ExchangeRecordRows, ExchangeRows, TimelineRows
-from inspector.tui.views.records import RecordsView
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.render.times import lasting
+from inspector.tui.views.records import BookmarkView
+from inspector.tui.widgets.exchange_feed import RECORD_COLUMNS, ExchangeFeed
+from inspector.tui.widgets.feed import Feed, Headings
 from inspector.tui.widgets.filter_line import FilterLine
+from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
-EXCHANGE_COLUMNS = (
-    Column("time", 8),
-    Column("operation", 22),
-    Column("where", min_total_width=40),
-    Column("status", 4, "right"),
-    Column("type", 18, min_total_width=110),
-    Column("events", 6, "right", min_total_width=70),
-    Column("size", 7, "right", min_total_width=60),
-    Column("took", 7, "right"),
-    Column("mark", 1),
-)
-RECORD_COLUMNS = (
-    Column("time", 8, "right"),
-    Column("way", 1),
-    Column("kind", 10),
-    Column("what"),
-    Column("size", 7, "right"),
-    Column("mark", 1),
-)
 
+class TrafficView(BookmarkView):
+    """Shows the exchanges, or the records that match a filter, and the records of the selected exchange.
 
-class TrafficView(RecordsView):
-    """Shows the exchanges, or the records that match a filter, and the records of the selected exchange."""
+    The detail shows what is selected in the focused list: an exchange with its request and response, or a record.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("representation", "next_view", "view", "Show the next section of the exchange, or format of the record"),
         bind("filter", "filter", "", "Filter the records"),
+        bind("send-again", "screen.send_again", "send again", "Send the message of the exchange again"),
+        bind("copy-as", "copy_as"),
         bind("back", "back", "", "Go back to the list", show=False),
     ]
 
@@ -60,52 +50,63 @@ class TrafficView(RecordsView):
         journal.subscribe(requests.offer, replay=True)
         self._exchanges = ExchangeRows(journal, requests, glyphs, self._annotations)
         self._number = 0
+        self._phase: tuple[bool, ...] = ()
         self._records = RecordList(lambda record: record.exchange == self._number != 0)
         journal.subscribe(self._records.offer, replay=True)
         self._record_rows = ExchangeRecordRows(journal, self._records, glyphs, 0.0, self._annotations)
         self._hit_rows = TimelineRows(journal, RecordList(lambda _: False), glyphs, self._annotations)
         self._record_to_select = 0
+        self._list = Pane("Exchanges", id="exchanges-pane")
+        self._record_pane = Pane("Records", id="records-pane", classes="left")
         self._filter = FilterLine(session)
-        self._exchange_feed = Feed(
-            EXCHANGE_COLUMNS,
+        self._exchange_feed = ExchangeFeed(
             self._exchanges,
-            enter_hint="show records",
             id="exchanges",
-            empty="No exchanges yet.",
+            empty=f"No exchanges yet. Press {key_of('connect')} to connect to an agent.",
         )
-        self._hit_feed = Feed(
-            COLUMNS, self._hit_rows, enter_hint="show exchange", id="hits", empty="No records match the filter."
-        )
-        self._hit_feed.display = False
+        self._hit_feed = Feed(COLUMNS, self._hit_rows, enter_hint="show exchange", id="hits")
+        self._heads = {False: Headings(self._exchange_feed), True: Headings(self._hit_feed)}
+        self._show_hits(False)
         self._record_feed = Feed(
             RECORD_COLUMNS, self._record_rows, enter_hint="open", id="records", empty="Select an exchange above."
         )
 
     def compose(self) -> ComposeResult:
         """Make the lists and the detail."""
-        with Vertical(id="exchanges-pane"):
-            yield self.title
+        with self._list:
             yield self._filter
+            yield from self._heads.values()
             yield self._exchange_feed
             yield self._hit_feed
         with Horizontal(classes="split"):
-            with Vertical(classes="left"):
-                yield Static(Content.styled("RECORDS", "bold"), classes="pane-title")
+            with self._record_pane:
+                yield Headings(self._record_feed)
                 yield self._record_feed
             yield self.detail
 
     def refresh_view(self) -> None:
         """Show new rows in the lists."""
+        self._exchanges.hosts = self._hosts
         self._exchange_feed.refresh_rows()
         self._record_feed.refresh_rows()
+        self._refresh_exchange()
         if self._filter.hits is not None:
             self._filter.look()
             self._show_count(self._filter.hits)
             return
         exchanges = self.session.journal.exchanges
-        count = f"   {len(exchanges):,} exchange{'' if len(exchanges) == 1 else 's'}"
-        running = f"   {exchanges.open:,} in progress" if exchanges.open else ""
-        self.set_title(Content.assemble(("TRAFFIC", "bold"), (count + running, "$text-soft")))
+        running = f"{exchanges.open:,} in progress" if exchanges.open else ""
+        self._list.set_title(Chip(f"{len(exchanges):,}", "$text-soft"), Chip(running, "$wire-received"))
+
+    @property
+    def _hosts(self) -> frozenset[str]:
+        """The hosts of the card and of its interfaces; in a capture, the host of the first exchange."""
+        connection = self.session.connection
+        if connection is not None:
+            urls = [connection.url, *(interface.url for interface in connection.card.supported_interfaces)]
+        else:
+            urls = [self._exchanges.summary(0).url] if len(self._exchanges) else []
+        return frozenset(url.rpartition("://")[2].partition("/")[0] for url in urls)
 
     def focus_first(self) -> None:
         """Focus the exchanges, or the matching records."""
@@ -115,19 +116,25 @@ class TrafficView(RecordsView):
 
     def action_filter(self) -> None:
         """Open the filter."""
+        self.remove_class("-second")
         self._filter.open()
 
     def on_filter_line_changed(self) -> None:
         """Show the matching records, or without a filter the exchanges; keep the selected record."""
-        record, hits = self.selected_record(), self._filter.hits
+        record, hits = self.detail.record, self._filter.hits
         self._record_to_select = record.seq if record is not None and hits is not None else 0
-        self._hit_feed.display, self._exchange_feed.display = hits is not None, hits is None
+        self._show_hits(hits is not None)
         if hits is not None:
             self._hit_rows = TimelineRows(self.session.journal, hits, self.glyphs, self._annotations)
             self._hit_feed.show_rows(self._hit_rows)
         elif record is not None:
             self._select_exchange(record.exchange)
         self.refresh_view()
+
+    def _show_hits(self, shown: bool) -> None:
+        """Show the matching records instead of the exchanges."""
+        for hits, feed in ((False, self._exchange_feed), (True, self._hit_feed)):
+            feed.display = self._heads[hits].display = hits is shown
 
     def on_filter_line_left(self) -> None:
         """Focus the matching records."""
@@ -146,9 +153,12 @@ class TrafficView(RecordsView):
 
     def _show_count(self, hits: RecordList) -> None:
         count, searched = len(self.session.journal.capture), self._filter.searched
-        searching = f"   {searched / count:.0%} searched" if searched < count else ""
-        found = f"   {len(hits):,} of {count:,} records{searching}"
-        self.set_title(Content.assemble(("TRAFFIC", "bold"), (found, "$text-soft")))
+        searching = f"{searched / count:.0%} searched" if searched < count else ""
+        self._hit_feed.empty = "Searching ..." if searching else self._filter.no_match
+        found = f"{len(hits):,} of {count:,}"
+        self._list.set_title(Chip(found, "$text-soft"), Chip(searching, "$wire-received"), name="Matching records")
+
+    # The selected exchange and the selected record
 
     def show_exchange(self, number: int) -> None:
         """List the records of an exchange."""
@@ -157,11 +167,45 @@ class TrafficView(RecordsView):
         self._number = number
         journal = self.session.journal
         self._records.clear()
-        for record in journal.capture.select(exchange=number) if number else ():
+        records = journal.capture.select(exchange=number, after=number - 1) if number else []
+        for record in records:
             self._records.offer((record,))
-        began = journal.capture.get(number).at if number else 0.0
+        began = records[0].at if records else 0.0
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._annotations)
         self._record_feed.show_rows(self._record_rows)
+        summary = journal.exchanges.get(number)
+        if summary is not None and summary.seconds is not None:
+            self._record_feed.cursor = 0  # only the records of a running exchange are followed
+        self._phase = ()
+        self._refresh_exchange(records)
+
+    def _refresh_exchange(self, records: list[Record] | None = None) -> None:
+        """Show the request and the response again if the head, the first event or the end has arrived."""
+        summary = self.session.journal.exchanges.get(self._number)
+        if summary is None:
+            return
+        phase = (bool(summary.headed), bool(summary.events), summary.seconds is not None)
+        self._show_summary(summary)
+        if phase != self._phase:
+            self._phase = phase
+            if self._exchange_feed.has_focus or self.detail.shows_exchange(summary.number):
+                self._detail_exchange(records)
+
+    def _show_summary(self, summary: ExchangeSummary) -> None:
+        """Name the exchange in the title of its records."""
+        took = lasting(summary.seconds) if summary.seconds is not None else "in progress"
+        events = f"{summary.events:,} event{'' if summary.events == 1 else 's'}"
+        kept = f", {summary.keepalives:,} keep-alive{'' if summary.keepalives == 1 else 's'}"
+        title = f"#{summary.number} {summary.operation}"
+        note = f"{events}{kept if summary.keepalives else ''}, {size(summary.received)}, {took}"
+        self._record_pane.set_title(Chip(title, "$text-soft"), note=[Chip(note)])
+
+    def _detail_exchange(self, records: list[Record] | None = None) -> None:
+        """Show the request and the response of the selected exchange in the detail."""
+        if self._number:
+            if records is None:
+                records = self.session.journal.capture.select(exchange=self._number, after=self._number - 1)
+            self.detail.show_exchange(HttpExchange.of(records))
 
     def show_exchange_of(self, number: int) -> None:
         """Go to the response of an exchange."""
@@ -177,8 +221,7 @@ class TrafficView(RecordsView):
 
     def _select_exchange(self, number: int) -> None:
         if number:
-            row = next((i for i in range(len(self._exchanges)) if self._exchanges.number(i) == number), 0)
-            self._exchange_feed.cursor = row
+            self._exchange_feed.cursor = self._exchanges.index_of(number)
 
     def _show_record(self, record: Record) -> None:
         """Show a record, and select it in the list of its exchange."""
@@ -190,30 +233,61 @@ class TrafficView(RecordsView):
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected exchange, or the selected record."""
-        if event.feed.id == "exchanges":
+        if event.feed is self._exchange_feed:
             if self._filter.hits is None and 0 <= event.index < len(self._exchanges):
                 self.show_exchange(self._exchanges.number(event.index))
-        elif event.feed.id == "hits":
+        elif event.feed is self._hit_feed:
             if 0 <= event.index < len(self._hit_rows):
                 self._show_record(self._hit_rows.record(event.index))
-        elif self._filter.hits is not None and not event.feed.has_focus:
-            return  # the detail shows the matching record
-        elif 0 <= event.index < len(self._record_rows):
+        elif event.feed.has_focus and 0 <= event.index < len(self._record_rows):
             self.detail.show(self._record_rows.record(event.index))
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show in the detail what is selected in the list that gets the focus."""
+        if event.widget is self._exchange_feed:
+            self._detail_exchange()
+        elif event.widget is self._record_feed and 0 <= self._record_feed.cursor < len(self._record_rows):
+            self.detail.show(self._record_rows.record(self._record_feed.cursor))
+
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Go from an exchange or a match to its records, and from a record to its detail."""
-        if event.feed.id in ("exchanges", "hits"):
+        """Go from an exchange or a record to its detail, and from a match to its exchange."""
+        if event.feed is self._hit_feed:
             self.screen.set_focus(self._record_feed)
         else:
             self.open_detail()
 
+    def action_next_view(self) -> None:
+        """Show the next section or format; on a narrow screen first show the detail."""
+        if self.detail.display and self.detail.size.width:
+            self.detail.action_next_view()
+        elif self.detail.record is not None:
+            self.open_detail()
+
+    def action_copy_as(self) -> None:
+        """Ask in which form to copy the record or the exchange."""
+        self.detail.action_copy_as()
+
     def action_back(self) -> None:
         """Go back by one list."""
-        if self.has_class("-second"):
+        if self.detail.has_focus_within:
             self.remove_class("-second")
-            self.screen.set_focus(self._record_feed)
+            self.screen.set_focus(
+                self._exchange_feed if self.detail.shows_exchange(self._number) else self._record_feed
+            )
         elif self._hit_feed.has_focus:
             self._filter.action_clear()
         else:
             self.focus_first()
+
+    def selected_record(self) -> Record | None:
+        """Return the request of the selected exchange while the exchanges are focused, else the record shown."""
+        if self._exchange_feed.has_focus and self._number:
+            return self.session.journal.capture.get(self._number)
+        return super().selected_record()
+
+    def selected_text(self) -> str:
+        """Return the URL of the selected exchange while the exchanges are focused, else the text of the detail."""
+        summary = self.session.journal.exchanges.get(self._number)
+        if self._exchange_feed.has_focus and summary is not None:
+            return summary.url
+        return super().selected_text()

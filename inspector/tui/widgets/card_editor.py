@@ -26,7 +26,7 @@ from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.render.finding_lines import FindingLines
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.json_lines import NotJsonError, laid_out
+from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 

@@ -1,11 +1,11 @@
-"""The detail of one record: its position, notes about it, its payload decoded or raw, its head, its changes."""
+"""The detail of a record (payload decoded or raw, headers, changes), or the request and response of an exchange."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Sequence
 from operator import attrgetter
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -13,31 +13,36 @@ from textual.binding import BindingType
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import FaultError
+from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.session.replay.moments import Moments
 from inspector.session.replay.position import position_of
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify
 from inspector.tui.render import detail
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText
+from inspector.tui.render.times import lasting
 from inspector.tui.screens.dialog import ask
-from inspector.tui.screens.menu import Entry, MenuScreen
+from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.search import SearchScreen
+from inspector.tui.widgets.copy_menu import copy_menu
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.pane import Chip, NextChip, Pane
 
-Representation = Literal["decoded", "raw", "hex", "head", "diff"]
-REPRESENTATIONS: tuple[Representation, ...] = ("decoded", "raw", "hex", "head", "diff")
+REPRESENTATIONS = ("decoded", "raw", "hex", "headers", "diff")
 """The representations of a record, in the order in which the key shows them."""
+SECTIONS = ("request headers", "request body", "response headers", "response body")
+"""The sections of an exchange, in this order: a side and a part of it."""
 
-_GAP = 2
-"""Cells before each name in the title."""
+_LINE = 3
+"""The cells of the line before a word in the border."""
+_AROUND = 6
+"""The cells of the border that a title cannot use: at each end a corner, a line and a space."""
 
 _MOST_NOTES = 9
 """The most lines that are shown above the payload."""
@@ -47,7 +52,7 @@ class DetailPane(Pane):
     """Shows one record, in the representation that was chosen last."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff"),
         bind("filter", "find", "find", "Search the text that is shown"),
         bind("next-match", "next_hit(1)", show=False),
         bind("previous-match", "next_hit(-1)", show=False),
@@ -65,7 +70,9 @@ class DetailPane(Pane):
         super().__init__("Detail", id=id)
         self._session = session
         self._glyphs = glyphs
-        self._chosen: Representation = "decoded"
+        self._chosen = "decoded"
+        self._section = SECTIONS[-1]
+        self._exchange: HttpExchange | None = None
         self._moments: Moments | None = None
         self._noted_as_over = False
         self.record: Record | None = None
@@ -74,7 +81,7 @@ class DetailPane(Pane):
         self._texts = {
             "raw": FactView(id="raw", empty="No bytes."),
             "hex": FactView(id="hex", empty="No bytes."),
-            "head": FactView(id="head"),
+            "headers": FactView(id="headers"),
             "diff": FactView(id="diff", empty="Comparing with the task before the event."),
         }
         self._switcher = ContentSwitcher(self._json, *self._texts.values(), initial="decoded")
@@ -91,11 +98,27 @@ class DetailPane(Pane):
 
     def show(self, record: Record | None) -> None:
         """Show a record, or nothing."""
-        if record is not None and self.record is not None and record.seq == self.record.seq:
+        shown = self.record if self._exchange is None else None
+        if record is not None and shown is not None and record.seq == shown.seq:
             if self._noted_as_over != self._is_over(record):
-                self._show_notes()
+                self._show_title()
             return
-        self.record = record
+        self.record, self._exchange = record, None
+        self._show_all()
+
+    def show_exchange(self, exchange: HttpExchange) -> None:
+        """Show the request and the response of an exchange."""
+        self._exchange = exchange
+        self._show_all()
+
+    def shows_exchange(self, number: int) -> bool:
+        """Return whether an exchange is shown, not one of its records."""
+        return self._exchange is not None and self._exchange.request.seq == number
+
+    def _show_all(self) -> None:
+        if self._exchange is not None:
+            request = self._current.startswith("request")
+            self.record = self._exchange.request if request else self._exchange.newest
         self._show_title()
         self._show_notes()
         self._show_view()
@@ -106,11 +129,11 @@ class DetailPane(Pane):
         self._show_notes()
 
     def _show_notes(self) -> None:
-        record, notes = self.record, self._notes
-        self._noted_as_over = record is not None and self._is_over(record)
-        found = position_of(record, self._session.journal) if record else None
-        place = [Paragraph(("", "line--soft"), found, "line--quiet")] if found else []
-        about = Paragraphs([*place, *detail.about(record, self._glyphs)] if record else [])
+        notes, exchange = self._notes, self._exchange
+        records = [self.record] if self.record is not None else []
+        if exchange is not None and not self._current.startswith("request"):
+            records = exchange.response_findings
+        about = Paragraphs([line for record in records for line in detail.about(record, self._glyphs)])
         about.layout(self.content_size.width - 1, 0)
         notes.display = bool(len(about))
         notes.styles.height = min(len(about), _MOST_NOTES)
@@ -121,26 +144,35 @@ class DetailPane(Pane):
         return summary is None or summary.seconds is not None
 
     @property
-    def _representations(self) -> tuple[Representation, ...]:
-        """Return the representations of this record; without information about a task there is no diff."""
+    def _names(self) -> tuple[str, ...]:
+        """Return the sections of the exchange that have a content, or the representations of the record."""
+        exchange = self._exchange
+        if exchange is not None:
+            empty = {SECTIONS[1]: not exchange.request.raw, SECTIONS[3]: not exchange.bodies}
+            return tuple(section for section in SECTIONS if not empty.get(section))
         has_diff = self.record is not None and detail.has_task_update(self.record)
         return REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
 
     @property
-    def _current(self) -> Representation:
-        return self._chosen if self._chosen in self._representations else "decoded"
+    def _current(self) -> str:
+        """Return the name of what is shown."""
+        if self._exchange is not None:
+            return self._section if self._section in self._names else SECTIONS[2]
+        return self._chosen if self._chosen in self._names else "decoded"
 
     def action_next_view(self) -> None:
-        """Show the next representation."""
-        views = self._representations
-        self.choose(views[(views.index(self._current) + 1) % len(views)])
+        """Show the next representation, or the next section of the exchange."""
+        names = self._names
+        self.choose(names[(names.index(self._current) + 1) % len(names)])
 
-    def choose(self, view: Representation) -> None:
-        """Show the record in another representation."""
+    def choose(self, name: str) -> None:
+        """Show another representation of the record, or another section of the exchange."""
         had_focus = self.has_focus_within
-        self._chosen = view
-        self._show_title()
-        self._show_view()
+        if self._exchange is not None:
+            self._section = name
+        else:
+            self._chosen = name
+        self._show_all()
         if had_focus:
             self.focus_body()
 
@@ -150,15 +182,32 @@ class DetailPane(Pane):
 
     @property
     def _body(self) -> JsonView | FactView:
-        return self._texts.get(self._current, self._json)
+        return self._texts.get(self._widget_name, self._json)
+
+    @property
+    def _widget_name(self) -> str:
+        """Return the id of the widget that shows the representation or the section."""
+        if self._exchange is None:
+            return self._current
+        if self._current.endswith("headers"):
+            return "headers"
+        return "raw" if self._current == SECTIONS[3] and self._exchange.streamed else "decoded"
 
     def selected_text(self) -> str:
-        """Return the value under the cursor of the decoded payload, or the whole payload."""
+        """Return the value under the cursor of the decoded payload, or all that is shown."""
         if self.record is None:
             return ""
-        if self._current == "decoded" and self._json.has_focus:
+        if self._widget_name == "decoded" and self._json.has_focus:
             return self._json.value
-        return self._session.payload(self.record).decode("utf-8", "replace")
+        exchange, payload = self._exchange, self._session.payload
+        if exchange is None:
+            return payload(self.record).decode("utf-8", "replace")
+        if self._current == SECTIONS[1]:
+            return payload(exchange.request).decode("utf-8", "replace")
+        if self._current == SECTIONS[3]:
+            return exchange.response_body(payload).decode("utf-8", "replace")
+        first, headers = exchange.request_head() if self._current == SECTIONS[0] else exchange.response_head()
+        return "\n".join([first, *(f"{name}: {value}" for name, value in headers)])
 
     def action_find(self) -> None:
         """Ask what to find in the visible representation."""
@@ -167,35 +216,13 @@ class DetailPane(Pane):
     def action_next_hit(self, step: int) -> None:
         """Go to the next hit in a direction."""
         if isinstance(self._body, FactView) and not self._body.next_hit(step):
-            notify(self, "No match. Press / to search.", "warning")
+            notify(self, f"No match. Press {key_of('filter')} to search.", "warning")
 
     def action_copy_as(self) -> None:
-        """Ask in which form to copy the record, and copy it."""
+        """Ask in which form to copy the record or its exchange, and copy it."""
         if self.record is not None:
-            record = self.record
-            ask(self, MenuScreen("Copy as", self._forms(record)), lambda form: copy(self, form()))
-
-    def _forms(self, record: Record) -> list[Entry]:
-        """Return the forms in which a record can be copied, each as a function that returns the text."""
-        view, session = self._json, self._session
-        payload = session.payload(record)
-        pointed = self._current == "decoded" and bool(view.json)
-        forms: list[tuple[str, Callable[[], str] | None]] = [
-            (
-                "Value under the cursor, as JSON",
-                (lambda: view.json) if pointed else None,
-            ),
-            ("JSON pointer of the value", (lambda: view.pointer) if pointed else None),
-            ("Whole payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
-            ("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
-            ("Head", lambda: "\n".join(f"{line.head[0]}{line.text}" for line in detail.facts(record))),
-        ]
-        entries = [Entry(text, "", form is not None, form) for text, form in forms]
-        try:
-            curl = session.curl(record)
-        except FaultError as error:
-            return [*entries, Entry("Request as curl", error.fault.seen, False, None)]
-        return [*entries, Entry("Request as curl", "", True, lambda: curl)]
+            record, view = self.record, self._json if self._widget_name == "decoded" else None
+            ask(self, MenuScreen("Copy as", copy_menu(self._session, record, view)), lambda form: copy(self, form()))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys while there is no record."""
@@ -205,10 +232,15 @@ class DetailPane(Pane):
 
     def _show_view(self) -> None:
         record = self.record
-        self._switcher.current = self._current
-        if record is None:
+        self._switcher.current = self._widget_name
+        if self._exchange is not None:
+            self._show_section(self._exchange)
+        elif record is None:
             self._json.show(Paragraphs([]))
-            return
+        else:
+            self._show_record(record)
+
+    def _show_record(self, record: Record) -> None:
         match self._current:
             case "decoded":
                 if record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
@@ -219,10 +251,29 @@ class DetailPane(Pane):
                 self._body.show(raw_text(record.raw))
             case "hex":
                 self._body.show(HexDump(record.raw))
-            case "head":
+            case "headers":
                 self._body.show(Paragraphs(detail.facts(record)))
-            case "diff":
+            case _:
                 self._compare(record)
+
+    def _show_section(self, exchange: HttpExchange) -> None:
+        payload = self._session.payload
+        match self._current, self._body:
+            case "request headers", body:
+                body.show(Paragraphs(detail.request_head(exchange)))
+            case "response headers", body:
+                body.show(Paragraphs(detail.response_head(exchange)))
+            case "request body", _:
+                self._json.show_bytes(payload(exchange.request))
+            case _, JsonView() as body:
+                body.show_bytes(exchange.response_body(payload))
+            case _, body:
+                text = exchange.response_body(payload).decode("utf-8", "replace")
+                wrapped = WrappedText(text, words=False, style="line--text")
+                summary = self._session.journal.exchanges.get(exchange.request.seq)
+                rest = summary.received - sum(record.size for record in exchange.bodies) if summary else 0
+                wrapped.skip(rest if exchange.omitted else 0)
+                body.show(wrapped)
 
     @work(exclusive=True, group="compare")
     async def _compare(self, record: Record) -> None:
@@ -246,21 +297,53 @@ class DetailPane(Pane):
             self._texts["diff"].show(Paragraphs(lines))
 
     def _show_title(self) -> None:
-        """Show the title of the record, or its number if there is no room for more, and the representations."""
-        record = self.record
+        """Show the title with the names of what can be shown; if there is no room, only the number of the record."""
+        record, exchange = self.record, self._exchange
+        self._noted_as_over = record is not None and self._is_over(record)
         if record is None:
             self.set_title()
             return
-        views = [
-            Chip(view, "bold $foreground" if view == self._current else "$wire-quiet", view)
-            for view in self._representations
-        ]
-        room = self.content_size.width - len("Detail") - sum(len(view) + _GAP for view in self._representations) - _GAP
-        title = detail.title(record)
-        self.set_title(Chip(title if len(title) <= room else f"#{record.seq}", "$text-soft"), *views)
+        names = self._section_chips() if exchange is not None else self._representation_chips()
+        room = self.content_size.width + 2 - _AROUND - len("Detail") - _width(names)
+        titles = [detail.title(record), f"#{record.seq}"] if exchange is None else [f"#{exchange.request.seq}"]
+        title = next((title for title in titles if len(title) + _LINE <= room), "")
+        name = None if room >= 0 else ""
+        self.set_title(Chip(title, "$text-soft"), *names, name=name, note=[Chip(self._position(record))])
+
+    def _position(self, record: Record) -> str:
+        """Return the operation and the position of the record, without the operation if there is no room."""
+        exchange, room = self._exchange, self.content_size.width + 2 - _AROUND
+        if exchange is None:
+            position = position_of(record, self._session.journal)
+        else:
+            took = lasting(exchange.end.meta["seconds"]) if exchange.end else "in progress"
+            position = ", ".join(filter(None, (exchange.response.label if exchange.response else "", took)))
+        note = ", ".join(filter(None, (record.operation, position)))
+        return note if len(note) <= room else position
+
+    def _representation_chips(self) -> list[Chip]:
+        first, *rest = ((name, self._style_of(name), name) for name in self._names)
+        return [Chip(*first), *(NextChip(*chip) for chip in rest)]
+
+    def _section_chips(self) -> list[Chip]:
+        """Return the names of the sections, each side separated from the other by a line."""
+        chips: list[Chip] = []
+        for name in self._names:
+            side, part = name.split()
+            if not any(chip.text == side for chip in chips):
+                chips.append(Chip(side, "$text-soft", name))
+            chips.append(NextChip(part, self._style_of(name), name))
+        return chips
+
+    def _style_of(self, name: str) -> str:
+        return "bold $foreground" if name == self._current else "$wire-quiet"
 
     def chosen(self, target: str) -> None:
-        """Show the representation whose name is clicked."""
-        for view in self._representations:
-            if view == target:
-                self.choose(view)
+        """Show the representation or the section whose name is clicked."""
+        if target in self._names:
+            self.choose(target)
+
+
+def _width(chips: Sequence[Chip]) -> int:
+    """Return the cells of words in the border, with the lines and spaces before them."""
+    return sum(len(chip.text) + (1 if isinstance(chip, NextChip) else _LINE) for chip in chips)

@@ -1,9 +1,9 @@
-"""Lines of facts, which can be searched."""
+"""A view of facts, findings and other paragraphs, which can be searched."""
 
 from __future__ import annotations
 
 from inspector.tui.render.highlight import HighlightedLines
-from inspector.tui.render.text_lines import LineSource
+from inspector.tui.render.text_lines import LineSource, Paragraph, Paragraphs
 from inspector.tui.widgets.lines import LineView
 
 
@@ -15,6 +15,7 @@ class FactView(LineView):
         & > .line--good { color: $state-good; }
         & > .line--warning { color: $state-warning; }
         & > .line--bad { color: $state-bad; }
+        & > .line--strong { color: $foreground; text-style: bold; }
         & > .line--hit { color: $state-warning; text-style: bold underline; }
     }
     """
@@ -25,6 +26,11 @@ class FactView(LineView):
         """Draw another source; the search starts again."""
         self._found_at = 0
         super().show(HighlightedLines(source))
+
+    def item(self, index: int) -> Paragraph | None:
+        """Return the paragraph of a line, None if the lines are not paragraphs."""
+        source = self.source.source if isinstance(self.source, HighlightedLines) else self.source
+        return source.item(index) if isinstance(source, Paragraphs) else None
 
     def find(self, words: str) -> str:
         """Highlight a text, go to its first hit from the top line on, and return how many hits there are, in words."""

@@ -1,4 +1,4 @@
-"""The line in which a filter is written: green if it is valid, red with the reason if not; with completions."""
+"""The line in which a filter is written, with completions, the number of matches, or why the filter is invalid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
@@ -23,7 +23,7 @@ from inspector.protocol.lifecycle import State, short
 from inspector.protocol.operations import Operation
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.fields import LineInput
@@ -42,7 +42,7 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
 
 
 class FilterLine(Vertical):
-    """Two lines, hidden without a filter: the typed filter, and its error or its completions.
+    """Two lines, hidden without a filter: the typed filter, and its error, its completions or its matches.
 
     The hits are found page by page in the background. With `accepts`, only the records that it accepts can be
     hits, and runs of chunks are folded; with None, all records can be hits, and nothing is folded. `hits` is None
@@ -54,11 +54,13 @@ class FilterLine(Vertical):
         height: 2;
         display: none;
         &.-open { display: block; }
-        & > Input { color: $foreground; }
-        &.-good > Input { color: $state-good; }
-        &.-bad > Input { color: $state-bad; }
-        & > Static { height: 1; color: $text-soft; text-wrap: nowrap; text-overflow: ellipsis; }
-        &.-bad > Static { color: $state-bad; }
+        & > Horizontal { height: 1; }
+        & .filter-label { width: auto; color: $bar; text-style: bold; padding: 0 1; }
+        & Input { width: 1fr; color: $foreground; }
+        &.-good Input { color: $state-good; }
+        &.-bad Input { color: $state-bad; }
+        & > #filter-message { height: 1; padding: 0 1; color: $text-soft; text-wrap: nowrap; text-overflow: ellipsis; }
+        &.-bad > #filter-message { color: $state-bad; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,8 +89,16 @@ class FilterLine(Vertical):
 
     def compose(self) -> ComposeResult:
         """Make the two lines."""
-        yield LineInput(placeholder=_EXAMPLE, id="filter-words", select_on_focus=False)
+        with Horizontal():
+            yield Static("Filter", classes="filter-label")
+            yield LineInput(placeholder=_EXAMPLE, id="filter-words", select_on_focus=False, enter_hint="go to matches")
         yield Static(id="filter-message")
+
+    @property
+    def no_match(self) -> str:
+        """The sentence for a filter that no record matches."""
+        keys = f"Press {key_of('filter')} to change the filter, {key_of('back')} to remove it."
+        return f"No record matches {self._query}. {keys}" if self._query else ""
 
     def open(self) -> None:
         """Show the lines and focus the filter."""
@@ -109,7 +119,7 @@ class FilterLine(Vertical):
         """Show why the filter is invalid or the search failed."""
         self.remove_class("-good")
         self.add_class("-bad")
-        self.query_one("#filter-message", Static).update(plain(sentence))
+        self.query_one("#filter-message", Static).update(plain(f"Invalid filter: {sentence}"))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Read the filter."""
@@ -125,22 +135,31 @@ class FilterLine(Vertical):
         read = parse(line)
         offered = complete(line, values_of(self._session))
         if isinstance(read, Mistake):
-            self.show_error(read.sentence)
             if offered.choices and read.position >= offered.start:  # the word is only incomplete
+                self.remove_class("-good", "-bad")
                 self._offer(offered.choices)
+            else:
+                self.show_error(read.sentence)
             return
         self.remove_class("-bad")
         self.set_class(bool(read.conditions), "-good")
-        self._offer(offered.choices)
         query = read if read.conditions else None
         if query != self._query:
             self._begin(query)
             self.post_message(self.Changed())
+        self._offer(offered.choices)
 
     def _offer(self, choices: Sequence[str]) -> None:
-        keys = "tab complete   " if choices else "enter go to the matches   "
-        offered = Content("   ").join([plain(choice) for choice in choices])
-        self.query_one("#filter-message", Static).update(Content.assemble((keys, "$wire-quiet"), offered))
+        """Show the completions, the first of which the key accepts; without a choice, what can be done."""
+        first, rest = choices[:1], choices[1:]
+        if not first:
+            keys = f"enter: go to the matches   {key_of('back')}: remove the filter"
+            message = Content.styled(keys if self._query else "", "$wire-quiet")
+        else:
+            key = Content.styled(f"{key_of('complete')} ", "$bar")
+            chosen = plain(first[0]).stylize("bold $foreground")
+            message = Content("   ").join([Content.assemble(key, chosen), *map(plain, rest)])
+        self.query_one("#filter-message", Static).update(message)
 
     def action_complete(self) -> None:
         """Complete the last word with the first choice."""

@@ -10,9 +10,10 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.text.sanitise import clean
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify
-from inspector.tui.render.json_lines import JsonLines, NotJsonError, Value, read
+from inspector.tui.render.json_lines import JsonLines
+from inspector.tui.render.json_nodes import NotJsonError, Value, read
 from inspector.tui.render.text_lines import LIMIT, Piece, WrappedText
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.cursor import CursorView
@@ -108,9 +109,9 @@ class JsonView(CursorView):
     def go_to(self, pointer: str) -> None:
         """Move the cursor to the value of a pointer, or to its nearest ancestor."""
         if isinstance(self.source, JsonLines):
-            line = self.source.line_at(pointer)
+            self.source.line_at(pointer)  # unfolds what hides it
             self.refresh_source()
-            self.cursor = line
+            self.cursor = self.source.line_at(pointer)
 
     def note(self, notes: Mapping[str, Piece]) -> None:
         """Show notes at the end of the lines of these pointers."""
@@ -134,7 +135,7 @@ class JsonView(CursorView):
     def action_next_hit(self, step: int) -> None:
         """Go to the next hit in a direction."""
         if not self._go_to_hit(step):
-            notify(self, "No match. Press / to search.", "warning")
+            notify(self, f"No match. Press {key_of('filter')} to search.", "warning")
 
     def action_copy_pointer(self) -> None:
         """Copy the JSON pointer of the line under the cursor."""
@@ -151,8 +152,18 @@ class JsonView(CursorView):
 
     def _opened(self) -> None:
         if isinstance(self.source, JsonLines):
+            node = self.source.node(self.cursor)
             self.source.toggle(self.cursor)
             self.refresh_source()
+            self.cursor = self.source.row(node)
+
+    def _fit(self) -> None:
+        """Wrap the strings for the width of the view; the cursor stays at its value."""
+        source = self.source
+        node = source.node(self.cursor) if isinstance(source, JsonLines) else -1
+        super()._fit()
+        if isinstance(source, JsonLines) and node >= 0 and source.node(self.cursor) != node:
+            self.set_reactive(JsonView.cursor, source.row(node))  # no event: the same value is selected
 
     def _highlighted(self) -> None:
         self.post_message(self.Highlighted(self, self.pointer))
@@ -160,6 +171,7 @@ class JsonView(CursorView):
     def _text(self, index: int) -> str:
         if isinstance(self.source, WrappedText):
             return self.source.row(index)
-        # A fold mark is not part of the value.
+        # A fold mark and the end of a row within a string are not part of the value.
         pieces = self.source.line(index)
-        return "".join(" " * len(text) if style == "json--fold" else clean(text) for text, style in pieces) + "\n"
+        text = "".join(" " * len(text) if style == "json--fold" else clean(text) for text, style in pieces)
+        return text if isinstance(self.source, JsonLines) and not self.source.ends(index) else text + "\n"

@@ -31,7 +31,7 @@ _COPIED = 100_000
 
 
 def _component_classes(css: str) -> set[str]:
-    return set(re.findall(r"\.(\w+--\w+)", css))
+    return set(re.findall(r"\.(\w+--[\w-]+)", css))
 
 
 class LineView(ScrollView, can_focus=True):

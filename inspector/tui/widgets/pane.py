@@ -23,6 +23,10 @@ class Chip(NamedTuple):
     target: str = ""
 
 
+class NextChip(Chip):
+    """A word that is separated from the word before it by a space instead of a line."""
+
+
 class Pane(Vertical):
     """A box around widgets; a subclass handles clicks on the words of its border in `chosen`."""
 
@@ -40,9 +44,12 @@ class Pane(Vertical):
         self._title = title
         self.set_title()
 
-    def set_title(self, *chips: Chip, name: str = "", note: Sequence[Chip] = ()) -> None:
-        """Show words after the name of the pane, another name if there is one, and a note in the lower border."""
-        title, note = (Chip(name or self._title, "bold"), *chips), tuple(note)
+    def set_title(self, *chips: Chip, name: str | None = None, note: Sequence[Chip] = ()) -> None:
+        """Show words after the name of the pane, and a note in the lower border.
+
+        `name` is another name, or `""` for none.
+        """
+        title, note = (Chip(self._title if name is None else name, "bold"), *chips), tuple(note)
         if (title, note) != self._border:
             self._border = title, note
             self.border_title = _joined(title)
@@ -59,6 +66,10 @@ class Pane(Vertical):
 
 
 def _joined(chips: Sequence[Chip]) -> Content:
-    words = (chip for chip in chips if chip.text)
-    pieces = [clickable(plain(word.text, limit=_LONGEST).stylize(word.style), word.target) for word in words]
-    return Content.styled(" ─ ", "$rule").join(pieces)
+    pieces: list[Content] = []
+    for word in chips:
+        if word.text:
+            if pieces:
+                pieces.append(Content(" ") if isinstance(word, NextChip) else Content.styled(" ─ ", "$rule"))
+            pieces.append(clickable(plain(word.text, limit=_LONGEST).stylize(word.style), word.target))
+    return Content.assemble(*pieces)

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 if TYPE_CHECKING:  # the bar is painted before the session is loaded
@@ -40,6 +40,7 @@ class Status:
     """The address of the receiver, while push is on."""
     records: int = 0
     findings: int = 0
+    worst: Severity | None = None
     failure: str = ""
 
     @classmethod
@@ -56,6 +57,7 @@ class Status:
             push=f"webhook {address}" if push.on else "",
             records=len(journal.capture),
             findings=sum(map(len, journal.found.values())),
+            worst=journal.worst,
             failure=journal.capture.failure or "",
         )
 
@@ -136,12 +138,12 @@ class StatusBar(Static):
         """Return what is left out if there is no room: findings, the receiver, the number of records."""
         status = self._status
         found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
-        warning = self._glyphs.severities[Severity.WARNING]
+        worst = status.worst
         push = status.push if width > _ROOMY or not status.push else "webhook on"
         records = f"{status.records:,} record{'' if status.records == 1 else 's'}"
         return [
-            Content.styled(f"{warning} {found}", "$state-warning")
-            if status.findings
+            Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
+            if worst is not None
             else Content.styled(f"{self._glyphs.check} no findings", "$state-good"),
             Content.styled(f"{self._glyphs.pushed} {push}", "$wire-pushed")
             if push

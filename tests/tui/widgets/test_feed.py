@@ -337,3 +337,52 @@ async def test_the_styles_of_cells_are_those_of_the_theme() -> None:
         await settle(pilot)
         assert colour_of("←") == app.theme_variables["wire-received"].lower()
         assert app.theme_variables["wire-received"] != variables["wire-received"]
+
+
+class Fixed:
+    """Rows with given texts."""
+
+    def __init__(self, *rows: Row) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> Row:
+        return self._rows[index]
+
+
+async def test_neighbours_share_their_blank_cells() -> None:
+    columns = [Column("PATH"), Column("OPERATION", 10, shares=True), Column("SIZE", 4, "right")]
+    texts = [("/", "Send"), ("/a-long-path-of-a-card", "Get"), ("/", "SendStreamingMessage"), ("/" * 40, "o" * 40)]
+    rows = [[(path, "feed--text"), (operation, "feed--sent"), ("1 kB", "feed--muted")] for path, operation in texts]
+    feed = Feed(columns, Fixed(*rows))
+    async with Stage(feed).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        assert [line[1:] for line in drawn(feed)[:4]] == [
+            "/                    Send        1 kB",
+            "/a-long-path-of-a-card  Get      1 kB",
+            "/          SendStreamingMessage  1 kB",
+            "//////////////////…  ooooooooo…  1 kB",
+        ]
+
+
+async def test_the_colour_of_a_badge_ends_with_its_text() -> None:
+    columns = [Column("STATUS", 8), Column("PATH")]
+    feed = Feed(columns, Fixed([(" 404 ", "feed--badge-bad"), ("/", "feed--text")]))
+    async with Stage(feed).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        strip = feed.render_line(0)
+        reversed_text = "".join(segment.text for segment in strip if segment.style and segment.style.reverse)
+        assert reversed_text == " 404 "
+
+
+async def test_columns_can_be_replaced() -> None:
+    feed = Feed([Column("A", 3), Column("B")], Fixed([("a", "feed--text"), ("b", "feed--text")]))
+    async with Stage(feed).run_test(size=(20, 4)) as pilot:
+        await settle(pilot)
+        assert drawn(feed)[0] == "▌a    b"
+        feed.show_columns([Column("A", 6), Column("B")])
+        feed.refresh_rows()
+        await settle(pilot)
+        assert drawn(feed)[0] == "▌a       b"

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.text.sanitise import clean
-from inspector.tui.render.json_lines import LONGEST, JsonLines, NotJsonError, read
+from inspector.tui.render.json_lines import LONGEST, JsonLines
+from inspector.tui.render.json_nodes import NotJsonError, read
 
 strings = st.text(max_size=20)
 values = st.recursive(
@@ -115,10 +116,60 @@ def test_an_integer_beyond_the_limit_of_python_is_shown() -> None:
 
 def test_a_long_string_is_cut_and_its_size_is_shown() -> None:
     lines = JsonLines({"raw": "iVBORw0K" * 4_000, "text": "some words " * 100, "fine": "x" * LONGEST})
-    assert drawn(lines)[1] == '    "raw": "' + "iVBORw0K" * 6 + '…" (32 kB),'
+    assert drawn(lines)[1] == '  ▸ "raw": "' + "iVBORw0K" * 6 + '…" (32 kB),'
     assert drawn(lines)[2].endswith('words so…" (1.1 kB),')
     assert drawn(lines)[3] == f'    "fine": "{"x" * LONGEST}"'
     assert lines.value(1) == "iVBORw0K" * 4_000
+
+
+def test_a_long_string_is_unfolded_and_folded() -> None:
+    lines = JsonLines({"text": "some words " * 100, "fine": 1})
+    assert lines.can_unfold(1)
+    lines.toggle(1)
+    assert drawn(lines)[1] == '  ▾ "text": "' + "some words " * 100 + '",'
+    assert lines.can_fold(1)
+    lines.toggle(1)
+    assert drawn(lines)[1].endswith('words so…" (1.1 kB),')
+    assert not lines.can_unfold(2)
+
+
+def test_strings_are_wrapped_between_words_and_ids_are_not_cut() -> None:
+    lines = JsonLines({"taskId": "59f8f6bc-f766-49ae-abcb-0123456789ab", "text": "The report is written in one go."})
+    lines.layout(45, 0)
+    assert drawn(lines) == [
+        "▾ {",
+        '    "taskId":',
+        '      "59f8f6bc-f766-49ae-abcb-0123456789ab",',
+        '    "text": "The report is written in one',
+        '      go."',
+        "  }",
+    ]
+    assert [lines.pointer(index) for index in range(6)] == ["", "/taskId", "/taskId", "/text", "/text", ""]
+    assert [lines.ends(index) for index in range(6)] == [True, False, True, False, True, True]
+    assert (lines.parent(4), lines.line_at("/text")) == (0, 3)
+    lines.toggle(0)
+    assert drawn(lines) == ["▸ { 2 members }"]
+
+
+@given(values, st.integers(1, 40), st.integers(0, 30))
+def test_wrapped_lines_show_the_same_text_within_the_width(value: Any, width: int, keep: int) -> None:
+    plain, lines = JsonLines(value), JsonLines(value)
+    node = lines.node(keep)
+    kept = lines.layout(width, keep)
+    assert node < 0 or lines.node(kept) == node
+    rows: dict[int, str] = {}
+    for index, row in enumerate(drawn(lines)):
+        node = lines.node(index)
+        rows[node] = rows.get(node, "") + row
+    assert {node: text.replace(" ", "") for node, text in rows.items()} == {
+        node: clean(text).replace(" ", "") for node, text in enumerate(drawn(plain))
+    }
+
+
+def test_a_blob_uses_the_width() -> None:
+    lines = JsonLines({"raw": "iVBORw0K" * 4_000})
+    lines.layout(120, 0)
+    assert 110 < len(drawn(lines)[1]) <= 120
 
 
 def test_invisible_characters_are_shown_as_escapes() -> None:

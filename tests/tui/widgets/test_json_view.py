@@ -97,7 +97,7 @@ async def test_json_that_is_nested_without_end_is_shown_as_text() -> None:
 async def test_a_long_line_is_marked_and_scrolls_sideways() -> None:
     view = JsonView()
     async with Stage(view).run_test(size=(40, 12)) as pilot:
-        view.show_value(["w " * 60 + "end"])
+        view.show_value([int("7" * 120)])
         await settle(pilot)
         assert drawn(view)[1].endswith("…")
         await pilot.press("shift+right")
@@ -105,7 +105,35 @@ async def test_a_long_line_is_marked_and_scrolls_sideways() -> None:
         for _ in range(15):
             view.action_aside(8)
         await settle(pilot)
-        assert drawn(view)[1].endswith('end"')
+        assert drawn(view)[1].endswith("777")
+
+
+async def test_the_cursor_stays_at_its_value_when_the_width_changes() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value({"text": "many words " * 10, "id": "59f8", "last": 1})
+        await settle(pilot)
+        view.go_to("/id")
+        await settle(pilot)
+        wide = view.cursor
+        await pilot.resize_terminal(30, 24)
+        await settle(pilot)
+        assert (view.pointer, view.value) == ("/id", "59f8")
+        assert view.cursor > wide
+        assert drawn(view)[view.cursor] == '▌    "id": "59f8",'
+
+
+async def test_enter_unfolds_a_long_string() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(80, 24)) as pilot:
+        view.show_value({"id": 1, "text": "many words " * 60 + "the end"})
+        await settle(pilot)
+        assert not any("the end" in line for line in drawn(view))
+        view.go_to("/text")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert any("the end" in line for line in drawn(view))
+        assert view.pointer == "/text"
 
 
 async def test_a_large_value_asks_only_for_the_lines_in_view() -> None:

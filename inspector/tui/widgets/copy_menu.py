@@ -1,0 +1,72 @@
+"""The menu of the forms in which a record and its exchange can be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from inspector.capture.records import Kind, Record
+from inspector.protocol.errors import FaultError
+from inspector.session.exporters import curl, httpx_program
+from inspector.session.exporters.http_exchange import HttpExchange
+from inspector.session.session import Session
+from inspector.tui.render import detail
+from inspector.tui.screens.menu import Entry
+from inspector.tui.widgets.json_view import JsonView
+
+Form: TypeAlias = tuple[str, Callable[[], str] | None]
+"""The name of a form, and the function that writes it; None if it is not possible now."""
+
+
+def copy_menu(session: Session, record: Record, view: JsonView | None) -> list[Entry | str]:
+    """Return the entries of the menu, each with a function that returns the text.
+
+    `view` shows the decoded payload of the record, or is None if another representation is shown.
+    """
+    menu: list[Entry | str] = []
+    if view is not None and view.json:
+        menu += ["Value under the cursor", *_entries([("JSON", lambda: view.json), ("Pointer", lambda: view.pointer)])]
+    menu += [detail.title(record), *_entries(_record_forms(session, record))]
+    if record.exchange:
+        exchange = HttpExchange.of(session.journal.capture.select(exchange=record.exchange, after=record.exchange - 1))
+        menu += ["Request", *_request_entries(session, exchange)]
+        menu += ["Response", *_entries(_response_forms(session, exchange))]
+    return menu
+
+
+def _record_forms(session: Session, record: Record) -> list[Form]:
+    payload = session.payload(record)
+    return [
+        ("Payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
+        ("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
+        ("Headers and facts", lambda: "\n".join(f"{line.head[0]}{line.text}" for line in detail.facts(record))),
+    ]
+
+
+def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
+    request = exchange.request
+    forms = [("URL", lambda: str(request.meta["url"])), ("HTTP text", lambda: exchange.request_text(session.payload))]
+    entries = _entries(forms)
+    for name, write in (("curl command", curl.write), ("Python program (httpx)", httpx_program.write)):
+        try:
+            text = write(curl.signed_request(request, session.credentials))
+        except FaultError as error:
+            entries.append(Entry(name, error.fault.seen, False, None))
+        else:
+            entries.append(Entry(name, "", True, lambda text=text: text))
+    return entries
+
+
+def _response_forms(session: Session, exchange: HttpExchange) -> list[Form]:
+    has_body = any(record.kind in (Kind.BODY, Kind.FRAME) for record in exchange.bodies)
+    return [
+        ("HTTP text", (lambda: exchange.response_text(session.payload)) if exchange.response else None),
+        (
+            "Body",
+            (lambda: exchange.response_body(session.payload).decode("utf-8", "replace")) if has_body else None,
+        ),
+    ]
+
+
+def _entries(forms: Iterable[Form]) -> list[Entry]:
+    return [Entry(text, "", form is not None, form) for text, form in forms]

@@ -1,0 +1,71 @@
+"""The doctor dialog: the verdict, one line for each interface, the card, and what was declared and observed."""
+
+from __future__ import annotations
+
+from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.tui.render.glyphs import UNICODE
+from inspector.tui.screens.doctor import paragraphs
+
+GOOD = [
+    Step("name", True, "127.0.0.1", 0.001),
+    Step("card at /.well-known/agent-card.json", True, "200 application/json: a card", 0.01),
+    Step("card at /.well-known/agent.json", None, "404 text/plain", 0.01),
+    Step("card content", True, "Puppet, an A2A 1.0 card: no errors or warnings"),
+    Step("interface 1 address", True, "http://127.0.0.1:1/: connected", 0.002),
+    Step("interface 1 as 1.0 over JSONRPC", True, "returned TaskNotFoundError, as expected", 0.003),
+]
+
+
+def lines(*steps: Step, comparisons: list[Comparison] | None = None, done: bool = True) -> list[str]:
+    report = Report("http://127.0.0.1:1", list(steps), comparisons or [])
+    return [f"{line.head[0]}{line.text}".rstrip() for line in paragraphs(report, UNICODE, done=done)]
+
+
+def test_the_verdict_is_first_and_each_interface_has_one_line():
+    assert lines(*GOOD) == [
+        "✓ 4 checks passed",
+        "",
+        "✓ name          0.001  127.0.0.1",
+        "✓ card          0.010  /.well-known/agent-card.json: 200 application/json: a card",
+        "✓ card content         Puppet, an A2A 1.0 card: no errors or warnings",
+        "✓ interface 1   0.005  1.0 over JSONRPC  http://127.0.0.1:1/",
+    ]
+
+
+def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
+    refused = Step("interface 2 address", False, "http://127.0.0.1:2/: refused", 0.001, "Start it.")
+    shown = lines(*GOOD, refused)
+    assert shown[0] == "✕ 1 of 5 checks failed: interface 2"
+    assert shown[-2:] == ["✕ interface 2   0.001  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
+
+
+def test_without_a_card_every_url_is_listed():
+    tries = [Step(f"card at {path}", None, "404 text/plain") for path in ("/a", "/b")]
+    shown = lines(*tries, Step("card", False, "no card at any of these URLs"))
+    assert [line.split()[1:3] for line in shown[2:4]] == [["card", "/a:"], ["card", "/b:"]]
+
+
+def test_the_findings_of_the_card_are_reached_by_a_key():
+    shown = lines(Step("card content", False, "CARD-001 no name", 0.0, "Run a2a-inspect card get --validate"))
+    assert shown[-1].strip() == "Press 6 in the main screen to see all findings."
+
+
+def test_before_the_end_there_is_no_verdict():
+    assert lines(*GOOD, done=False)[0].endswith("Checking ...")
+
+
+def test_declared_and_observed_are_columns():
+    long = "none required; the card declares a bearer token"
+    shown = lines(
+        comparisons=[
+            Comparison("interface 1", "1.0 over JSONRPC", "1.0 over JSONRPC", True),
+            Comparison("streaming", "yes", NEEDS_MESSAGE, None),
+            Comparison("credentials", long, "not required", None),
+        ]
+    )
+    assert shown[-4:] == [
+        "  FEATURE      DECLARED  OBSERVED",
+        "· streaming    yes       not checked: send a message in Chat",
+        f"· credentials  {long}",
+        f"{'':25}not required",
+    ]
