@@ -22,6 +22,15 @@ def lasting(seconds: float) -> str:
     return f"{relative(seconds)} {'s' if seconds < MINUTES else 'min'}"
 
 
+def lasting_short(seconds: float) -> str:
+    """Return a duration as a short text: `41 ms`, `8.2 s`, `93 s`, `12:07 min`."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < MINUTES:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    return f"{relative(seconds)} min"
+
+
 def delayed(seconds: float) -> str:
     """Return a signed delay as a short text: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
     length = abs(seconds)
