@@ -10,7 +10,6 @@ from typing import NamedTuple
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
 
-
 _RULE = -1
 """The size of a row that is a rule."""
 

@@ -33,7 +33,8 @@ _VERBS = {
 }
 """Short names of operations; the others are shown as `request`."""
 
-_SENDS = frozenset({"SendMessage", "SendStreamingMessage"})
+SENDS = frozenset({"SendMessage", "SendStreamingMessage"})
+"""The operations that send a message."""
 
 _NOTHING: Cell = ("", "feed--text")
 _SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
@@ -105,7 +106,7 @@ def direction(record: Record, glyphs: Glyphs) -> Cell:
 
 def is_send(record: Record) -> bool:
     """Return whether a record is the request that sends a message."""
-    return record.kind is Kind.REQUEST and record.operation in _SENDS
+    return record.kind is Kind.REQUEST and record.operation in SENDS
 
 
 def timeline_row(

@@ -17,9 +17,8 @@ from inspector.tui.render.text_lines import Piece
 from inspector.tui.render.times import relative
 
 _WAITING: dict[str, str] = {
-    State.INPUT_REQUIRED: f"The agent waits for your input: {key_of('write')} reply, {key_of('cancel')} cancel the task",
-    State.AUTH_REQUIRED: "The agent waits for credentials: enter them where it asks for them, then press "
-    f"{key_of('subscribe')} to subscribe",
+    State.INPUT_REQUIRED: f"the agent waits for your input: {key_of('write')} reply, {key_of('cancel')} cancel task",
+    State.AUTH_REQUIRED: f"the agent waits for credentials: enter them where it asks, {key_of('subscribe')} subscribe",
 }
 _STATE = 24
 """The largest number of cells for an unknown state."""

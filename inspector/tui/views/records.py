@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.dialog import ask
@@ -69,7 +69,7 @@ class BookmarkView(View):
             return
         marks, seq = self.session.bookmarks, record.seq
         field = Field("text", "note", "text; leave empty to remove the note", value=marks.remark_on(seq))
-        form = FormScreen(f"NOTE ON #{seq}", (field,), check=_too_long)
+        form = FormScreen(f"Note on #{seq}", (field,), check=_too_long)
         ask(self, form, lambda values: marks.remark(seq, values["text"]))
 
     def action_mark(self, step: int) -> None:
@@ -83,7 +83,11 @@ class BookmarkView(View):
             self.show_seq(there[0 if step > 0 else -1])
         else:
             where = "below" if step > 0 else "above"
-            notify(self, f"There is no bookmark or note {where}. Press B to bookmark a row, A to write a note.")
+            notify(
+                self,
+                f"There is no bookmark or note {where}. Press {key_of('bookmark')} to bookmark a row, "
+                f"{key_of('note')} to write a note.",
+            )
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable bookmarks and notes if no record is selected, and in a capture, which is read-only."""

@@ -20,6 +20,7 @@ from inspector.text.units import size
 from inspector.tui.keys import bind
 from inspector.tui.render import images
 from inspector.tui.render.artifact_parts import (
+    MARKDOWN,
     REPRESENTATIONS,
     ChunkLines,
     Representation,
@@ -48,6 +49,9 @@ ALL = -1
 
 _AT_ONCE = 1_000_000
 """The most characters of base64 that are decoded in the event loop; longer files are read in a thread."""
+
+_NAMES: dict[Representation, str] = {"markdown": "Markdown", "json": "JSON"}
+"""The names of representations that differ from their ids."""
 
 _TABS = 12
 """The most parts whose names are shown in one line."""
@@ -169,6 +173,8 @@ class ArtifactPane(Pane):
         section = self._section
         if section is None:
             return ("text", "chunks") if self._sections and self._sections.all else ("text",)
+        if self._sections is not None and self._sections.is_markdown(section):
+            return MARKDOWN
         draws = section.is_image and not self._why_no_image()
         return ("image", *REPRESENTATIONS["file"]) if draws else REPRESENTATIONS[section.kind]
 
@@ -190,12 +196,17 @@ class ArtifactPane(Pane):
         if len(artifacts) > 1:
             chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
-            chips.append(Chip(f"{self._view} {self._glyphs.open}", "$bar", "view"))
+            chips.append(Chip(f"{_NAMES.get(self._view, self._view)} {self._glyphs.open}", "$bar", "view"))
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            chips += [Chip(size(artifact.size)), Chip(chunks)]
+            chips += [Chip(self._amount(artifact)), Chip(chunks)]
         self.set_title(*chips, name="Artifact" if artifacts or artifact is None else "Message")
         self._show_parts()
+
+    def _amount(self, artifact: AssembledArtifact) -> str:
+        """Return the size of the content that the artifact contains; the content of a URL is elsewhere."""
+        total = artifact.size + (self._sections.size if self._sections else 0)
+        return size(total) if total or not artifact.parts else "not fetched"
 
     def _show_parts(self) -> None:
         sections = self._sections.all if self._sections else []
@@ -329,6 +340,10 @@ class ArtifactPane(Pane):
         lines.action_first()
 
     # Keys and clicks
+
+    def focus_body(self) -> None:
+        """Focus the visible representation."""
+        self.screen.set_focus(self._body)
 
     def action_next_artifact(self, step: int) -> None:
         """Show the next artifact in a direction."""

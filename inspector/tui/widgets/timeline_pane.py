@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -143,6 +144,15 @@ class TimelinePane(Pane):
             # If several runs grow at the same time, the record may be in a row before the nearest row.
             earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
             self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
+
+    def show_task(self, task: TrackedTask) -> None:
+        """Move the cursor to the last row about a task, if a row near its last event is about it."""
+        capture, rows, last = self._session.journal.capture, self._list, task.now.updated
+        end = bisect_right(range(len(rows)), last, key=lambda row: capture.get(rows[row].first).at)
+        near = range(end - 1, max(-1, end - 1 - _SIDE_BY_SIDE), -1)
+        found = next((row for row in near if rows[row].records and capture.get(rows[row].last).task == task.id), None)
+        if found is not None:
+            self.feed.cursor = found
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
