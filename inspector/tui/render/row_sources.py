@@ -127,3 +127,11 @@ class TaskRows:
     def row(self, index: int) -> Cells:
         """Return the cells of one task."""
         return rows.task_row(self.tasks[index], time.time(), self._glyphs)
+
+
+class TaskListRows(TaskRows):
+    """The rows of the short list of tasks beside the timeline."""
+
+    def row(self, index: int) -> Cells:
+        """Return the state, the id and the last message of one task."""
+        return rows.short_task_row(self.tasks[index], self._glyphs)

@@ -13,7 +13,7 @@ from inspector.session.tasks import TrackedTask
 from inspector.text.units import size, timestamp_seconds
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.times import MINUTES, ago, clock, delayed, lasting_short, relative
+from inspector.tui.render.times import MINUTES, ago, clock, lasting_short, relative
 
 Cell: TypeAlias = tuple[str, str]
 """A text, not yet sanitised, and the component class that colours it."""
@@ -237,21 +237,18 @@ def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> C
 def _beside_stream(annotation: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
     """Compare an accepted push with the stream: whether the push was first, or no streamed event is equal."""
     count = f"{row.records:,} " if row.records > 1 else ""
-    if not annotation.matched:
-        text, style = ("push first", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
-        return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
-    return (f"{count}pushes {verdict}" if count else glyphs.check), "feed--good"
+    if annotation.matched:
+        return (f"{count}pushes {verdict}", "feed--good") if count else _NOTHING
+    text, style = ("push first", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
+    return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
 
 
 def _beside_pushes(text: str, annotation: Annotation, glyphs: Glyphs) -> Cell:
-    """Compare a streamed event with the pushes: the delay and the record of its push, or that there is none."""
+    """Mark a streamed event that was pushed, too, or that was not although others were."""
     if not annotation.matched:
         text = text or ("no push" if annotation.matched is False else "")
         return (text, "feed--muted") if text else _NOTHING
-    if text:
-        return f"{text} {glyphs.pushed}", "feed--muted"
-    late = delayed(annotation.delay)
-    return _fitting(f"{late} #{annotation.seq} {glyphs.pushed}", f"{late} {glyphs.pushed}"), "feed--pushed"
+    return (f"{text} {glyphs.pushed}", "feed--muted") if text else (glyphs.pushed, "feed--pushed")
 
 
 def _fitting(*texts: str) -> str:
@@ -375,3 +372,11 @@ def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
         (str(len(account.artifacts)), "feed--text"),
         (" ".join(part.text for part in parts if part.text), "feed--text"),
     )
+
+
+def short_task_row(task: TrackedTask, glyphs: Glyphs) -> Cells:
+    """Return the cells of a task in the narrow list: state, id, last message."""
+    account = task.now
+    parts = account.messages[-1].parts if account.messages else ()
+    text = " ".join(part.text for part in parts if part.text)
+    return state_cell(account.state, glyphs), (task.id[:SHORT_ID], "feed--muted"), (text, "feed--text")

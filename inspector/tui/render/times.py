@@ -31,17 +31,6 @@ def lasting_short(seconds: float) -> str:
     return f"{relative(seconds)} min"
 
 
-def delayed(seconds: float) -> str:
-    """Return a signed delay as a short text: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
-    length = abs(seconds)
-    sign = "-" if seconds < 0 else "+"
-    if length < 0.9995:
-        return f"{sign}{length * 1000:.0f}ms"
-    if length < 60:
-        return f"{sign}{length:.1f}s" if length < 9.95 else f"{sign}{length:.0f}s"
-    return f"{sign}{length / 60:.0f}min" if length < 6000 else f"{sign}{length / 3600:.0f}h"
-
-
 def clock(at: float) -> str:
     """Return the local time of day."""
     return time.strftime("%H:%M:%S", time.localtime(at))

@@ -25,7 +25,7 @@ from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.row_sources import TaskRows
+from inspector.tui.render.row_sources import TaskListRows
 from inspector.tui.render.rows import SENDS, SHORT_ID, is_send
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
@@ -40,16 +40,8 @@ from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.timeline_pane import TimelinePane
 from inspector.tui.widgets.travel_line import TravelLine
 
-TASK_COLUMNS = (
-    Column("state", 16),
-    Column("id", 8),
-    Column("context", 8, min_total_width=999),
-    Column("age", 6, "right", min_total_width=999),
-    Column("last", 6, "right"),
-    Column("artifacts", 2, "right", min_total_width=999),
-    Column("message"),
-)
-"""The columns of the Tasks view; most of them are hidden, because the list is narrow."""
+TASK_COLUMNS = (Column("state", 16), Column("id", SHORT_ID), Column("message"))
+"""The columns of the task list."""
 
 
 class ChatView(BookmarkView):
@@ -99,7 +91,7 @@ class ChatView(BookmarkView):
         self.lists = self._timeline.lists
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
-        self._tasks = TaskRows(session.tasks.all, glyphs)
+        self._tasks = TaskListRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")
         self._task_id = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from inspector.protocol.assemble import AssembledArtifact
+from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Message
 from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
@@ -53,6 +55,8 @@ _AT_ONCE = 1_000_000
 _NAMES: dict[Representation, str] = {"markdown": "Markdown", "json": "JSON"}
 """The names of representations that differ from their ids."""
 
+_CORNERS, _RULE = 6, 3
+"""The cells of the upper border beside its words, and those between two words."""
 _TABS = 12
 """The most parts whose names are shown in one line."""
 
@@ -188,6 +192,10 @@ class ArtifactPane(Pane):
             return "this terminal has too few colours"
         return "" if images.can_draw() else "to draw it, run: pip install 'a2a-inspect[images]'"
 
+    def on_resize(self) -> None:
+        """Show the words of the title that fit."""
+        self._show_title()
+
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
         chips = []
@@ -197,10 +205,14 @@ class ArtifactPane(Pane):
             chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
             chips.append(Chip(f"{_NAMES.get(self._view, self._view)} {self._glyphs.open}", "$bar", "view"))
+        name = "Artifact" if artifacts or artifact is None else "Message"
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            chips += [Chip(self._amount(artifact)), Chip(chunks)]
-        self.set_title(*chips, name="Artifact" if artifacts or artifact is None else "Message")
+            room = self.size.width - _CORNERS - len(name) - sum(cell_len(chip.text) + _RULE for chip in chips)
+            for text in (self._amount(artifact), chunks):
+                room -= len(text) + _RULE
+                chips += [Chip(text)] if room >= 0 else []
+        self.set_title(*chips, name=name)
         self._show_parts()
 
     def _amount(self, artifact: AssembledArtifact) -> str:
@@ -270,6 +282,9 @@ class ArtifactPane(Pane):
         if text := sections.text_of(section, self._taken):
             body.append(text)
             self._taken += len(text)
+        if fresh and self._tracked is not None and is_terminal(self._tracked.now.state):
+            body.following = False
+            body.action_first()  # nothing is added any more, so reading starts at the beginning
 
     def _known(self, shown: tuple[object, ...]) -> str | None:
         """Return the text that the document shows in full, None if it shows something else."""

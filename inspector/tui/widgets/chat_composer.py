@@ -36,16 +36,16 @@ class ChatComposer(Composer):
     """A composer whose messages go to the agent of a session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("send", "send", priority=True),
-        bind("compose", "open", "parts, options", "All parts and options of the message"),
-        bind("send-once", "send(False)", "send without streaming", "Send without streaming"),
-        bind("send-once", "send(True)", "send with streaming", "Send with streaming"),
-        bind("form", "form"),
+        bind("send", "send", show=False, priority=True),
+        bind("compose", "open", "compose", "All parts and options of the message"),
         bind("streaming", "toggle_stream"),
-        bind("new-task", "new_task"),
-        bind("editor", "editor", show=False),
-        bind("history", "recall"),
         bind("back", "leave", "timeline", "Go to the timeline"),
+        bind("form", "form"),
+        bind("history", "recall"),
+        bind("new-task", "new_task"),
+        bind("send-once", "send(False)", "send without streaming", "Send without streaming", show=False),
+        bind("send-once", "send(True)", "send with streaming", "Send with streaming", show=False),
+        bind("editor", "editor"),
     ]
 
     class Prepared(Message):

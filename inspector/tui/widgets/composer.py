@@ -61,6 +61,7 @@ class MessageArea(VerbatimArea):
     """
 
     most = MOST
+    enter_hint = "send"
 
     class Submitted(Message):
         """The user pressed enter."""

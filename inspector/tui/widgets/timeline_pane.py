@@ -216,9 +216,9 @@ class TimelinePane(Pane):
         if self.feed.following:
             follow = Chip(f"{self._glyphs.light} following", "$state-good")
         elif self.feed.unseen:
-            follow = Chip(f"{self.feed.unseen:,} new below: {key_of('last')} follows", "$wire-received", "follow")
+            follow = Chip(f"{self.feed.unseen:,} new below, press {key_of('last')}", "$wire-received", "follow")
         else:
-            follow = Chip(f"not following: {key_of('last')} follows", "$wire-quiet", "follow")
+            follow = Chip(f"not following, press {key_of('last')}", "$wire-quiet", "follow")
         room = self.size.width - cell_len(follow.text) - _BORDER
         return [follow, *self.stream.measures(room)]
 
