@@ -42,9 +42,9 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     """
     soft = "$text-soft"
     lost = found.lost or found.end not in ("open", "ended")
-    mark = f"{glyphs.cross} " if lost or not well else f"{glyphs.received} " if found.end == "open" else ""
+    mark = glyphs.cross if lost or not well else glyphs.received if found.end == "open" else glyphs.check
     style = "$state-bad" if found.lost else "$state-warning" if lost or not well else soft
-    pieces: list[Piece] = [(f"{mark}{found.words}", style)]
+    pieces: list[Piece] = [(f"{mark} {found.words}", style)]
     if found.end == "open" and found.idle >= _IDLE:
         pieces.append((f"idle {lasting_short(found.idle)}", "bold $state-warning"))
     if found.buffered:
@@ -52,6 +52,7 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     pieces += [(rate(found.rate), soft)] if found.rate else []
     pieces += [(f"first {lasting_short(found.first_event)}", soft)] if found.first_event is not None else []
     pieces += [(f"gap {lasting_short(found.gap)}", soft)] if found.gap else []
+    pieces.append((size(found.size), soft))
     separator = f" {glyphs.quiet} "
     shown: list[Piece] = []
     for text, how in pieces:

@@ -228,7 +228,8 @@ def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> C
         verdict, style = _verdict(record, glyphs)
         if annotation.paired and style == "feed--good":
             return _beside_stream(annotation, row, verdict, glyphs)
-        return (f"{row.records:,} pushes {verdict}", style) if row.records > 1 else (verdict, style)
+        count = f"{row.records:,} pushes"
+        return (_fitting(f"{count} {verdict}", count), style) if row.records > 1 else (verdict, style)
     if row.records > 1:
         return f"{row.records:,} chunks {size(row.size)}", "feed--muted"
     return _beside_pushes(size(record.size) if record.event == "artifact" else "", annotation, glyphs)
@@ -238,7 +239,7 @@ def _beside_stream(annotation: Annotation, row: Row, verdict: str, glyphs: Glyph
     """Compare an accepted push with the stream: whether the push was first, or no streamed event is equal."""
     count = f"{row.records:,} " if row.records > 1 else ""
     if annotation.matched:
-        return (f"{count}pushes {verdict}", "feed--good") if count else _NOTHING
+        return (_fitting(f"{count}pushes {verdict}", f"{count}pushes"), "feed--good") if count else _NOTHING
     text, style = ("push first", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
     return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
 

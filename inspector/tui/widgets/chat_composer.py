@@ -64,7 +64,8 @@ class ChatComposer(Composer):
         self._saved_draft: SavedDraft | None = None
         self._unsent: Draft | None = None
         self._timer: Timer | None = None
-        self.display = not session.recorded  # a capture file has no agent to send to
+        if session.recorded:
+            self.display = False  # a capture file has no agent to send to
 
     # Saved drafts
 
