@@ -43,11 +43,11 @@ def selected(driver: Driver) -> str:
 async def test_a_bookmark_shows_on_its_row_and_another_one_takes_it_back(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
-        await driver.press("B")
+        await driver.press("b")
         await driver.until("★")
         assert "★" in driver.line("third")
         assert "★" not in driver.line("second")
-        await driver.press("B")
+        await driver.press("b")
         await driver.until(lambda: "★" not in driver.screen)
         said = [record.event for record in driver.records(Kind.NOTE) if "mark" in record.event]
         assert said == ["bookmark", "unbookmark"]
@@ -57,14 +57,14 @@ async def test_a_note_is_written_shown_changed_and_taken_back(open_app: Open, mo
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("NOTE ON #")
+        await driver.until("Note on #")
         await driver.type("why so late? [/]")
         await driver.press("enter")
         await driver.until("✎")
         await driver.until("why so late? [/]")
         assert "✎" in driver.line("third")
         await driver.press("A")
-        await driver.until("NOTE ON #")
+        await driver.until("Note on #")
         assert "why so late? [/]" in driver.screen
         await driver.press("ctrl+u", "enter")
         await driver.until(lambda: "✎" not in driver.screen)
@@ -74,7 +74,7 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("NOTE ON #")
+        await driver.until("Note on #")
         await driver.type("x" * 201)
         await driver.press("enter")
         await driver.until("The note has 201 characters; the maximum is 200.")
@@ -83,7 +83,7 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
         assert len(driver.session.bookmarks) == 0
 
 
-async def test_the_next_mark_and_the_one_before_are_a_key_away(open_app: Open, mock: str):
+async def test_the_next_bookmark_is_a_key_away(open_app: Open, mock: str):
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         await three_deliveries(driver)
         first, _, third = (record.seq for record in driver.records(Kind.DELIVERY))
@@ -91,12 +91,10 @@ async def test_the_next_mark_and_the_one_before_are_a_key_away(open_app: Open, m
         driver.session.bookmarks.toggle(first)
         driver.session.bookmarks.remark(third, "the last")
         await driver.settled()
-        await driver.press("comma")
-        await driver.until(lambda: "first" in selected(driver))
-        await driver.press("comma")
-        await driver.until("There is no bookmark or note above")
-        assert "first" in selected(driver)
-        await driver.press("full_stop")
+        await driver.press("B")
+        await driver.until("There is no bookmark or note below")
+        assert "third" in selected(driver)
+        await driver.press("home", "B")
         await driver.until(lambda: "third" in selected(driver))
 
 
@@ -109,7 +107,7 @@ async def test_traffic_marks_exchanges_and_records(open_app: Open, mock: str):
         driver.app.screen.set_focus(feed)
         await driver.press("home")
         await driver.settled()
-        await driver.press("B")
+        await driver.press("b")
         await driver.until("★")
         assert sum("★" in line for line in driver.lines) == 2  # the request is a record, and opened the exchange
 
@@ -118,7 +116,7 @@ async def test_without_a_row_there_is_nothing_to_mark(open_app: Open, mock: str)
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         await driver.go(4)
-        for key in ("B", "A"):
+        for key in ("b", "A"):
             await driver.press(key)
         await driver.settled()
         assert not isinstance(driver.app.screen, FormScreen)
@@ -145,10 +143,10 @@ async def test_the_timeline_says_what_each_push_is_to_the_stream(open_app: Open,
         await driver.until(lambda: driver.session.push.registrations[0].accepted >= 3)
         await driver.go(2)
         await driver.settled()
-        pushed = [line for line in driver.lines if " push " in line]
+        pushed = [line for line in driver.lines if "⇐  push" in line]
         streamed = next(record for record in driver.records(Kind.FRAME) if record.state)
-        assert any(f"#{streamed.seq} " in line for line in pushed), driver.screen
-        assert any("ms #" in line and "⇐" in line for line in driver.lines if " status " in line), driver.screen
+        assert any(f"same as #{streamed.seq}, " in line for line in pushed), driver.screen
+        assert any(line.split("│")[1].rstrip().endswith("⇐") for line in driver.lines if "←  status" in line)
 
 
 async def test_a_bookmark_is_on_the_timeline_and_the_note_about_it_is_not(open_app: Open, mock: str):
@@ -158,7 +156,7 @@ async def test_a_bookmark_is_on_the_timeline_and_the_note_about_it_is_not(open_a
         await driver.press("escape", "end")
         await driver.settled()
         rows = len([line for line in driver.lines if line])
-        await driver.press("B")
+        await driver.press("b")
         await driver.until("★")
         assert "★" in driver.line("▌")
         assert "bookmark #" not in driver.screen

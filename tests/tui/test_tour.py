@@ -87,7 +87,7 @@ async def to_stop(driver: Driver, number: int) -> None:
 async def test_enter_runs_the_whole_tour_on_a_small_screen(open_app: Open):
     async with open_app(None, SMALL, **TOUR) as driver:
         await begun(driver)
-        assert driver.line("enter").startswith(" enter show it as JSON   pgdn next stop   ← back   esc leave the tour")
+        assert driver.line("enter").startswith(" enter show it as JSON   pgdn next stop   ← back   esc leave")
         await driver.press("enter")
         await shows(driver, "The card as it was served")
         assert driver.widget("#agent", AgentView).section == "raw"
@@ -215,7 +215,7 @@ async def test_the_tour_can_be_used_with_the_mouse(open_app: Open):
         assert not strip(driver).has_focus
         await driver.click("TOUR")
         assert strip(driver).has_focus
-        await driver.click("leave the tour")
+        await driver.click("esc leave")
         assert not on_tour(driver)
 
 

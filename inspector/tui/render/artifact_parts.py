@@ -142,7 +142,9 @@ class Sections:
 
 def _size_of(part: Part) -> int:
     """Return the size of the JSON data of a part in bytes; texts and files are counted by the artifact itself."""
-    return len(json.dumps(part.data, ensure_ascii=False).encode("utf-8", "replace")) if part.content == "data" else 0
+    if part.content != "data":
+        return 0
+    return len(json.dumps(part.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
 
 def describe(section: Section, glyphs: Glyphs) -> str:

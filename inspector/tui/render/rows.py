@@ -231,7 +231,8 @@ def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> C
         count = f"{row.records:,} pushes"
         return (_fitting(f"{count} {verdict}", count), style) if row.records > 1 else (verdict, style)
     if row.records > 1:
-        return f"{row.records:,} chunks {size(row.size)}", "feed--muted"
+        count = f"{row.records:,} chunks"
+        return _fitting(f"{count} {size(row.size)}", count), "feed--muted"
     return _beside_pushes(size(record.size) if record.event == "artifact" else "", annotation, glyphs)
 
 

@@ -25,7 +25,7 @@ class Tour(Static, can_focus=True):
         bind("right", "move('on')", "continue", "Continue the tour", show=False),
         bind("page-down", "move('next')", "next stop", "Go to the next stop of the tour"),
         bind("left", "move('back')", "back", "Go back in the tour"),
-        bind("back", "move('leave')", "leave the tour", "Leave the tour"),
+        bind("back", "move('leave')", "leave", "Leave the tour"),
     ]
 
     class Shown(Message):
