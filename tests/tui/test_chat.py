@@ -47,7 +47,8 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         assert "● completed" in driver.line("Timeline")
         assert "Markdown ▾ ─ 2.3 kB" in driver.line("Artifact")
         assert artifact_text(driver) == REPORT
-        assert "End of the report." in driver.screen
+        assert "How a task travels" in driver.screen
+        assert "# How a task travels" not in driver.screen
         folded = driver.timeline.line_count
         await driver.press("escape", "f")
         assert driver.timeline.line_count == folded + 19

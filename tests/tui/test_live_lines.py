@@ -187,7 +187,7 @@ async def test_the_paper_about_a_stream_goes_on_with_it_and_stays_where_it_is_re
         await response.write(call.frame(status("COMPLETED")))
         return response
 
-    async with playing(answer) as agent, open_app(agent.url, (60, 15)) as driver:
+    async with playing(answer) as agent, open_app(agent.url, (60, 11)) as driver:
         await driver.connected()
         await driver.say("go")
         await driver.until(lambda: driver.records(Kind.FRAME))

@@ -36,8 +36,8 @@ async def test_every_view_shows_the_content_of_a_capture(open_app: Open, recorde
     async with open_app(None, (120, 40), recording=recorded) as driver:
         await read(driver)
         assert "earlier.a2a" in driver.lines[0]
-        assert "report 40" in driver.line("stream  ")
-        assert "ARTIFACT" in driver.screen
+        assert driver.line("you ▸  report 40")
+        assert "Artifact" in driver.screen
         await driver.go(1)
         assert "This is a capture file" in driver.screen
         await driver.go(3)

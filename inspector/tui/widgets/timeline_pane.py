@@ -227,7 +227,7 @@ class TimelinePane(Pane):
         if target == "follow":
             self.feed.action_last()
         else:
-            self.stream.post_message(StreamLine.Clicked())
+            self.post_message(StreamLine.Clicked())
 
     def _state(self, account: AssembledTask, *, running: bool) -> list[Chip]:
         last = account.moves[-1].at  # GetTask updates a task that has ended, too
