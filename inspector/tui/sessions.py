@@ -30,7 +30,7 @@ from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 if TYPE_CHECKING:
-    from inspector.session.compose.draft import Draft
+    pass
 
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 

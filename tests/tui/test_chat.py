@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import tomllib
+from contextlib import AsyncExitStack
 
 from driving import Driver, Open
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
@@ -14,6 +15,8 @@ from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
+from inspector.session.compose.draft import text_draft
+from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
@@ -469,3 +472,183 @@ async def test_the_task_column_of_a_wide_screen_selects_a_task(open_app: Open, m
         await driver.press("end", "enter")
         assert first.id[:8] in driver.line("Timeline")
         assert artifact_text(driver) == REPORT
+
+
+# One selection
+
+
+def names_of_tasks(driver: Driver) -> list[str]:
+    return [task.id[:8] for task in reversed(driver.session.tasks.all())]
+
+
+async def test_every_pane_is_about_the_task_of_the_selected_row(open_app: Open, mock: str):
+    async with open_app(mock, (200, 50)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report, question = names_of_tasks(driver)
+        assert f"Timeline ─ {question} ─ ◔ input-required" in driver.screen
+        assert f"Reply to task {question}" in driver.screen
+        await driver.press("escape", *["up"] * 4)
+        assert f"Timeline ─ {report} ─ ● completed" in driver.screen
+        assert "Artifact ─ report.md" in driver.screen
+        assert "Reply to task" not in driver.screen
+        assert "New task in context" in driver.screen
+        assert driver.widget("#task-column", Feed).cursor == 1
+        await driver.press("end")
+        assert f"Timeline ─ {question} ─ ◔ input-required" in driver.screen
+        assert f"Reply to task {question}" in driver.screen
+        assert driver.widget("#task-column", Feed).cursor == 0
+
+
+async def test_the_request_of_a_row_belongs_to_the_task_that_it_created(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("echo hello")
+        assert "Message ─ text ▾" in driver.screen
+        assert "Timeline ─ " not in driver.screen
+        await driver.press("escape", "home", "down")
+        assert '"text": "report 2"' in driver.screen
+        assert f"Timeline ─ {names_of_tasks(driver)[0]} ─ ● completed" in driver.screen
+        await driver.press("end")
+        assert "Message ─ text ▾" in driver.screen
+
+
+async def test_the_cursor_skips_the_rule_between_two_exchanges(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo one")
+        await driver.ask("echo two")
+        feed = driver.timeline
+        [rule] = [row for row, line in enumerate(driver.lines) if line.startswith("│ ──────")]
+        await driver.press("escape", "home")
+        visited = []
+        for key in ("down", "down", "down", "down", "up", "up"):
+            await driver.press(key)
+            visited.append(feed.cursor)
+        assert visited == [1, 2, 4, 5, 4, 2]
+        await driver.pilot.click(offset=(20, rule))
+        assert feed.cursor == 4
+
+
+async def test_sending_follows_the_newest_row_again(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "home")
+        assert "not following, press end" in driver.screen
+        await driver.ask("report 2")
+        assert "● following" in driver.screen
+        assert driver.timeline.cursor == driver.timeline.line_count - 1
+        assert f"Timeline ─ {names_of_tasks(driver)[1]} ─ ● completed" in driver.screen
+
+
+async def test_tasks_opens_chat_at_the_last_row_of_the_task(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report = driver.session.tasks.all()[1]
+        driver.workbench.post_message(TasksView.Opened(report.id))
+        await driver.until(f"Timeline ─ {report.id[:8]} ─ ● completed")
+        record = driver.widget("#chat-detail", DetailPane).record
+        assert (record.task, record.state) == (report.id, "TASK_STATE_COMPLETED")
+        assert driver.timeline.has_focus
+
+
+async def test_keep_alives_are_counted_in_the_row_of_their_request(open_app: Open):
+    async def answer(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        for _ in range(3):
+            await response.write(b": ping\n\n")
+        await response.write(call.frame(status("COMPLETED")))
+        for _ in range(2):
+            await response.write(b": ping\n\n")
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert len(driver.records(Kind.KEEPALIVE)) == 5
+        assert "5 keep-alives, stream" in driver.line("you ▸  go")
+        assert "● completed" in driver.line("▌"), "a keep-alive is not followed"
+        rows = driver.timeline.line_count
+        await driver.press("escape", "f")
+        assert driver.timeline.line_count == rows + 5
+
+
+# Nothing that was typed is lost
+
+
+async def test_a_message_that_could_not_be_sent_is_back_in_the_composer(open_app: Open):
+    async with AsyncExitStack() as running:
+        agent = await running.enter_async_context(playing())
+        async with open_app(agent.url, (120, 40)) as driver:
+            await driver.connected()
+            await running.aclose()
+            await driver.ask("a long message")
+            assert "problem:" in driver.screen
+            assert driver.composer.text == "a long message"
+
+
+async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun(open_app: Open):
+    go = asyncio.Event()
+
+    async def answer(call: Call):
+        await go.wait()
+        return call.error(-32602, "no such colour")
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.say("paint it")
+        await driver.until(driver.sent)
+        await driver.type("next")
+        go.set()
+        await driver.until("The message that was not sent")
+        assert driver.composer.text == "next"
+
+
+async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("later")
+        session = driver.session
+        driver.app.open(mock)
+        await driver.until(lambda: driver.app.session not in (None, session))
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("Unsent message: later   ctrl+up restores it")
+        assert driver.composer.text == ""
+        await driver.press("ctrl+up")
+        assert driver.composer.text == "later"
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+
+
+async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_the_history(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.workbench.chat.composer.offer_draft(text_draft("from before"))
+        await driver.until("Unsent message: from before")
+        await driver.type("new")
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+        await driver.press("ctrl+u", "up")
+        await driver.until("from before")
+
+
+async def test_readline_keys_work_on_the_whole_line(open_app: Open, mock: str):
+    line = "word " * 60
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.fill(f"first\n{line}")
+        await driver.press("ctrl+a", *"ab", "ctrl+e", *"yz")
+        assert driver.composer.text == f"first\nab{line}yz"
+        await driver.press("left", "ctrl+u")
+        assert driver.composer.text == "first\nz"
+        await driver.press("ctrl+k")
+        assert driver.composer.text == "first\n"
