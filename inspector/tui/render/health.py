@@ -37,7 +37,7 @@ def rate(events_a_second: float) -> str:
 def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool = True) -> list[Piece]:
     """Return the state of a stream and its measures in at most `room` cells, in styles of Textual's `Content`.
 
-    The most important measure is first, and the last ones are left out if there is no room. `well` is false for a
+    The most important measure is first, and the last measures are left out if there is no room. `well` is false for a
     stream that ended without a fault while its task was running.
     """
     soft = "$text-soft"
