@@ -8,6 +8,7 @@ import pytest
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
+from textual import events
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
@@ -220,3 +221,17 @@ async def test_a_sent_message_ends_the_time_travel_and_follows_the_newest_row(op
         assert "● following" in driver.screen
         assert driver.timeline.cursor == driver.timeline.line_count - 1
         assert driver.composer.has_focus_within
+
+
+async def test_a_key_that_arrives_at_once_is_about_the_row_under_the_cursor(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report = driver.session.tasks.all()[1]
+        await driver.press("escape")
+        for key in ("up", "up", "up", "up", "t"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until(lambda: travel(driver).seq)
+        assert travel(driver).past.id == report.id
+        assert f"Timeline ─ {report.id[:8]} ─ ● completed" in driver.screen

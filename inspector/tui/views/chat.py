@@ -246,6 +246,22 @@ class ChatView(BookmarkView):
             if self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus:
                 self.aim_at_task()
 
+    def selected_record(self) -> Record | None:
+        """Return the record of the row under the cursor, even if the message about it was not handled yet."""
+        self._catch_up()
+        return super().selected_record()
+
+    def _catch_up(self) -> None:
+        """Select the row under the cursor, unless its detail, which may be any record of a run, is shown."""
+        index, shown = self._timeline.feed.cursor, self.detail.record
+        if index >= 0 and (shown is None or not self._timeline.holds(index, shown.seq)):
+            self._select(index)
+
+    def action_call(self, name: str) -> None:
+        """Call an operation for the task of the selected row."""
+        self._catch_up()
+        super().action_call(name)
+
     def _task_of(self, record: Record) -> str:
         """Return the task that a record is about, known from its exchange if necessary; `""` if there is none."""
         exchange = self.session.journal.exchanges.get(record.exchange)
@@ -358,6 +374,7 @@ class ChatView(BookmarkView):
 
     def action_compare(self) -> None:
         """Compare moments of the time travel, or ask the agent for the task and compare all sources."""
+        self._catch_up()
         task_id = self.call_task
         if self._travel.travelling:
             self._travel.action_compare()
@@ -372,6 +389,7 @@ class ChatView(BookmarkView):
 
     def action_cancel(self) -> None:
         """Cancel the task that is shown, if the user confirms."""
+        self._catch_up()
         task = self.shown_task
         if task is not None:
             name = f"{task.id[:SHORT_ID]} ({short(task.now.state)})"
