@@ -84,7 +84,7 @@ class _Table:
 
     def is_rule(self, index: int) -> bool:
         """Return whether a row is a rule, which cannot be selected."""
-        return 0 <= index < len(self._rows) and len(self._rows.row(index)) < len(self._columns)
+        return 0 <= index < len(self._rows) and len(self._rows.row(index)) < len(self.columns)
 
     def headings(self) -> Line:
         """Return the headings of the columns as a line; instead of its style, each has the name of its column."""
@@ -93,7 +93,7 @@ class _Table:
         return self._line([(name + mark, name) for name, mark in zip(names, marks, strict=True)], whole=True)
 
     def _line(self, row: Row, *, whole: bool = False) -> Line:
-        if len(row) < len(self._columns):
+        if len(row) < len(self.columns):
             [(character, style)] = row
             return [(character * self._width, style)]
         cells = [
