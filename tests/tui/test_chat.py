@@ -304,7 +304,7 @@ async def test_deliveries_are_shown_on_the_timeline_with_their_verdict(open_app:
         await driver.settled()
         pushes = [line for line in driver.lines if "⇐  push" in line]
         assert ["✓" in line for line in pushes] == [True, True, True, False]
-        assert "refused" in pushes[3]
+        assert "rejected" in pushes[3]
         assert "token ✕" in pushes[3]
         recorded = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
         sent = agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]

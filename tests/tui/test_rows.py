@@ -145,7 +145,7 @@ def test_a_state_has_a_cell_of_its_own_and_its_text_has_the_colour_of_texts():
     found = cells(push(label="said"))
     assert found["state"] == ("◐ working  ", "feed--text")
     assert found["text"] == ("said", "feed--text")
-    assert cells(push(label="said", refused="token"))["text"] == ("refused  said", "feed--bad")
+    assert cells(push(label="said", refused="token"))["text"] == ("rejected  said", "feed--bad")
     assert cells(push(label="said", refused="token"))["state"][0] == ""
 
 
