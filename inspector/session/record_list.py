@@ -10,9 +10,15 @@ from typing import NamedTuple
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
 
+_RULE = -1
+"""The size of a row that is a rule."""
+
 
 class Row(NamedTuple):
-    """One row: the numbers of its first and last record, the number of records, and their size in bytes."""
+    """One row: the numbers of its first and last record, the number of records, and their size in bytes.
+
+    A rule between two exchanges has no records; its numbers are those of the record after it.
+    """
 
     first: int
     last: int
@@ -25,11 +31,20 @@ class RecordList:
 
     Several streams can have such a run of chunks at the same time. All runs end at a record that is not a chunk, and at
     a chunk with other findings than its run. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the
-    view shows a record.
+    view shows a record, `begins` whether a rule parts it from the rows before it.
     """
 
-    def __init__(self, accepts: Callable[[Record], bool], *, folded: bool = False) -> None:
+    def __init__(
+        self,
+        accepts: Callable[[Record], bool],
+        *,
+        folded: bool = False,
+        begins: Callable[[Record], bool] = lambda _: False,
+    ) -> None:
         self._accepts = accepts
+        self._begins = begins
+        self._parted = False
+        self.rules = 0
         self.folded = folded
         self._runs: dict[Hashable, tuple[int, tuple[Finding, ...]]] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
@@ -39,6 +54,8 @@ class RecordList:
 
     def __getitem__(self, index: int) -> Row:
         first, size = self._firsts[index], self._sizes[index]
+        if size == _RULE:
+            return Row(first, first, 0, 0)
         return Row(first, self._lasts[index], self._counts[index], size) if self.folded else Row(first, first, 1, size)
 
     def offer(self, records: Sequence[Record]) -> None:
@@ -46,6 +63,11 @@ class RecordList:
         if not records or not self._accepts(records[0]):
             return
         first = records[0]
+        if self._begins(first):
+            if self._parted:
+                self._add([first.seq], [_RULE])
+                self.rules += 1
+            self._parted = True
         run = self._run_of(first) if self.folded else None
         if run is None:
             self._runs.clear()
@@ -81,6 +103,7 @@ class RecordList:
     def clear(self) -> None:
         """Remove every row."""
         self._runs.clear()
+        self._parted, self.rules = False, 0
         for column in (self._firsts, self._lasts, self._counts, self._sizes):
             del column[:]
 

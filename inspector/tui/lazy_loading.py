@@ -59,13 +59,16 @@ def settings_screen() -> SettingsScreen:
     return SettingsScreen()
 
 
-def translate_screen(record: Record, request: Record) -> TranslateScreen | None:
-    """Return the screen with the translations of a record, None if it contains nothing to translate; saves 2 ms."""
+def translate_screen(record: Record, request: Record, step: str = "") -> TranslateScreen | None:
+    """Return the screen with the translations of a record, None if it contains nothing to translate; saves 2 ms.
+
+    In the tour, `step` is the text of its step.
+    """
     from inspector.session.replay.translate import translations  # noqa: PLC0415 - see above
     from inspector.tui.screens.translate import TranslateScreen  # noqa: PLC0415 - see above
 
     found = translations(record, request)
-    return TranslateScreen(found) if found else None
+    return TranslateScreen(found, step) if found else None
 
 
 def tour(journal: Journal) -> Tour:

@@ -45,7 +45,7 @@ async def save_artifacts(
     if existing := existing_names(items, where):
         more = len(existing) - _MAX_SHOWN
         names = ", ".join(existing[:_MAX_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
-        answer = await app.push_screen_wait(FormScreen(f"FILES EXIST   {names}", choices=_EXISTING_CHOICES))
+        answer = await app.push_screen_wait(FormScreen(f"Files exist: {names}", choices=_EXISTING_CHOICES))
         if answer is None or answer[CHOICE] == "leave":
             return
         overwrite = answer[CHOICE] == "replace"

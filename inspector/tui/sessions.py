@@ -30,7 +30,7 @@ from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 if TYPE_CHECKING:
-    from inspector.session.compose.draft import Draft
+    pass
 
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
@@ -45,7 +45,6 @@ class Sessions:
         self._workbenches: list[WorkbenchScreen] = []
         self.workbench: WorkbenchScreen | None = None
         """The workbench of the current tab."""
-        self._unsent: Draft | None = None
         self._opening = asyncio.Lock()
         self._demo_agent = demo_agent
         self._demo_url = ""
@@ -211,6 +210,7 @@ class Sessions:
         """Replace the workbench by the boot screen, close its session, and remove its tab."""
         await workbench.all_views()
         await self._end_calls(workbench)
+        await workbench.chat.composer.keep_draft()
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
         self._workbenches.remove(workbench)
         self._select(None)

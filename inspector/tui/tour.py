@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
+from inspector.tui.keys import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,8 @@ class Step:
     """One step: a text, the view that it explains, and what enter does.
 
     A step with a message to `send` ends with the first record for which `is_result` is true; the next step selects
-    it. `section` is the section of the Agent view to show; `translate` shows the translation of the selected record.
+    it. `section` is the section of the Agent view to show. `translate` shows the translation of the selected record in
+    a dialog with the text of the step, which ends when the dialog is closed.
     """
 
     text: str
@@ -136,8 +138,12 @@ STOPS: dict[str, tuple[Step, ...]] = {
             enter="translate it to 1.0",
         ),
         Step(
-            "Press x to translate any record, m to return to 1.0, f2 to restart. This is the end of the tour.",
+            f"Left: as received. Right: the same object in A2A 1.0. {key_of('representation')} shows other versions.",
+            enter="close the translation",
             translate=True,
+        ),
+        Step(
+            f"{key_of('translate')} translates any record. This is the end of the tour; {key_of('tour')} restarts it.",
         ),
     ),
 }

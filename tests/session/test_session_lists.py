@@ -241,3 +241,25 @@ def test_records_outside_of_an_exchange_are_in_no_summary(journal: Journal):
     journal.append(Kind.NOTE, 1.0, label="hello")
     journal.append(Kind.END, 1.0, exchange=77, meta={"how": "complete", "seconds": 1.0})
     assert (len(journal.exchanges), journal.exchanges.get(1), journal.exchanges.get(77)) == (0, None, None)
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_a_rule_parts_each_exchange_from_the_rows_before(journal: Journal, folded: bool):
+    def begins(record: Record) -> bool:
+        return record.kind is Kind.REQUEST
+
+    listed = RecordList(everything, folded=folded, begins=begins)
+    journal.subscribe(listed.offer, replay=True)
+    journal.append(Kind.NOTE, 1.0)
+    for _ in range(3):
+        journal.append(Kind.REQUEST, 1.0, operation="GetTask", meta={"method": "POST", "url": "http://a"})
+        journal.append(Kind.FRAME, 1.0, event="status", task="t")
+    rules = [index for index, row in enumerate(rows(listed)) if not row.records]
+    assert rules == [3, 6]
+    assert listed.rules == 2
+    assert [listed[rule].first for rule in rules] == [listed[rule + 1].first for rule in rules]
+    for row in range(len(listed)):
+        if row not in rules:
+            assert listed.index_of(listed[row].first) == row, "a record is in its own row, not in the rule before it"
+    listed.clear()
+    assert (len(listed), listed.rules) == (0, 0)

@@ -42,8 +42,9 @@ async def produced(driver: Driver) -> ArtifactPane:
     await driver.connected()
     await driver.ask("go")
     await driver.press("escape")
-    driver.widget("#artifact-text", type(driver.workbench.query_one("#artifact-text"))).focus()
-    return driver.widget("#artifact", ArtifactPane)
+    pane = driver.widget("#artifact", ArtifactPane)
+    pane.focus_body()
+    return pane
 
 
 def picture(width: int, height: int, kind: str = "PNG") -> bytes:
@@ -76,19 +77,19 @@ async def test_every_part_is_reached_by_key_and_by_mouse(open_app: Open):
         pane = await produced(driver)
         assert "all  1 text  2 data  3 f.png  4 url" in driver.screen
         assert "http://x/ (not fetched)" in driver.screen
-        await driver.press("o")
+        await driver.press("right_curly_bracket")
         await driver.until(lambda: "hello" in driver.screen and "not fetched" not in driver.screen)
-        await driver.press("o")
+        await driver.press("right_curly_bracket")
         await driver.until('"unit": "kg"')
-        assert "json ▾" in driver.line("ARTIFACT")
+        assert "JSON ▾" in driver.line("Artifact")
         await driver.click("3 f.png")
         await driver.until("content is application/pdf")
         assert "10 B (10 bytes)" in driver.screen
         await driver.click("facts ▾")
         await driver.until("25 50 44 46")
-        await driver.press("o")
+        await driver.press("right_curly_bracket")
         await driver.until("not fetched")
-        await driver.press("O", "O", "O", "O")
+        await driver.press(*["left_curly_bracket"] * 4)
         await driver.until("http://x/ (not fetched)")
         assert len(agent.calls) == 2, "the card and the message, and nothing that a part names"
         assert pane.selected_text().startswith("hello")
@@ -98,8 +99,8 @@ async def test_several_artifacts_are_gone_through(open_app: Open):
     events = [artifact(f"a{n}", {"text": f"text {n}"}) for n in range(3)]
     async with playing(producing(*events)) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
-        assert "3 of 3" in driver.line("ARTIFACT")
-        await driver.press("a")
+        assert "3 of 3" in driver.line("Artifact")
+        await driver.press("greater_than_sign")
         await driver.until("1 of 3")
         assert "text 0" in driver.screen
         await driver.click("1 of 3")
@@ -111,10 +112,11 @@ async def test_text_is_shown_as_markdown_and_chunk_by_chunk(open_app: Open):
     events = [artifact("r.md", {"text": word}, append=number > 0) for number, word in enumerate(words)]
     async with playing(producing(*events)) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
-        assert "# Title" in driver.screen
-        await driver.press("v")
-        await driver.until(lambda: "markdown ▾" in driver.screen and "Some bold Some bold words." in driver.screen)
+        await driver.until(lambda: "Markdown ▾" in driver.screen and "Some bold Some bold words." in driver.screen)
         assert "# Title" not in driver.screen
+        await driver.press("v")
+        assert "text ▾" in driver.line("Artifact")
+        assert "# Title" in driver.screen
         await driver.press("v")
         await driver.until("chunks ▾")
         rows = [line.partition("│ ")[2] for line in driver.lines if "+14" in line or "repeated" in line]
@@ -123,13 +125,57 @@ async def test_text_is_shown_as_markdown_and_chunk_by_chunk(open_app: Open):
         assert "again" not in rows[0]
         assert "'words.\\n'" in driver.screen
         await driver.press("v")
-        await driver.until("# Title")
+        await driver.until("Markdown ▾")
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "expected"),
+    [
+        ({"text": "plain", "mediaType": "text/markdown; charset=utf-8"}, "a", "Markdown"),
+        ({"text": "plain", "filename": "NOTES.MD"}, "a", "Markdown"),
+        ({"text": "plain"}, "notes.md", "Markdown"),
+        ({"text": "Result\n\n## Steps\n"}, "a", "Markdown"),
+        ({"text": "See **this** word."}, "a", "Markdown"),
+        ({"text": "| a | b |\n|---|---|\n| 1 | 2 |\n"}, "a", "Markdown"),
+        ({"text": "#hashtag, 2 * 3 * 4 = 24, a_b_c, C# and # comment"}, "a", "text"),
+        ({"text": "All numbers were checked."}, "summary.txt", "text"),
+        ({"text": "# Title\n" + "word " * 9_000}, "long.md", "text"),  # more than is shown as Markdown
+    ],
+)
+async def test_markdown_is_rendered_by_default(open_app: Open, part: Any, name: str, expected: str):
+    async with playing(producing(artifact(name, part))) as agent, open_app(agent.url, TALL) as driver:
+        await produced(driver)
+        assert f"{expected} ▾" in driver.line("Artifact")
+
+
+@pytest.mark.parametrize(
+    ("part", "size"),
+    [({"data": {"unit": "kg"}}, "13 B"), ({"url": "http://x/"}, "not fetched"), ({"text": "four"}, "4 B")],
+)
+async def test_the_size_counts_every_kind_of_content(open_app: Open, part: Any, size: str):
+    async with playing(producing(artifact("a", part))) as agent, open_app(agent.url, TALL) as driver:
+        await produced(driver)
+        assert f"─ {size} ─ 1 chunk" in driver.line("Artifact")
+
+
+async def test_the_keys_of_the_artifact_work_from_the_timeline(open_app: Open, tmp_path: Path, monkeypatch: Any):
+    monkeypatch.chdir(tmp_path)
+    events = [artifact(f"a{n}", {"text": f"text {n}"}, {"data": n}) for n in range(3)]
+    async with playing(producing(*events)) as agent, open_app(agent.url, TALL) as driver:
+        await produced(driver)
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        await driver.press("less_than_sign")
+        await driver.until("2 of 3")
+        await driver.press("right_curly_bracket")
+        assert "text ▾" in driver.line("Artifact")
+        await driver.press("S")
+        await driver.until("all 3 artifacts")
 
 
 async def test_markdown_grows_while_it_streams(open_app: Open):
     async with playing(producing(artifact("r.md", {"text": "# One\n"}))) as agent, open_app(agent.url, TALL) as driver:
         pane = await produced(driver)
-        await driver.press("v")
         account = driver.session.tasks.get("task-1").answered
         like = Artifact(artifact_id="r.md", parts=[Part(text="")])
         for number in range(200):
@@ -174,7 +220,7 @@ async def test_an_image_is_drawn_in_half_cells(open_app: Open, colours: None, ki
     async with playing(producing(artifact("p", part))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
         await driver.until("▀▀▀▀▀▀▀▀")
-        assert "image ▾" in driver.line("ARTIFACT")
+        assert "image ▾" in driver.line("Artifact")
         await driver.press("v")
         await driver.until("40 x 20")
 
@@ -233,9 +279,9 @@ async def test_case_25_a_large_file_is_read_in_a_thread_and_bad_base64_is_said(o
     parts = raw(b"x" * 3_000_000, "application/x", "big"), {"raw": "not base64!", "filename": "bad"}
     async with playing(producing(artifact("p", *parts))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
-        await driver.press("o")
+        await driver.press("right_curly_bracket")
         await driver.until("3.0 MB (3,000,000 bytes)")
-        await driver.press("o")
+        await driver.press("right_curly_bracket")
         await driver.until("invalid base64")
 
 
@@ -260,7 +306,7 @@ async def test_artifacts_are_saved_where_the_user_says_and_nothing_is_overwritte
         await driver.until((folder / "b.json").exists)
         await save("down", "enter", "enter")
         await driver.until("keep both")
-        assert "b.json" in driver.line("FILES EXIST")
+        assert "b.json" in driver.line("Files exist")
         await driver.press("enter")
         await driver.until((folder / "evil.md").exists)
         await driver.until((folder / "b-2.json").exists)

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import tomllib
+from contextlib import AsyncExitStack
 
 from driving import Driver, Open
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
@@ -14,8 +15,10 @@ from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
+from inspector.session.compose.draft import text_draft
+from inspector.tui.views.tasks import TasksView
+from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
-from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.json_view import JsonView
 
@@ -23,8 +26,11 @@ _STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["st
 REPORT = next(step["text"] for step in _STEPS if "text" in step)
 
 
+PANES = ("timeline-pane", "artifact", "chat-detail", "tasks-pane", "composer")
+
+
 def artifact_text(driver: Driver) -> str:
-    return driver.widget("#artifact-text", Document).text
+    return driver.widget("#artifact", ArtifactPane).selected_text()
 
 
 # Sending
@@ -36,26 +42,28 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         await driver.ask("report 20")
         assert driver.sent()[0]["method"] == "SendStreamingMessage"
         assert driver.composer.text == ""
-        rows = [line.split("│")[0] for line in driver.lines if "  ←  " in line]
+        rows = [line.split("│")[1] for line in driver.lines if "  ←  " in line]
         assert [row.split("←")[1].split()[0] for row in rows] == ["task", "status", "artifact", "status"]
-        assert "+20 ▸" in rows[2]
+        assert "report.md" in rows[2]
+        assert "20 chunks 9." in rows[2]
         assert "● completed" in rows[3]
-        assert "● completed" in driver.line("TIMELINE")
-        assert "20 chunks" in driver.line("ARTIFACT")
+        assert "● completed" in driver.line("Timeline")
+        assert "Markdown ▾ ─ 2.3 kB" in driver.line("Artifact")
         assert artifact_text(driver) == REPORT
+        assert "How a task travels" in driver.screen
+        assert "# How a task travels" not in driver.screen
         folded = driver.timeline.line_count
         await driver.press("escape", "f")
         assert driver.timeline.line_count == folded + 19
         await driver.press("f")
         assert driver.timeline.line_count == folded
-        driver.widget("#artifact-text", Document).focus()
-        await driver.press("home", "backslash")
+        await driver.press("tab", "home", "z")
         assert "How a task travels" in driver.screen
-        assert "TIMELINE" not in driver.screen
-        assert "ARTIFACT" in driver.screen  # the pane with its title
-        assert "\\ restore" in driver.screen
-        await driver.press("backslash")
-        assert "TIMELINE" in driver.screen
+        assert "Timeline" not in driver.screen
+        assert "Artifact" in driver.screen  # the pane with its title
+        assert "z restore" in driver.screen
+        await driver.press("z")
+        assert "Timeline" in driver.screen
 
 
 async def test_folding_keeps_the_selected_record_and_applies_to_filters_and_new_rows(open_app: Open, mock: str):
@@ -179,7 +187,7 @@ async def test_keys_work_during_a_fast_stream_and_the_last_row_is_shown(open_app
         await driver.settled()
         assert "● completed" in driver.lines[driver.place("▌")[1]]
         assert driver.timeline.cursor == driver.timeline.line_count - 1
-        assert f"+{chunks:,} ▸" in driver.screen
+        assert f"{chunks:,} chunks" in driver.screen
         await driver.press("escape", "f", "end")
         assert driver.timeline.line_count > chunks
         seen = len(driver.session.journal.capture)
@@ -196,28 +204,28 @@ async def test_the_composer_addresses_an_input_required_task_until_it_is_answere
         await driver.connected()
         await driver.ask("ask")
         question = driver.session.tasks.all()[0].now
-        assert "the agent asks  There is one at 18:00" in driver.screen
-        assert f"to task {question.id[:8]}" in driver.screen
+        assert "There is one at 18:00 and one at 20:30. Which do you want?   ctrl+r" in driver.screen
+        assert f"Reply to task {question.id[:8]} (input-required)" in driver.screen
         await driver.ask("the early one")
         message = driver.sent()[1]["params"]["message"]
         assert (message["taskId"], message["contextId"]) == (question.id, question.context_id)
         assert artifact_text(driver) == "One table for two. You said: the early one"
-        assert "the agent asks" not in driver.screen
-        assert f"new task in context {question.context_id[:8]}" in driver.screen
+        assert "Reply to task" not in driver.screen
+        assert f"New task in context {question.context_id[:8]}" in driver.screen
         await driver.ask("ask")
         message = driver.sent()[2]["params"]["message"]
         assert "taskId" not in message
         assert message["contextId"] == question.context_id
-        assert "the agent asks" in driver.screen
+        assert "Reply to task" in driver.screen
         await driver.press("ctrl+r")
-        assert "the agent asks" not in driver.screen
+        assert "Reply to task" not in driver.screen
         await driver.ask("echo fresh")
         assert {"taskId", "contextId"}.isdisjoint(driver.sent()[3]["params"]["message"])
 
 
 async def test_a_task_is_left_resumed_and_canceled_and_unavailable_keys_are_disabled(open_app: Open, slow_mock: str):
     def keys() -> list[bool | None]:
-        return [driver.enabled(key) for key in ("ctrl+k", "s")]
+        return [driver.enabled(key) for key in ("x", "s")]
 
     async with open_app(slow_mock) as driver:
         await driver.connected()
@@ -234,13 +242,17 @@ async def test_a_task_is_left_resumed_and_canceled_and_unavailable_keys_are_disa
         await driver.press("s")
         await driver.until(lambda: [record.event for record in driver.records(Kind.FRAME)].count("task") == 2)
         assert driver.sent()[1]["method"] == "SubscribeToTask"
-        await driver.press("ctrl+k")
+        await driver.press("x")
+        await driver.until(f"Cancel the task {driver.session.tasks.all()[0].id[:8]} (working)?")
+        await driver.press("escape")
+        assert len(driver.sent()) == 2
+        await driver.press("x", "enter")
         await driver.done(3)
         assert driver.sent()[2]["method"] == "CancelTask"
         assert driver.sent()[2]["params"]["id"] == driver.session.tasks.all()[0].id
-        assert "⊘ canceled" in driver.line("TIMELINE")
+        assert "⊘ canceled" in driver.line("Timeline")
         assert keys() == [False, False]
-        await driver.press("ctrl+k")
+        await driver.press("x")
         assert len(driver.sent()) == 3
 
 
@@ -287,19 +299,19 @@ async def test_deliveries_are_shown_on_the_timeline_with_their_verdict(open_app:
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.ask("report")
-        assert "push on" in driver.screen
+        assert "webhook on" in driver.screen
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 4)
         await driver.settled()
         pushes = [line for line in driver.lines if "⇐  push" in line]
         assert ["✓" in line for line in pushes] == [True, True, True, False]
-        assert "refused" in pushes[3]
+        assert "rejected" in pushes[3]
         assert "token ✕" in pushes[3]
         recorded = driver.sent()[0]["params"]["configuration"]["taskPushNotificationConfig"]
         sent = agent.calls[1].rpc["params"]["configuration"]["taskPushNotificationConfig"]
         assert sent["url"].startswith("http://127.0.0.1:")
         assert sent["token"] != recorded["token"], "the token is masked in what is recorded"
         await driver.press("escape", "p")
-        await driver.until("push off")
+        await driver.until("webhook off")
         await driver.ask("report")
         assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
         assert len(driver.records(Kind.DELIVERY)) == 4
@@ -317,13 +329,13 @@ async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
         await driver.ask("go")
-        assert "new task in context" in driver.screen
+        assert "New task in context" in driver.screen
         await deliver(webhooks[0], status("INPUT_REQUIRED", "Which one?"))
-        await driver.until("the agent asks  Which one?")
-        assert "to task task-1" in driver.screen
+        await driver.until("Which one?   ctrl+r")
+        assert "Reply to task task-1" in driver.screen
         await deliver(webhooks[0], status("WORKING", "Never mind."))
-        await driver.until("new task in context")
-        assert "the agent asks" not in driver.screen
+        await driver.until("New task in context")
+        assert "Reply to task" not in driver.screen
 
 
 async def test_push_stays_off_and_reports_why_the_receiver_cannot_listen(open_app: Open, mock: str):
@@ -333,7 +345,7 @@ async def test_push_stays_off_and_reports_why_the_receiver_cannot_listen(open_ap
         await driver.press("p")
         await driver.until(str(taken))
         assert not driver.session.push.on
-        assert "push off" in driver.screen
+        assert "webhook off" in driver.screen
 
 
 # Rows and what they hold
@@ -346,7 +358,7 @@ async def test_the_selected_row_is_shown_decoded_raw_as_hex_and_with_its_head(op
         await driver.press("escape", "home", "down", "down", "down", "down")
         record = driver.records(Kind.FRAME)[2]
         assert record.event == "artifact"
-        assert f"#{record.seq} artifact" in driver.line("DETAIL")
+        assert f"#{record.seq} artifact" in driver.line("Detail")
         assert '"artifactUpdate": {' in driver.screen
         await driver.press("enter")
         view = driver.widget("#chat #decoded", JsonView)
@@ -361,14 +373,14 @@ async def test_the_selected_row_is_shown_decoded_raw_as_hex_and_with_its_head(op
         await driver.press("v")
         assert "0000  64 61 74 61" in driver.screen
         await driver.press("v")
-        assert f"#{record.seq} frame" in driver.line("record  ")
-        assert driver.line("exchange  ").split()[-1] == f"#{record.exchange}"
+        assert f"#{record.seq} frame" in driver.line("│record ")
+        assert driver.line("│exchange ").split()[-2] == f"#{record.exchange}"
         await driver.press("escape", "down")
         after = driver.records(Kind.FRAME)[3]
-        assert f"#{after.seq} frame" in driver.line("record  "), "the view that was chosen stays"
+        assert f"#{after.seq} frame" in driver.line("│record "), "the view that was chosen stays"
         await driver.press("enter", "v", "escape", "home", "down")
         request = driver.records(Kind.REQUEST)[1]
-        assert f"#{request.seq} request" in driver.line("DETAIL")
+        assert f"#{request.seq} request" in driver.line("Detail")
         assert '"text": "report 1"' in driver.screen
 
 
@@ -376,15 +388,41 @@ async def test_on_a_narrow_screen_the_detail_is_a_second_page(open_app: Open, mo
     async with open_app(mock, (80, 24)) as driver:
         await driver.connected()
         await driver.ask("report 1")
-        assert "DETAIL" not in driver.screen
+        assert "Detail" not in driver.screen
         await driver.press("escape")
         assert driver.enabled("escape") is not True
         await driver.press("enter")
-        assert "DETAIL" in driver.screen
-        assert "TIMELINE" not in driver.screen
+        assert "Detail" in driver.screen
+        assert "Timeline" not in driver.screen
         await driver.press("escape")
-        assert "TIMELINE" in driver.screen
-        assert "DETAIL" not in driver.screen
+        assert "Timeline" in driver.screen
+        assert "Detail" not in driver.screen
+
+
+async def test_the_tab_key_reaches_every_pane_of_a_narrow_screen(open_app: Open, mock: str):
+    panes = ("Timeline", "Artifact", "Detail", "Timeline")
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape")
+        for key, shown in (("tab", panes), ("shift+tab", (panes[0], *panes[::-1][:-1]))):
+            for pane in shown:
+                assert [name for name in set(panes) if f"{name} ─" in driver.screen] == [pane]
+                await driver.press(key)
+            await driver.press("escape")
+            assert driver.timeline.has_focus
+
+
+async def test_the_tab_key_visits_the_panes_of_a_wide_screen(open_app: Open, mock: str):
+    async with open_app(mock, (200, 50)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.press("escape")
+        focused = []
+        for _ in range(5):
+            await driver.press("tab")
+            focused.append(next(node.id for node in driver.app.focused.ancestors_with_self if node.id in PANES))
+        assert focused == ["artifact", "chat-detail", "tasks-pane", "composer", "timeline-pane"]
 
 
 async def test_copy_uses_the_clipboard_or_the_terminal(open_app: Open, mock: str, monkeypatch):
@@ -406,7 +444,7 @@ async def test_copy_uses_the_clipboard_or_the_terminal(open_app: Open, mock: str
         await driver.press("enter", "down", "y")
         assert copied[-1] == "2.0"
         monkeypatch.setattr(pyperclip, "copy", refuse)
-        driver.widget("#artifact-text", Document).focus()
+        driver.widget("#artifact", ArtifactPane).focus_body()
         await driver.press("y")
         assert copied[-1] == REPORT
         assert f"Copied {len(REPORT):,} characters with the terminal (OSC 52)" in driver.screen
@@ -416,9 +454,9 @@ async def test_rows_are_selected_and_opened_with_the_mouse(open_app: Open, mock:
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.ask("report 2")
-        await driver.click("task        ○ submitted")
+        await driver.click("task      ○ submitted")
         assert driver.widget("#chat-detail", DetailPane).record == driver.records(Kind.FRAME)[0]
-        await driver.click("task        ○ submitted")
+        await driver.click("task      ○ submitted")
         assert isinstance(driver.app.focused, JsonView)
         await driver.click(" raw ", aside=1)
         assert "data: {" in driver.screen
@@ -432,5 +470,185 @@ async def test_the_task_column_of_a_wide_screen_selects_a_task(open_app: Open, m
         first = driver.session.tasks.all()[-1]
         driver.widget("#task-column", Feed).focus()
         await driver.press("end", "enter")
-        assert first.id[:8] in driver.line("TIMELINE")
+        assert first.id[:8] in driver.line("Timeline")
         assert artifact_text(driver) == REPORT
+
+
+# One selection
+
+
+def names_of_tasks(driver: Driver) -> list[str]:
+    return [task.id[:8] for task in reversed(driver.session.tasks.all())]
+
+
+async def test_every_pane_is_about_the_task_of_the_selected_row(open_app: Open, mock: str):
+    async with open_app(mock, (200, 50)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report, question = names_of_tasks(driver)
+        assert f"Timeline ─ {question} ─ ◔ input-required" in driver.screen
+        assert f"Reply to task {question}" in driver.screen
+        await driver.press("escape", *["up"] * 4)
+        assert f"Timeline ─ {report} ─ ● completed" in driver.screen
+        assert "Artifact ─ report.md" in driver.screen
+        assert "Reply to task" not in driver.screen
+        assert "New task in context" in driver.screen
+        assert driver.widget("#task-column", Feed).cursor == 1
+        await driver.press("end")
+        assert f"Timeline ─ {question} ─ ◔ input-required" in driver.screen
+        assert f"Reply to task {question}" in driver.screen
+        assert driver.widget("#task-column", Feed).cursor == 0
+
+
+async def test_the_request_of_a_row_belongs_to_the_task_that_it_created(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("echo hello")
+        assert "Message ─ text ▾" in driver.screen
+        assert "Timeline ─ " not in driver.screen
+        await driver.press("escape", "home", "down")
+        assert '"text": "report 2"' in driver.screen
+        assert f"Timeline ─ {names_of_tasks(driver)[0]} ─ ● completed" in driver.screen
+        await driver.press("end")
+        assert "Message ─ text ▾" in driver.screen
+
+
+async def test_the_cursor_skips_the_rule_between_two_exchanges(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo one")
+        await driver.ask("echo two")
+        feed = driver.timeline
+        [rule] = [row for row, line in enumerate(driver.lines) if line.startswith("│ ──────")]
+        await driver.press("escape", "home")
+        visited = []
+        for key in ("down", "down", "down", "down", "up", "up"):
+            await driver.press(key)
+            visited.append(feed.cursor)
+        assert visited == [1, 2, 4, 5, 4, 2]
+        await driver.pilot.click(offset=(20, rule))
+        assert feed.cursor == 4
+
+
+async def test_sending_follows_the_newest_row_again(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "home")
+        assert "not following, press end" in driver.screen
+        await driver.ask("report 2")
+        assert "● following" in driver.screen
+        assert driver.timeline.cursor == driver.timeline.line_count - 1
+        assert f"Timeline ─ {names_of_tasks(driver)[1]} ─ ● completed" in driver.screen
+
+
+async def test_tasks_opens_chat_at_the_last_row_of_the_task(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report = driver.session.tasks.all()[1]
+        driver.workbench.post_message(TasksView.Opened(report.id))
+        await driver.until(f"Timeline ─ {report.id[:8]} ─ ● completed")
+        record = driver.widget("#chat-detail", DetailPane).record
+        assert (record.task, record.state) == (report.id, "TASK_STATE_COMPLETED")
+        assert driver.timeline.has_focus
+
+
+async def test_keep_alives_are_counted_in_the_row_of_their_request(open_app: Open):
+    async def answer(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        for _ in range(3):
+            await response.write(b": ping\n\n")
+        await response.write(call.frame(status("COMPLETED")))
+        for _ in range(2):
+            await response.write(b": ping\n\n")
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert len(driver.records(Kind.KEEPALIVE)) == 5
+        assert "5 keep-alives, stream" in driver.line("you ▸  go")
+        assert "● completed" in driver.line("▌"), "a keep-alive is not followed"
+        rows = driver.timeline.line_count
+        await driver.press("escape", "f")
+        assert driver.timeline.line_count == rows + 5
+
+
+# Nothing that was typed is lost
+
+
+async def test_a_message_that_could_not_be_sent_is_back_in_the_composer(open_app: Open):
+    async with AsyncExitStack() as running:
+        agent = await running.enter_async_context(playing())
+        async with open_app(agent.url, (120, 40)) as driver:
+            await driver.connected()
+            await running.aclose()
+            await driver.ask("a long message")
+            assert "problem:" in driver.screen
+            assert driver.composer.text == "a long message"
+
+
+async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun(open_app: Open):
+    go = asyncio.Event()
+
+    async def answer(call: Call):
+        await go.wait()
+        return call.error(-32602, "no such colour")
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.say("paint it")
+        await driver.until(driver.sent)
+        await driver.type("next")
+        go.set()
+        await driver.until("The message that was not sent")
+        assert driver.composer.text == "next"
+
+
+async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("later")
+        session = driver.session
+        driver.app.open(mock)
+        await driver.until(lambda: driver.app.session not in (None, session))
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("Unsent message: later   ctrl+up restores it")
+        assert driver.composer.text == ""
+        await driver.press("ctrl+up")
+        assert driver.composer.text == "later"
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+
+
+async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_the_history(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.workbench.chat.composer.offer_draft(text_draft("from before"))
+        await driver.until("Unsent message: from before")
+        await driver.type("new")
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+        await driver.press("ctrl+u", "up")
+        await driver.until("from before")
+
+
+async def test_readline_keys_work_on_the_whole_line(open_app: Open, mock: str):
+    line = "word " * 60
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.fill(f"first\n{line}")
+        await driver.press("ctrl+a", *"ab", "ctrl+e", *"yz")
+        assert driver.composer.text == f"first\nab{line}yz"
+        await driver.press("left", "ctrl+u")
+        assert driver.composer.text == "first\nz"
+        await driver.press("ctrl+k")
+        assert driver.composer.text == "first\n"

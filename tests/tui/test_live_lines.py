@@ -20,6 +20,7 @@ from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.filter_line import FilterLine
@@ -55,29 +56,40 @@ async def dropping(call: Call) -> Any:
     return await stream(call, {"task": task("WORKING")}, chunk("one "), chunk("two ", append=True), cut=True)
 
 
-# The lane
+# Notices
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_lane_fits_every_screen_and_says_where_the_task_is(open_app: Open, mock: str, size: tuple[int, int]):
+async def test_the_title_shows_the_task_its_state_and_its_duration(open_app: Open, mock: str, size: tuple[int, int]):
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.ask("report 3")
-        lane = driver.line("submitted 0.000")
-        assert "→ ◐ working" in lane
-        assert "●" in lane or lane.split("│")[0].rstrip().endswith("…")
-        assert "● completed" in driver.line("TIMELINE")
+        task_id = driver.session.tasks.all()[0].id[:8]
+        assert f"Timeline ─ {task_id} ─ ● completed ─ 0.0" in driver.line("Timeline")
+        assert "submitted 0.000" not in driver.screen  # the line of states is in Tasks
 
 
-async def test_a_task_that_waits_says_what_to_do_and_then_who_answered(open_app: Open, mock: str):
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_border_shows_the_measures_that_fit(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        await driver.ask("report 3")
+        border = driver.line("● following ─ ✓ 6 events · ")
+        assert "first " in border
+        assert "…" not in border
+        await driver.press("escape", "home")
+        assert "not following, press end ─ ✓ 6 events" in driver.screen
+        assert "…" not in driver.line("not following")
+
+
+async def test_a_task_that_waits_shows_what_to_do_until_it_continues(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("ask")
-        assert "the agent waits for your answer: press i to answer" in driver.screen
+        assert "the agent waits for your input: i reply, x cancel task" in driver.screen
         await driver.ask("blue, please")
         await driver.until("● completed")
-        assert "you answered" in driver.line("the agent asked")
-        assert "blue, please" in driver.line("the agent asked")
+        assert "the agent waits" not in driver.screen
 
 
 async def test_an_illegal_move_is_marked(open_app: Open):
@@ -87,10 +99,7 @@ async def test_an_illegal_move_is_marked(open_app: Open):
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
-        assert "✕→" in driver.line("● completed 0.")
-        assert "illegal transition: completed → working" in driver.screen
-        await driver.go(3)
-        assert "✕→" in driver.line("states")
+        assert "✕ illegal transition: completed → working" in driver.screen
 
 
 # The stream
@@ -101,9 +110,10 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         await driver.connected()
         await driver.ask("go")
         await driver.press("escape")
-        assert "press s to subscribe again" in driver.line("disconnected after 3 events")
+        assert "press s to subscribe again" in driver.screen
+        assert "✕ disconnected after 3 events" in driver.screen
         assert "s reconnect" in driver.lines[-1]
-        assert "stream ended" not in driver.screen
+        assert "✓ 3 events" not in driver.screen
         await driver.press("s")
         await driver.done(2)
         assert "while disconnected: artifact notes has 5 B more" in driver.screen
@@ -119,7 +129,7 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
         await driver.connected()
         await driver.ask("go")
         assert "✕ ended while the task is working" in driver.screen
-        assert "✓ stream" not in driver.screen
+        assert "✕ 2 events" in driver.screen
 
 
 async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked_for(open_app: Open):
@@ -144,7 +154,8 @@ async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
-        await driver.press("escape", "R")
+        await driver.press("escape")
+        driver.widget("#chat", ChatView).action_auto_reconnect()
         await driver.until("2 attempts failed, press s to subscribe again")
         await driver.settled()
         assert [call["method"] for call in driver.sent()].count("SubscribeToTask") == 2
@@ -154,12 +165,13 @@ async def test_the_stream_is_told_in_full(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("report 3")
-        assert "✓ stream ended, 6 events" in driver.screen
-        await driver.press("escape", "h")
+        assert "✓ 6 events" in driver.screen
+        await driver.press("escape", "a")
+        await driver.click("Show stream statistics")
         await driver.until("first byte")
         assert "ended after 6 events" in driver.screen
         await driver.press("escape")
-        await driver.click("stream ended")
+        await driver.click("✓ 6 events")
         assert isinstance(driver.app.screen, TextDialog)
 
 
@@ -175,11 +187,12 @@ async def test_the_paper_about_a_stream_goes_on_with_it_and_stays_where_it_is_re
         await response.write(call.frame(status("COMPLETED")))
         return response
 
-    async with playing(answer) as agent, open_app(agent.url, (60, 15)) as driver:
+    async with playing(answer) as agent, open_app(agent.url, (60, 11)) as driver:
         await driver.connected()
         await driver.say("go")
         await driver.until(lambda: driver.records(Kind.FRAME))
-        await driver.press("escape", "h")
+        await driver.press("escape")
+        driver.widget("#chat", ChatView).action_statistics()
         await driver.until("first byte")
         text = driver.app.screen.query_one(FactView)
         assert text.max_scroll_y > 0
@@ -262,7 +275,7 @@ async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away
         await driver.press("tab")
         await driver.until(lambda: driver.timeline.line_count == 1)
         assert line.has_class("-good")
-        assert f"1 of {everything} rows" in driver.line("TIMELINE")
+        assert f"1 of {everything} rows" in driver.line("Timeline")
         await driver.press("enter")
         assert driver.timeline.has_focus
         assert driver.widget("#chat-detail", DetailPane).record.state == "TASK_STATE_WORKING"

@@ -116,7 +116,7 @@ async def test_without_a_row_there_is_nothing_to_mark(open_app: Open, mock: str)
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         await driver.go(4)
-        for key in ("B", "A"):
+        for key in ("b", "A"):
             await driver.press(key)
         await driver.settled()
         assert not isinstance(driver.app.screen, FormScreen)
@@ -143,10 +143,10 @@ async def test_the_timeline_says_what_each_push_is_to_the_stream(open_app: Open,
         await driver.until(lambda: driver.session.push.registrations[0].accepted >= 3)
         await driver.go(2)
         await driver.settled()
-        pushed = [line for line in driver.lines if " push " in line]
+        pushed = [line for line in driver.lines if "⇐  push" in line]
         streamed = next(record for record in driver.records(Kind.FRAME) if record.state)
-        assert any(f"#{streamed.seq} " in line for line in pushed), driver.screen
-        assert any("ms #" in line and "⇐" in line for line in driver.lines if " status " in line), driver.screen
+        assert any(f"same as #{streamed.seq}, " in line for line in pushed), driver.screen
+        assert any(line.split("│")[1].rstrip().endswith("⇐") for line in driver.lines if "←  status" in line)
 
 
 async def test_a_bookmark_is_on_the_timeline_and_the_note_about_it_is_not(open_app: Open, mock: str):

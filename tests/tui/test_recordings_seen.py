@@ -36,7 +36,7 @@ async def test_every_view_shows_the_content_of_a_capture(open_app: Open, recorde
     async with open_app(None, (120, 40), recording=recorded) as driver:
         await read(driver)
         assert "earlier.a2a" in driver.lines[0]
-        assert "report 40" in driver.line("stream  ")
+        assert driver.line("you ▸  report 40")
         assert "Artifact" in driver.screen
         await driver.go(1)
         assert "This is a capture file" in driver.screen
@@ -149,3 +149,13 @@ async def test_an_unknown_rule_of_another_release_is_shown(open_app: Open, tmp_p
         await driver.go(6)
         await driver.until("FUTURE-001")
         assert "does not know" in driver.screen
+
+
+async def test_the_task_of_the_selected_request_is_compared(open_app: Open, recorded: Path):
+    async with open_app(None, (120, 40), recording=recorded) as driver:
+        await read(driver)
+        first = driver.session.tasks.all()[-1]
+        await driver.press("home", "down")
+        assert driver.line("▌").count("report 40") == 1
+        await driver.press("c")
+        await driver.until(f"Stream, push and GetTask: task {first.id[:8]}")

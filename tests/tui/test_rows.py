@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from rich.cells import cell_len
 
@@ -12,7 +14,7 @@ from inspector.protocol.model import TaskStatus
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.record_list import Row
 from inspector.session.tasks import TrackedTask
-from inspector.tui.render.annotations import Annotation
+from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
 from inspector.tui.render.rows import (
     NOTE_WIDTH,
@@ -25,54 +27,67 @@ from inspector.tui.render.rows import (
     task_row,
     timeline_row,
 )
-from inspector.tui.render.times import delayed
+from inspector.tui.render.times import lasting_short
+from inspector.tui.widgets.timeline_pane import COLUMNS
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
 
 
-def push(**meta: object) -> Record:
-    return Record(15, 1.0, Kind.DELIVERY, event="status", task="t", state="TASK_STATE_WORKING", meta={**GOOD, **meta})
+def push(label: str = "", **meta: object) -> Record:
+    meta = {**GOOD, **meta}
+    return Record(15, 1.0, Kind.DELIVERY, event="status", task="t", state="TASK_STATE_WORKING", label=label, meta=meta)
 
 
 def streamed(event: str = "status", size: int = 400) -> Record:
     return Record(14, 1.0, Kind.FRAME, event=event, task="t", label="said", size=size)
 
 
-def note(record: Record, annotation: Annotation, *, records: int = 1) -> tuple[str, str]:
-    return timeline_row(record, Row(1, record.seq, records, 400), None, UNICODE, annotation)[5]
+def cells(
+    record: Record, annotation: Annotation = NO_ANNOTATION, *, records: int = 1, glyphs: Glyphs = UNICODE, **more: Any
+) -> dict[str, tuple[str, str]]:
+    """Return the cells of a row on the timeline by the names of their columns."""
+    row = timeline_row(record, Row(1, record.seq, records, 400), None, glyphs, annotation, **more)
+    return dict(zip((column.name for column in COLUMNS), row, strict=True))
+
+
+def note(record: Record, annotation: Annotation, *, records: int = 1, glyphs: Glyphs = UNICODE) -> tuple[str, str]:
+    return cells(record, annotation, records=records, glyphs=glyphs)["note"]
 
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [
-        (0.0, "+0ms"),
-        (0.0124, "+12ms"),
-        (-0.003, "-3ms"),
-        (0.9994, "+999ms"),
-        (0.9996, "+1.0s"),
-        (-9.94, "-9.9s"),
-        (14.4, "+14s"),
-        (185, "+3min"),
-        (7300, "+2h"),
-    ],
+    [(0.0, "0 ms"), (0.0124, "12 ms"), (0.9994, "999 ms"), (0.9996, "1.0 s"), (14.4, "14 s"), (185, "3:05 min")],
 )
-def test_a_delay_takes_few_cells(seconds, said):
-    assert delayed(seconds) == said
+def test_a_short_duration_has_few_digits(seconds, said):
+    assert lasting_short(seconds) == said
 
 
 @pytest.mark.parametrize(
     ("annotation", "said"),
     [
         (Annotation(), ("token ✓", "feed--good")),
-        (Annotation(paired=True, matched=True, seq=14, delay=0.012), ("+12ms #14 ✓", "feed--good")),
-        (Annotation(paired=True, matched=True, seq=16, delay=-0.012), ("-12ms #16 ✓", "feed--good")),
-        (Annotation(paired=True, matched=True, seq=123_456, delay=0.012), ("+12ms #123456", "feed--good")),
-        (Annotation(paired=True, matched=None), ("ahead ✓", "feed--good")),
+        (Annotation(paired=True, matched=None), ("push first ✓", "feed--good")),
         (Annotation(paired=True, matched=False), ("push only ✓", "feed--warning")),
+        (Annotation(paired=True, matched=True, seq=14, delay=0.012), ("", "feed--text")),
     ],
 )
 def test_the_note_of_a_push_compares_it_with_the_stream(annotation, said):
     assert note(push(), annotation) == said
+
+
+@pytest.mark.parametrize(
+    ("seq", "delay", "said"),
+    [
+        (14, 0.012, "✓ same as #14, 12 ms later"),
+        (16, -0.012, "✓ same as #16, 12 ms before"),
+        (123_456, 61.0, "✓ same as #123456, 61 s later"),
+    ],
+)
+def test_a_push_that_repeats_a_streamed_event_names_it_instead_of_its_text(seq, delay, said):
+    annotation = Annotation(paired=True, matched=True, seq=seq, delay=delay)
+    assert cells(push(label="said"), annotation)["text"] == (said, "feed--muted")
+    artifact = push(label="notes")._replace(event="artifact", state="")
+    assert cells(artifact, annotation)["text"] == (f"notes  {said}", "feed--muted")
 
 
 def test_a_failed_check_replaces_the_comparison():
@@ -87,8 +102,7 @@ def test_a_failed_check_replaces_the_comparison():
         ("status", Annotation(), ""),
         ("status", Annotation(paired=True, matched=None), ""),
         ("status", Annotation(paired=True, matched=False), "no push"),
-        ("status", Annotation(paired=True, matched=True, seq=15, delay=0.012), "+12ms #15 ⇐"),
-        ("status", Annotation(paired=True, matched=True, seq=123_456, delay=0.012), "+12ms ⇐"),
+        ("status", Annotation(paired=True, matched=True, seq=15, delay=0.012), "⇐"),
         ("artifact", Annotation(), "400 B"),
         ("artifact", Annotation(paired=True, matched=False), "400 B"),
         ("artifact", Annotation(paired=True, matched=True, seq=15, delay=0.012), "400 B ⇐"),
@@ -100,25 +114,26 @@ def test_the_note_of_a_streamed_event_names_its_push(event, annotation, said):
 
 def test_runs_keep_their_count():
     annotation = Annotation(paired=True, matched=True, seq=14, delay=0.01)
-    assert note(push(), annotation, records=412) == ("+412 token ✓", "feed--good")
-    assert note(push(), annotation._replace(matched=False), records=9)[0] == "+9 push only"
-    assert note(streamed("artifact"), annotation, records=412)[0] == "+412 ▸ 400 B"
+    assert note(push(), annotation, records=412) == ("412 pushes token ✓", "feed--good")
+    assert note(push(), annotation._replace(matched=False), records=9)[0] == "9 push only ✓"
+    assert note(streamed("artifact"), annotation, records=412)[0] == "412 chunks 400 B"
 
 
-@pytest.mark.parametrize("seq", [1, 99, 9_999, 1_000_000])
-@pytest.mark.parametrize("delay", [0.0, -0.999, 9.9, 59.0, 5_900.0, 1e6])
+@pytest.mark.parametrize("records", [1, 412, 1_000_000, 10_000_000])
+@pytest.mark.parametrize("matched", [True, False, None])
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
-def test_no_note_is_wider_than_its_column(seq: int, delay: float, glyphs: Glyphs):
-    annotation = Annotation(paired=True, matched=True, seq=seq, delay=delay)
-    for record in (push(), streamed()):
-        text, _ = timeline_row(record, Row(1, 1, 1, 1), None, glyphs, annotation)[5]
+def test_no_note_is_wider_than_its_column(records: int, matched: bool | None, glyphs: Glyphs):
+    annotation = Annotation(paired=True, matched=matched, seq=1, delay=0.1)
+    signed = push(checks=[["authorization", True, "equal"]])
+    for record in (signed, streamed("artifact")):
+        text, _ = note(record, annotation, records=records, glyphs=glyphs)
         assert cell_len(text) <= NOTE_WIDTH, text
 
 
 @pytest.mark.parametrize(("glyphs", "said"), [(UNICODE, "★ ✎ look  · said"), (ASCII, '^ " look  . said')])
 def test_a_bookmark_and_a_remark_precede_the_text(glyphs: Glyphs, said: str):
     annotation = Annotation(bookmarked=True, remark="look")
-    assert timeline_row(streamed(), Row(1, 1, 1, 1), None, glyphs, annotation)[4][0] == said
+    assert cells(streamed(), annotation, glyphs=glyphs)["text"][0] == said
     assert record_row(streamed(), 0.0, glyphs, annotation)[3][0] == said
     assert delivery_row(push(), Row(15, 15, 1, 9), UNICODE, Annotation(bookmarked=True))[3][0].startswith("★ ")
     assert {cell_len(glyph) for glyph in (glyphs.bookmark, glyphs.remark)} == {1}
@@ -129,14 +144,37 @@ def test_a_bookmark_and_a_remark_precede_the_text(glyphs: Glyphs, said: str):
     [(None, ""), (0.0, ""), (0.0123, "+0.012"), (9.9999, "+10.0"), (61.04, "+61.0"), (727, "+12:07")],
 )
 def test_a_gap_has_at_most_six_cells(gap: float | None, said: str):
-    record = streamed()
-    assert timeline_row(record, Row(1, 1, 1, 1), None, UNICODE, gap=gap)[1][0] == said
+    assert cells(streamed(), gap=gap)["gap"][0] == said
     assert len(said) <= 6
 
 
 def test_a_row_of_another_task_shows_its_id():
-    text, _ = timeline_row(streamed(), Row(1, 1, 1, 1), None, UNICODE, other=True)[4]
-    assert text.startswith(f"{streamed().task[:4]}  ")
+    assert cells(streamed(), other=True)["task"][0] == streamed().task[:4]
+    assert cells(streamed())["task"][0] == ""
+
+
+def test_a_state_has_a_cell_of_its_own_and_its_text_has_the_colour_of_texts():
+    found = cells(push(label="said"))
+    assert found["state"] == ("◐ working  ", "feed--text")
+    assert found["text"] == ("said", "feed--text")
+    assert cells(push(label="said", refused="token"))["text"] == ("rejected  said", "feed--bad")
+    assert cells(push(label="said", refused="token"))["state"][0] == ""
+
+
+@pytest.mark.parametrize(
+    ("operation", "keepalives", "shown"),
+    [
+        ("SendMessage", 0, ("you ▸", "", "send")),
+        ("SendStreamingMessage", 1, ("you ▸", "", "1 keep-alive, stream")),
+        ("SendStreamingMessage", 1200, ("you ▸", "", "1,200 keep-alives, stream")),
+        ("SubscribeToTask", 2, ("subscribe", "→", "2 keep-alives")),
+        ("ListTasks", 0, ("request ", "→", "")),
+    ],
+)
+def test_a_message_of_the_user_differs_from_other_requests_and_keep_alives_are_counted(operation, keepalives, shown):
+    found = cells(Record(2, 1.0, Kind.REQUEST, operation=operation, label="hi", exchange=2), keepalives=keepalives)
+    assert (found["kind"][0], found["way"][0], found["note"][0]) == shown
+    assert found["text"][0] == "hi"
 
 
 @pytest.mark.parametrize(("timestamp", "age"), [(None, "5 s"), ("1970-01-01T00:00:00Z", "17 min"), ("soon", "5 s")])
@@ -153,7 +191,7 @@ def exchange(url: str = f"http://{HOST}/", **members: object) -> ExchangeSummary
     return ExchangeSummary(1, 0.0, "SendMessage", "POST", url, **{"seconds": 1.0, "status": 200, **members})
 
 
-def cells(summary: ExchangeSummary, longest: float = 1.0) -> Cells:
+def exchange_cells(summary: ExchangeSummary, longest: float = 1.0) -> Cells:
     return exchange_row(summary, BarScale(longest, 6), {HOST}, UNICODE)
 
 
@@ -166,7 +204,7 @@ def cells(summary: ExchangeSummary, longest: float = 1.0) -> Cells:
     ],
 )
 def test_a_path_has_its_host_only_if_it_is_another_host(url: str, path: str):
-    assert cells(exchange(url))[2][0] == path
+    assert exchange_cells(exchange(url))[2][0] == path
 
 
 @pytest.mark.parametrize(
@@ -184,22 +222,22 @@ def test_a_path_has_its_host_only_if_it_is_another_host(url: str, path: str):
     ],
 )
 def test_a_status_is_a_badge_in_the_colour_of_its_class(members: dict[str, object], status: tuple[str, str]):
-    assert cells(exchange(**members))[4] == status
+    assert exchange_cells(exchange(**members))[4] == status
 
 
 def test_an_error_of_the_agent_follows_the_operation():
-    assert cells(exchange(error="-32001 TaskNotFoundError"))[3] == (
+    assert exchange_cells(exchange(error="-32001 TaskNotFoundError"))[3] == (
         "SendMessage  -32001 TaskNotFoundError",
         "feed--bad",
     )
 
 
 def test_a_grpc_call_is_named_instead_of_its_method():
-    assert cells(exchange(f"grpc://{HOST}/lf.a2a.v1.A2AService/SendMessage"))[1][0] == " gRPC "
+    assert exchange_cells(exchange(f"grpc://{HOST}/lf.a2a.v1.A2AService/SendMessage"))[1][0] == " gRPC "
 
 
 def test_the_type_is_the_subtype():
-    assert cells(exchange(content_type="text/event-stream; charset=utf-8"))[5][0] == "event-stream"
+    assert exchange_cells(exchange(content_type="text/event-stream; charset=utf-8"))[5][0] == "event-stream"
 
 
 @pytest.mark.parametrize(
@@ -214,12 +252,12 @@ def test_the_type_is_the_subtype():
     ],
 )
 def test_the_timing_bar_separates_waiting_from_receiving(seconds: float, headed: float, longest: float, bar: str):
-    assert cells(exchange(seconds=seconds, headed=headed), longest)[8][0] == bar
+    assert exchange_cells(exchange(seconds=seconds, headed=headed), longest)[8][0] == bar
 
 
 @pytest.mark.parametrize("severity", Severity)
 def test_a_severity_has_the_same_symbol_and_colour_in_traffic_and_chat(severity: Severity):
     record = streamed()._replace(findings=(Finding("STREAM-001", severity, "", "seen"),))
-    assert cells(exchange(worst=severity))[-1] == finding_cell(record, UNICODE)
+    assert exchange_cells(exchange(worst=severity))[-1] == finding_cell(record, UNICODE)
     assert timeline_row(record, Row(1, 1, 1, 1), None, UNICODE)[-1] == finding_cell(record, UNICODE)
     assert finding_cell(record, UNICODE)[0] == UNICODE.severities[severity]

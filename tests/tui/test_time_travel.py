@@ -8,14 +8,15 @@ import pytest
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
+from textual import events
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.session.replay.moments import Moments
 from inspector.session.tasks import TrackedTask
 from inspector.tui.views.chat import ChatView
+from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
-from inspector.tui.widgets.document import Document
 from inspector.tui.widgets.travel_line import TravelLine
 
 WORDS = ["one\n", "two\n", "three\n"]
@@ -26,7 +27,7 @@ def travel(driver: Driver) -> TravelLine:
 
 
 def text(driver: Driver) -> str:
-    return driver.widget("#artifact-text", Document).text
+    return driver.widget("#artifact", ArtifactPane).selected_text()
 
 
 def frames(driver: Driver) -> list[int]:
@@ -57,7 +58,7 @@ async def test_every_event_can_be_selected_and_escape_returns_to_now(open_app: O
         seqs = frames(driver)
         assert travel(driver).has_focus
         assert travel(driver).seq == seqs[-1]
-        assert f"AS OF #{seqs[-1]}" in driver.screen
+        assert f"As of #{seqs[-1]}" in driver.screen
         assert "6 of 6" in driver.screen
         for back, (expected, state) in enumerate(
             [("one\ntwo\nthree\n", "working"), ("one\ntwo\n", "working"), ("one\n", "working")], 2
@@ -65,12 +66,12 @@ async def test_every_event_can_be_selected_and_escape_returns_to_now(open_app: O
             await driver.press("left")
             assert travel(driver).seq == seqs[-back]
             assert text(driver) == expected
-            assert f" {state}" in driver.line("TIMELINE")
+            assert f" {state}" in driver.line("Timeline")
             assert driver.widget("#chat-detail", DetailPane).record.seq == seqs[-back]
         await driver.press("right_square_bracket")
         assert text(driver) == "one\ntwo\n"
         await driver.press("home")
-        assert (travel(driver).seq, "submitted" in driver.line("TIMELINE")) == (seqs[0], True)
+        assert (travel(driver).seq, "submitted" in driver.line("Timeline")) == (seqs[0], True)
         assert "one" not in text(driver)
         await driver.press("left")
         assert travel(driver).seq == seqs[0]
@@ -78,9 +79,9 @@ async def test_every_event_can_be_selected_and_escape_returns_to_now(open_app: O
         assert travel(driver).seq == seqs[-1]
         await driver.press("home", "escape")
         assert not travel(driver).travelling
-        assert "AS OF" not in driver.screen
+        assert "As of" not in driver.screen
         assert text(driver) == "".join(WORDS)
-        assert "● completed" in driver.line("TIMELINE")
+        assert "● completed" in driver.line("Timeline")
         assert driver.timeline.has_focus
 
 
@@ -107,17 +108,17 @@ async def test_two_moments_are_compared_line_by_line(open_app: Open):
         await driver.ask("go")
         await arrive(driver)
         seqs = frames(driver)
-        await driver.press("left", "left", "left", "space")
+        await driver.press("left", "left", "left", "m")
         assert f"mark #{seqs[2]}" in driver.screen
-        await driver.press("right", "right", "d")
+        await driver.press("right", "right", "c")
         await driver.until("summary")
-        assert f"WHAT CHANGED   #{seqs[2]}" in driver.screen
+        assert f"Changes: #{seqs[2]}" in driver.screen
         assert "artifact report.md has 2 more chunks" in driver.screen or "has 2 more chunks" in driver.screen
         assert "  + two" in driver.screen
         assert "  + three" in driver.screen
-        await driver.press("escape", "space", "space", "enter")
+        await driver.press("escape", "m", "m", "enter")
         await driver.until("summary")
-        assert "now" in driver.line("WHAT CHANGED")
+        assert "now" in driver.line("Changes:")
         assert "state changed from working to completed" in driver.screen
 
 
@@ -181,3 +182,56 @@ async def test_without_a_task_there_is_no_time_travel(open_app: Open, mock: str)
         await driver.go(2)
         await driver.press("escape", "t")
         assert not travel(driver).travelling
+
+
+async def test_brackets_travel_from_every_pane_and_mark_and_compare_work_there(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        seqs = frames(driver)
+        await driver.press("escape")
+        assert driver.enabled("m") is False
+        await driver.press("left_square_bracket")
+        await driver.until(lambda: travel(driver).seq == seqs[-2])
+        assert text(driver) == "".join(WORDS)
+        await driver.press("escape")
+        assert not travel(driver).travelling
+        await driver.press("end")
+        pane = driver.widget("#artifact", ArtifactPane)
+        pane.focus_body()
+        await driver.press("left_square_bracket")
+        await driver.until(lambda: travel(driver).seq == seqs[-2])
+        assert pane.has_focus_within
+        await driver.press("left_square_bracket", "m", "left_square_bracket")
+        assert text(driver) == "one\n"
+        await driver.press("c")
+        await driver.until(f"Changes: #{seqs[-4]}")
+        assert "  + two" in driver.screen
+
+
+async def test_a_sent_message_ends_the_time_travel_and_follows_the_newest_row(open_app: Open):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+        await driver.press("home")
+        assert "not following" in driver.screen
+        await driver.ask("again")
+        assert not travel(driver).travelling
+        assert "● following" in driver.screen
+        assert driver.timeline.cursor == driver.timeline.line_count - 1
+        assert driver.composer.has_focus_within
+
+
+async def test_a_key_that_arrives_at_once_is_about_the_row_under_the_cursor(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        report = driver.session.tasks.all()[1]
+        await driver.press("escape")
+        for key in ("up", "up", "up", "up", "t"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until(lambda: travel(driver).seq)
+        assert travel(driver).past.id == report.id
+        assert f"Timeline ─ {report.id[:8]} ─ ● completed" in driver.screen

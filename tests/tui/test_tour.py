@@ -80,14 +80,14 @@ async def begun(driver: Driver) -> None:
 
 async def to_stop(driver: Driver, number: int) -> None:
     await begun(driver)
-    await driver.press(*"n" * (number - 1))
+    await driver.press(*["pagedown"] * (number - 1))
     await driver.until(f"TOUR {number}/7")
 
 
 async def test_enter_runs_the_whole_tour_on_a_small_screen(open_app: Open):
     async with open_app(None, SMALL, **TOUR) as driver:
         await begun(driver)
-        assert driver.line("enter").startswith(" enter show it as JSON   n next stop   b back   esc leave the tour")
+        assert driver.line("enter").startswith(" enter show it as JSON   pgdn next stop   ← back   esc leave")
         await driver.press("enter")
         await shows(driver, "The card as it was served")
         assert driver.widget("#agent", AgentView).section == "raw"
@@ -101,10 +101,10 @@ async def test_enter_runs_the_whole_tour_on_a_small_screen(open_app: Open):
         await driver.press("enter", "enter")
         await shows(driver, "they are one artifact")
         assert selected(driver) == "artifact"
-        assert "+20" in driver.line("report.md")
+        assert "20 chunks" in driver.line("artifact  report.md")
 
         await driver.press("enter", "enter")
-        await driver.until("the agent asks  There is one at 18:00")
+        await driver.until("There is one at 18:00 and one at 20:30. Which do you want?")
         await shows(driver, "The agent asks.")
         await driver.press("enter")
         await shows(driver, "two requests, one task, one history")
@@ -128,11 +128,12 @@ async def test_enter_runs_the_whole_tour_on_a_small_screen(open_app: Open):
         await shows(driver, "The same message in A2A 0.3")
         assert (driver.sent()[-1]["method"], selected(driver)) == ("message/stream", "request")
         await driver.press("enter")
-        await driver.until("RECEIVED  0.3")
+        await driver.until("Received: 0.3")
         assert isinstance(driver.app.screen, TranslateScreen)
-        await driver.press("escape")
-        await shows(driver, "This is the end of the tour.")
-        assert driver.enabled("n") is None
+        assert "Left: as received. Right: the same object in A2A 1.0." in driver.screen
+        await driver.press("enter")
+        await shows(driver, "This is the end of the tour;")
+        assert driver.enabled("pagedown") is None
 
         await driver.press("enter")
         await driver.until(lambda: not on_tour(driver))
@@ -146,15 +147,15 @@ async def test_stops_can_be_skipped_and_revisited_and_start_at_their_first_step(
             await driver.until(f"TOUR {number}/7  {title}")
             assert driver.workbench.view == steps[0].view
             assert strip(driver).has_focus
-            await driver.press("n")
+            await driver.press("pagedown")
         assert "TOUR 7/7" in driver.screen
-        await driver.press("b", "left", "b", "b", "b", "right")
+        await driver.press(*["left"] * 5, "right")
         await shows(driver, "One request, one response.")
-        await driver.press("b")
+        await driver.press("left")
         await shows(driver, "A client sends a message.")
-        await driver.press("b", "right")
+        await driver.press("left", "right")
         assert driver.widget("#agent", AgentView).section == "raw"
-        await driver.press("b")
+        await driver.press("left")
         await driver.until(lambda: driver.widget("#agent", AgentView).section == "card")
         assert len(driver.sent()) == 1
 
@@ -182,7 +183,7 @@ async def test_tour_keys_are_inactive_while_a_view_is_focused(open_app: Open):
         await driver.type("ban ")
         assert driver.composer.text == "ban "
         assert "f2 TOUR 2/7" in driver.screen
-        await driver.press("f2", "n")
+        await driver.press("f2", "pagedown")
         await driver.until("TOUR 3/7")
 
 
@@ -214,7 +215,7 @@ async def test_the_tour_can_be_used_with_the_mouse(open_app: Open):
         assert not strip(driver).has_focus
         await driver.click("TOUR")
         assert strip(driver).has_focus
-        await driver.click("leave the tour")
+        await driver.click("esc leave")
         assert not on_tour(driver)
 
 
@@ -225,7 +226,7 @@ async def test_tour_messages_do_not_depend_on_earlier_settings(open_app: Open):
         await shows(driver, "The same message in A2A 0.3")
         await driver.press("p")
         await driver.until(lambda: driver.session.push.on)
-        await driver.press("b", *"bbbbb", "enter")
+        await driver.press(*["left"] * 6, "enter")
         await shows(driver, "One request, one response.")
         assert driver.sent()[-1]["method"] == "SendMessage"
         assert "taskPushNotificationConfig" not in str(driver.sent()[-1])

@@ -38,6 +38,8 @@ async def test_the_draft_and_the_view_are_kept_for_another_agent(mock: str):
         await driver.until(lambda: driver.app.session not in (None, first))
         await connected(driver)
         assert driver.workbench.view == "chat"
+        await driver.until("Unsent message: hello")
+        await driver.press("ctrl+up")
         assert driver.composer.text == "hello"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -15,6 +16,7 @@ from inspector.session.replay.file_content import FileFacts, decode, file_facts
 from inspector.text.units import size
 from inspector.tui.render import images
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.markdown import MOST
 from inspector.tui.render.text_lines import Line, Paragraph, labelled
 
 if TYPE_CHECKING:
@@ -31,6 +33,15 @@ REPRESENTATIONS: dict[SectionKind, tuple[Representation, ...]] = {
     "nothing": ("json",),
 }
 """The representations of each kind of part, in the order of the key that switches them; an image has one more."""
+MARKDOWN: tuple[Representation, ...] = ("markdown", "text", "chunks")
+"""The representations of a text that is Markdown."""
+
+_MARKDOWN_TYPES = frozenset({"text/markdown", "text/x-markdown"})
+_MARKDOWN_NAMES = (".md", ".markdown")
+_EVIDENT = re.compile(r"^(#{1,6} \S|```|\|.*\|\n\|[ :|-]+\|\n)|\*\*\S[^*\n]*\*\*|\]\(https?://", re.MULTILINE)
+"""What appears in Markdown and hardly in other texts: headings, code fences, tables, bold text and links."""
+_EXAMINED = 4000
+"""The characters at the beginning of a text that are examined."""
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp"})
 """Images that can be drawn. SVG is not among them, because it may name addresses to fetch."""
@@ -70,8 +81,10 @@ class Sections:
         self.artifact = artifact
         self.revision = artifact.revision
         self.all: list[Section] = []
+        self.size = 0
         self._taken = 0
         self._text = 0
+        self._markdown: dict[int, tuple[int, bool]] = {}
 
     def fits(self, artifact: AssembledArtifact | None) -> bool:
         """Return whether these sections belong to this artifact, and it has only grown since the last update."""
@@ -91,7 +104,27 @@ class Sections:
             else:
                 kind = _KINDS.get(part.content, "nothing")
                 self.all.append(Section(kind, part, media_type=part.media_type or "", filename=part.filename or ""))
+                self.size += _size_of(part)
         self._taken = len(parts)
+
+    def is_markdown(self, section: Section) -> bool:
+        """Return whether a text is Markdown by its media type, its file name or its content.
+
+        Only a text that can be shown as Markdown in full is.
+        """
+        if section.kind != "text" or section.end - section.start > MOST:
+            return False
+        names = section.filename, self.artifact.name
+        if section.media_type.partition(";")[0].strip().lower() in _MARKDOWN_TYPES:
+            return True
+        if any(name.lower().endswith(_MARKDOWN_NAMES) for name in names):
+            return True
+        examined, found = self._markdown.get(section.start, (0, False))
+        length = min(section.end - section.start, _EXAMINED)
+        if not found and length > examined:
+            found = _EVIDENT.search(self.artifact.text.between(section.start, section.start + length)) is not None
+            self._markdown[section.start] = length, found
+        return found
 
     def _add_text(self, end: int, media_type: str | None, filename: str | None) -> None:
         added = Section("text", None, self._text, end, media_type or "", filename or "")
@@ -105,6 +138,13 @@ class Sections:
     def text_of(self, section: Section, taken: int = 0) -> str:
         """Return the text of a section after its first `taken` characters."""
         return self.artifact.text.between(section.start + taken, section.end)
+
+
+def _size_of(part: Part) -> int:
+    """Return the size of the JSON data of a part in bytes; texts and files are counted by the artifact itself."""
+    if part.content != "data":
+        return 0
+    return len(json.dumps(part.data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
 
 def describe(section: Section, glyphs: Glyphs) -> str:

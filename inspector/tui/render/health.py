@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from rich.cells import cell_len
+
 from inspector.session.stream_health import StreamHealth
 from inspector.text.units import size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Piece, labelled
-from inspector.tui.render.times import lasting, relative
-
-SPARKS = 12
-"""The width of the chart in a line."""
+from inspector.tui.render.times import lasting, lasting_short
 
 _WIDE_SPARKS = 32
 _IDLE = 2.0
@@ -35,29 +34,34 @@ def rate(events_a_second: float) -> str:
     return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
 
 
-def health_line(found: StreamHealth, glyphs: Glyphs, *, well: bool = True) -> list[Piece]:
-    """Return the state of a stream and its measures, the most important first, in styles of Textual's `Content`.
+def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool = True) -> list[Piece]:
+    """Return the state of a stream and its measures in at most `room` cells, in styles of Textual's `Content`.
 
-    `well` is false for a stream that ended without a fault while its task was running.
+    The most important measure is first, and the last measures are left out if there is no room. `well` is false for a
+    stream that ended without a fault while its task was running.
     """
-    state, soft = found.words, "$text-soft"
-    if found.end == "open":
-        idle = "bold $state-warning" if found.idle >= _IDLE else soft
-        pieces: list[Piece] = [(f"{glyphs.received} ", "$wire-received"), (state, "")]
-        pieces += [(f"   idle {lasting(found.idle)}", idle)]
-    elif found.lost or found.end != "ended":
-        pieces = [(f"{glyphs.cross} {state}", "bold $state-bad" if found.lost else "$state-warning")]
-    else:
-        pieces = [(f"{glyphs.check} ", "$state-good")] if well else []
-        pieces += [(f"stream ended, {state}", soft)]
+    soft = "$text-soft"
+    lost = found.lost or found.end not in ("open", "ended")
+    mark = glyphs.cross if lost or not well else glyphs.received if found.end == "open" else glyphs.check
+    style = "$state-bad" if found.lost else "$state-warning" if lost or not well else soft
+    pieces: list[Piece] = [(f"{mark} {found.words}", style)]
+    if found.end == "open" and found.idle >= _IDLE:
+        pieces.append((f"idle {lasting_short(found.idle)}", "bold $state-warning"))
     if found.buffered:
-        return [*pieces, ("   ", ""), (found.buffered, "$state-warning")]
-    if found.arrivals:
-        pieces += [("   ", ""), (sparkline(found.arrivals, glyphs, SPARKS), "$wire-received")]
-    pieces += [(f"   {rate(found.rate)}", soft)] if found.rate else []
-    pieces += [(f"   first {relative(found.first_event)}", soft)] if found.first_event is not None else []
-    pieces += [(f"   gap {relative(found.gap)}", soft)] if found.gap else []
-    return [*pieces, (f"   {size(found.size)}", soft)]
+        pieces.append((found.buffered, "$state-warning"))
+    pieces += [(rate(found.rate), soft)] if found.rate else []
+    pieces += [(f"first {lasting_short(found.first_event)}", soft)] if found.first_event is not None else []
+    pieces += [(f"gap {lasting_short(found.gap)}", soft)] if found.gap else []
+    pieces.append((size(found.size), soft))
+    separator = f" {glyphs.quiet} "
+    shown: list[Piece] = []
+    for text, how in pieces:
+        added = f"{separator}{text}" if shown else text
+        room -= cell_len(added)
+        if room < 0:
+            break
+        shown += [(separator, soft), (text, how)] if shown else [(text, how)]
+    return shown
 
 
 def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:

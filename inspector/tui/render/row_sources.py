@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from inspector.capture.records import Record
+from inspector.capture.records import Kind, Record
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
 from inspector.session.record_list import RecordList
@@ -32,20 +32,37 @@ class TimelineRows:
         return len(self._records)
 
     def row(self, index: int) -> Cells:
-        """Return the cells of one row."""
+        """Return the cells of one row, or the character of a rule."""
         row = self._records[index]
+        if not row.records:
+            return ((self._glyphs.horizontal, "feed--rule"),)
         record = self.record(index)
         began, annotation = self._journal.send_of(record), self._annotations.of(record, row)
         gap = self._journal.capture.get(row.first).at - self.record(index - 1).at if index else None
-        other = self._is_other(record, index)
-        return rows.timeline_row(record, row, began, self._glyphs, annotation, gap, other=other)
+        exchange = self._journal.exchanges.get(record.exchange) if record.kind is Kind.REQUEST else None
+        return rows.timeline_row(
+            record,
+            row,
+            began,
+            self._glyphs,
+            annotation,
+            gap,
+            other=self._is_other(record, index),
+            keepalives=exchange.keepalives if exchange is not None else 0,
+        )
 
     def _is_other(self, record: Record, index: int) -> bool:
         """Return whether the task of a row differs from that of the nearest row before it that has a task."""
-        if not record.task:
+        if not record.task or rows.is_send(record):
             return False
-        before = (self.record(row).task for row in range(index - 1, max(-1, index - 1 - _NEAR), -1))
+        before = (self._task(row) for row in range(index - 1, max(-1, index - 1 - _NEAR), -1))
         return next((task for task in before if task), record.task) != record.task
+
+    def _task(self, index: int) -> str:
+        """Return the task of a row; that of a request may be known from its response only."""
+        record = self.record(index)
+        exchange = self._journal.exchanges.get(record.exchange) if record.kind is Kind.REQUEST else None
+        return exchange.task if exchange is not None else record.task
 
     def record(self, index: int) -> Record:
         """Return the last record of a row."""
@@ -133,3 +150,11 @@ class TaskRows:
     def row(self, index: int) -> Cells:
         """Return the cells of one task."""
         return rows.task_row(self.tasks[index], time.time(), self._glyphs)
+
+
+class TaskListRows(TaskRows):
+    """The rows of the short list of tasks beside the timeline."""
+
+    def row(self, index: int) -> Cells:
+        """Return the state, the id and the last message of one task."""
+        return rows.short_task_row(self.tasks[index], self._glyphs)

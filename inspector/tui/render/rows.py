@@ -14,7 +14,7 @@ from inspector.session.tasks import TrackedTask
 from inspector.text.units import size, timestamp_seconds
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.times import MINUTES, ago, clock, delayed, relative
+from inspector.tui.render.times import MINUTES, ago, clock, lasting_short, relative
 
 Cell: TypeAlias = tuple[str, str]
 """A text, not yet sanitised, and the component class that colours it."""
@@ -34,16 +34,23 @@ _VERBS = {
 }
 """Short names of operations; the others are shown as `request`."""
 
+SENDS = frozenset({"SendMessage", "SendStreamingMessage"})
+"""The operations that send a message."""
+
 _NOTHING: Cell = ("", "feed--text")
 SEVERITY_STYLES = {Severity.ERROR: "feed--bad", Severity.WARNING: "feed--warning", Severity.HINT: "feed--muted"}
 """The component class of each severity in a row, the same in every view."""
 
-NOTE_WIDTH = 13
+NOTE_WIDTH = 22
 """The width of a note on a timeline."""
 _TASK_PREFIX = 4
 """The number of characters of an id that distinguish the rows of tasks."""
 _SHORTEST_GAP = 0.0005
 """Shorter gaps would be shown as 0 milliseconds."""
+_KIND = 8
+"""The cells that most names of events need, so that the texts after them are aligned."""
+_STATE = 11
+"""The cells that the most frequent states need with their glyphs."""
 _CHECK_NAME = 9
 """The number of characters of a check's name that fit before its mark."""
 
@@ -78,6 +85,11 @@ def state_style(state: str) -> str:
     return "feed--bad" if state in TERMINAL else "feed--text"
 
 
+def state_colour(state: str) -> str:
+    """Return the variable of the colour of a task state, for borders and lines."""
+    return {"feed--text": "$foreground"}.get(style := state_style(state), f"$state-{style.removeprefix('feed--')}")
+
+
 def state_cell(state: str, glyphs: Glyphs) -> Cell:
     """Return a state with its glyph."""
     return (f"{glyphs.state_glyph(state)} {short(state)}", state_style(state)) if state else _NOTHING
@@ -107,6 +119,11 @@ def direction(record: Record, glyphs: Glyphs) -> Cell:
             return glyphs.received, "feed--received"
 
 
+def is_send(record: Record) -> bool:
+    """Return whether a record is the request that sends a message."""
+    return record.kind is Kind.REQUEST and record.operation in SENDS
+
+
 def timeline_row(
     record: Record,
     row: Row,
@@ -116,23 +133,56 @@ def timeline_row(
     gap: float | None = None,
     *,
     other: bool = False,
+    keepalives: int = 0,
 ) -> Cells:
-    """Return the cells of a timeline: time, gap, direction, kind, text, note, finding.
+    """Return the cells of a timeline: time, gap, direction, kind, task, state, text, finding, note.
 
     A request shows the time of day, other records the time since `began`. `gap` is the time since the row before;
-    `other` is true if the row before is about another task, and adds the id of the task. If a task is reported by
-    stream and by push, the note compares the two.
+    `other` is true if the row before is about another task: the row then shows the id of its task. A request has the
+    number of `keepalives` in its response. If a task is reported by stream and by push, the note compares the two.
     """
-    what = _what(record, glyphs)
+    sent = is_send(record)
+    kind = f"you {glyphs.folded}" if sent else f"{_kind(record):<{_KIND}}"
+    quiet = record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END)
+    state, style = _state(record, glyphs)
     return (
         _when(record, began),
         (_since(gap) if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
-        direction(record, glyphs),
-        (_kind(record), "feed--quiet" if record.kind in (Kind.KEEPALIVE, Kind.NOTE, Kind.END) else "feed--text"),
-        _marked((f"{record.task[:_TASK_PREFIX]}  {what[0]}", what[1]) if other else what, annotation, glyphs),
-        _note(record, row, glyphs, annotation),
+        _NOTHING if sent else direction(record, glyphs),
+        (kind, "feed--user" if sent else "feed--quiet" if quiet else "feed--text"),
+        (record.task[:_TASK_PREFIX] if other else "", "feed--muted"),
+        (f"{state:<{_STATE}}" if state else "", style),
+        _marked(_text(record, annotation, glyphs), annotation, glyphs),
         finding_cell(record, glyphs),
+        _request_note(record, keepalives) if record.kind is Kind.REQUEST else _note(record, row, glyphs, annotation),
     )
+
+
+def _state(record: Record, glyphs: Glyphs) -> Cell:
+    """Return the state that an event reports, in a cell of its own; a refused delivery has none."""
+    return state_cell("" if record.kind is Kind.REQUEST or _refused(record) else record.state, glyphs)
+
+
+def _refused(record: Record) -> bool:
+    return record.kind is Kind.DELIVERY and bool(record.meta.get("refused"))
+
+
+def _text(record: Record, annotation: Annotation, glyphs: Glyphs) -> Cell:
+    """Return the text of a row without its state; a push that repeats a streamed event names that event instead."""
+    if is_send(record):
+        return record.label or record.operation, "feed--user"
+    if annotation.matched and record.kind is Kind.DELIVERY and not _refused(record):
+        late = f"{lasting_short(abs(annotation.delay))} {'before' if annotation.delay < 0 else 'later'}"
+        same = f"{glyphs.check} same as #{annotation.seq}, {late}"
+        return (same if record.state else f"{record.label}  {same}"), "feed--muted"
+    text, style = _what(record, glyphs)
+    return (record.label, "feed--text") if record.state and not _refused(record) else (text, style)
+
+
+def _request_note(record: Record, keepalives: int) -> Cell:
+    sent = {"SendMessage": "send", "SendStreamingMessage": "stream"}.get(record.operation, "")
+    kept = f"{keepalives:,} keep-alive{'' if keepalives == 1 else 's'}" if keepalives else ""
+    return ", ".join(filter(None, (kept, sent))), "feed--muted"
 
 
 def _since(gap: float) -> str:
@@ -193,33 +243,29 @@ def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> C
         verdict, style = _verdict(record, glyphs)
         if annotation.paired and style == "feed--good":
             return _beside_stream(annotation, row, verdict, glyphs)
-        return (f"+{row.records:,} {verdict}", style) if row.records > 1 else (verdict, style)
+        count = f"{row.records:,} pushes"
+        return (_fitting(f"{count} {verdict}", count), style) if row.records > 1 else (verdict, style)
     if row.records > 1:
-        return f"+{row.records:,} {glyphs.folded} {size(row.size)}", "feed--muted"
+        count = f"{row.records:,} chunks"
+        return _fitting(f"{count} {size(row.size)}", count), "feed--muted"
     return _beside_pushes(size(record.size) if record.event == "artifact" else "", annotation, glyphs)
 
 
 def _beside_stream(annotation: Annotation, row: Row, verdict: str, glyphs: Glyphs) -> Cell:
-    """Compare an accepted push with the stream: its delay and the streamed record, or that it came first or alone."""
-    count = f"+{row.records:,} " if row.records > 1 else ""
-    if not annotation.matched:
-        text, style = ("ahead", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
-        return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
-    if count:
-        return f"{count}{verdict}", "feed--good"
-    late, seq = delayed(annotation.delay), f"#{annotation.seq}"
-    return _fitting(f"{late} {seq} {glyphs.check}", f"{late} {seq}", f"{late} {glyphs.check}"), "feed--good"
+    """Compare an accepted push with the stream: whether the push was first, or no streamed event is equal."""
+    count = f"{row.records:,} " if row.records > 1 else ""
+    if annotation.matched:
+        return (_fitting(f"{count}pushes {verdict}", f"{count}pushes"), "feed--good") if count else _NOTHING
+    text, style = ("push first", "feed--good") if annotation.matched is None else ("push only", "feed--warning")
+    return _fitting(f"{count}{text} {glyphs.check}", f"{count}{text}"), style
 
 
 def _beside_pushes(text: str, annotation: Annotation, glyphs: Glyphs) -> Cell:
-    """Compare a streamed event with the pushes: the delay and the record of its push, or that there is none."""
+    """Mark a streamed event that was pushed, too, or that was not although others were."""
     if not annotation.matched:
         text = text or ("no push" if annotation.matched is False else "")
         return (text, "feed--muted") if text else _NOTHING
-    if text:
-        return f"{text} {glyphs.pushed}", "feed--muted"
-    late = delayed(annotation.delay)
-    return _fitting(f"{late} #{annotation.seq} {glyphs.pushed}", f"{late} {glyphs.pushed}"), "feed--pushed"
+    return (f"{text} {glyphs.pushed}", "feed--muted") if text else (glyphs.pushed, "feed--pushed")
 
 
 def _fitting(*texts: str) -> str:
@@ -398,3 +444,11 @@ def task_row(task: TrackedTask, now: float, glyphs: Glyphs) -> Cells:
         (str(len(account.artifacts)), "feed--text"),
         (" ".join(part.text for part in parts if part.text), "feed--text"),
     )
+
+
+def short_task_row(task: TrackedTask, glyphs: Glyphs) -> Cells:
+    """Return the cells of a task in the narrow list: state, id, last message."""
+    account = task.now
+    parts = account.messages[-1].parts if account.messages else ()
+    text = " ".join(part.text for part in parts if part.text)
+    return state_cell(account.state, glyphs), (task.id[:SHORT_ID], "feed--muted"), (text, "feed--text")

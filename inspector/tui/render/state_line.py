@@ -1,4 +1,4 @@
-"""The states of a task in a line, with the illegal transitions, and the next action."""
+"""The states of a task in a line, with the illegal transitions, and a notice about them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,16 @@ from rich.cells import cell_len
 from inspector.protocol.assemble import Move
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, may_follow, short
 from inspector.text.sanitise import clean_line
+from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import state_style
+from inspector.tui.render.rows import state_colour
 from inspector.tui.render.text_lines import Piece
 from inspector.tui.render.times import relative
 
-_STYLES = {
-    "feed--good": "$state-good",
-    "feed--warning": "$state-warning",
-    "feed--bad": "$state-bad",
-    "feed--text": "$foreground",
+_WAITING: dict[str, str] = {
+    State.INPUT_REQUIRED: f"the agent waits for your input: {key_of('write')} reply, {key_of('cancel')} cancel task",
+    State.AUTH_REQUIRED: f"the agent waits for credentials: enter them where it asks, {key_of('subscribe')} subscribe",
 }
-_WAITING: dict[str, tuple[str, str]] = {
-    State.INPUT_REQUIRED: ("your answer", "press i to answer, ctrl+k to cancel the task"),
-    State.AUTH_REQUIRED: ("credentials", "enter the credentials where the agent asks for them, then press s"),
-}
-_QUOTED = 40
 _STATE = 24
 """The largest number of cells for an unknown state."""
 
@@ -46,7 +40,7 @@ def state_line(moves: Sequence[Move], glyphs: Glyphs, width: int) -> list[Piece]
     groups: list[list[Piece]] = []
     for index, move in enumerate(moves):
         last = index == len(moves) - 1
-        colour = _STYLES[state_style(move.state)]
+        colour = state_colour(move.state)
         text = f"{glyphs.state_glyph(move.state)} {clean_line(short(move.state), _STATE)}"
         arrow = f" {glyphs.cross}{glyphs.sent} " if index in wrong else f" {glyphs.sent} " if index else ""
         groups.append(
@@ -81,31 +75,20 @@ def state_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
     return "".join(texts)
 
 
-def next_action(
-    moves: Sequence[Move], answers: Sequence[tuple[float, str]], glyphs: Glyphs, *, past: bool = False
-) -> list[Piece]:
-    """Return the next action of the user, else the last illegal transition, else the last question and its answer.
+def notice(moves: Sequence[Move], glyphs: Glyphs, *, past: bool = False) -> list[Piece]:
+    """Return what the user has to know about the states: that the agent waits, or the last illegal transition.
 
-    `answers` are the messages that the user sent to the task, with their times; in the `past` no answer is possible.
+    In the `past` no answer is possible.
     """
     if not moves:
         return []
-    began = moves[0].at
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent was waiting for you here", "$state-warning")]
     if waiting := _WAITING.get(moves[-1].state):
-        return [(f"the agent waits for {waiting[0]}: ", "bold $state-warning"), (waiting[1], "")]
+        return [(waiting, "$state-warning")]
     if wrong := illegal(moves):
         before, after = (short(moves[index].state) for index in (wrong[-1] - 1, wrong[-1]))
         text = f"illegal transition: {clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)}"
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        return [(f"{glyphs.cross} ", "$state-bad"), (text + more, "$state-bad")]
-    asked = [move for move in moves if move.state in INTERRUPTED]
-    if not asked:
-        return []
-    question = (f"the agent asked {relative(asked[-1].at - began)}", "$text-soft")
-    for at, text in answers:
-        if at >= asked[-1].at:
-            answer = (f"   you answered {relative(at - began)}  ", "$text-soft")
-            return [question, answer, (clean_line(text, _QUOTED), "$wire-sent")]
-    return [question, ("   the task continued without an answer from you", "$text-soft")]
+        return [(f"{glyphs.cross} {text}{more}", "$state-bad")]
+    return []

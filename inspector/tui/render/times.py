@@ -22,15 +22,13 @@ def lasting(seconds: float) -> str:
     return f"{relative(seconds)} {'s' if seconds < MINUTES else 'min'}"
 
 
-def delayed(seconds: float) -> str:
-    """Return a signed delay as a short text: `+12ms`, `-3ms`, `+1.2s`, `+14s`, `+3min`."""
-    length = abs(seconds)
-    sign = "-" if seconds < 0 else "+"
-    if length < 0.9995:
-        return f"{sign}{length * 1000:.0f}ms"
-    if length < 60:
-        return f"{sign}{length:.1f}s" if length < 9.95 else f"{sign}{length:.0f}s"
-    return f"{sign}{length / 60:.0f}min" if length < 6000 else f"{sign}{length / 3600:.0f}h"
+def lasting_short(seconds: float) -> str:
+    """Return a duration as a short text: `41 ms`, `8.2 s`, `93 s`, `12:07 min`."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < MINUTES:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    return f"{relative(seconds)} min"
 
 
 def clock(at: float) -> str:

@@ -25,13 +25,16 @@ class TranslateScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("representation", "translate(1)", "next version", "Show the next protocol version"),
         bind("copy", "copy", "", "Copy the value under the cursor"),
+        bind("open", "continue", "continue", "Continue the tour", priority=True),
         bind("back", "leave", "close", "Close the translation"),
         bind("quit", "leave", "close", "Close the translation", show=False),
     ]
 
-    def __init__(self, translations: list[Translation]) -> None:
+    def __init__(self, translations: list[Translation], step: str = "") -> None:
+        """Make the dialog; with a `step` of the tour, it shows its text, and enter closes the dialog."""
         super().__init__("Translation")
         self._translations = translations
+        self._step = step
         self._shown = 1
 
     def body(self) -> ComposeResult:
@@ -40,6 +43,8 @@ class TranslateScreen(Dialog[None]):
             yield JsonView(id="left", classes="pane")
             yield JsonView(id="right", classes="pane")
         yield Static(id="losses")
+        if self._step:
+            yield Static(Content.assemble(("Tour  ", "bold $bar"), self._step), id="tour-step")
 
     def on_mount(self) -> None:
         """Show the object as it was received, and beside it the first translation."""
@@ -70,6 +75,14 @@ class TranslateScreen(Dialog[None]):
             losses.update(
                 Content.assemble(("lost members   ", "$state-warning"), plain("   ".join(translation.losses)))
             )
+
+    def action_continue(self) -> None:
+        """Close the dialog, so that the tour continues."""
+        self.dismiss(None)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave enter to the JSON, except in the tour."""
+        return bool(self._step) if action == "continue" else super().check_action(action, parameters)
 
     def action_copy(self) -> None:
         """Copy the value under the cursor of the side that has the focus."""

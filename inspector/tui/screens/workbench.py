@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.worker import Worker
 
 from inspector.capture.private_files import CaptureError
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.options import Options
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault
@@ -119,7 +119,7 @@ class WorkbenchScreen(FrameScreen):
         async for view in self.views.add_others():
             if view.id == "chat":
                 self.chat.stream.automatic = self._options.resubscribe
-                self.chat.composer.take_over(self._unsent)
+                self.chat.composer.offer_draft(self._unsent)
                 self._show_connection_in_chat()
         self.set_interval(PHASE, self._tick)
 
@@ -163,7 +163,7 @@ class WorkbenchScreen(FrameScreen):
             self._doing = ("bad", f"capture, {recording.part_read:.0%} read")
             notify(self, str(error), "error")
         tasks = recording.tasks.all()
-        if tasks:
+        if tasks and not self.chat.call_task:
             self.chat.follow_task(tasks[0].id)
         self.refresh_view()
 
@@ -285,11 +285,13 @@ class WorkbenchScreen(FrameScreen):
     def action_translate(self) -> None:
         """Translate the selected record to other protocol versions."""
         record = self.views.view.selected_record()
-        if record is None:
-            return
-        screen = lazy_loading.translate_screen(record, self.session.journal.request_of(record))
+        if record is not None:
+            self._translate(record)
+
+    def _translate(self, record: Record, step: str = "", then: Callable[[None], None] | None = None) -> None:
+        screen = lazy_loading.translate_screen(record, self.session.journal.request_of(record), step)
         if screen is not None:
-            self.app.push_screen(screen)
+            self.app.push_screen(screen, then)
         else:
             notify(self, "This record contains no A2A object that can be translated.")
 
@@ -333,11 +335,10 @@ class WorkbenchScreen(FrameScreen):
         self.view = "chat"
 
     def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
-        """Show a task in the Chat view, with its last record selected."""
-        self.chat.follow_task(event.task_id)
+        """Show a task in the Chat view."""
         self.view = "chat"
-        if seq := self.session.journal.last_of(event.task_id):
-            self.chat.show_seq(seq)
+        self.chat.open_task(event.task_id)
+        self.chat.focus_timeline()
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
@@ -407,8 +408,9 @@ class WorkbenchScreen(FrameScreen):
             self.views.view.show_seq(event.found)
         if event.focused and self._tour is not None:
             self._tour.focus()
-        if step.translate:
-            self.action_translate()
+        record = self.views.view.selected_record()
+        if step.translate and record is not None and (tour := self._tour) is not None:
+            self._translate(record, step.text, lambda _: tour.action_move("on"))
 
     async def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
         """Send the message of a step, unless a call is running, which may have sent it already."""

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.widget import Widget
 
+from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.protocol.model import Message as MessageOfAgent
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
-from inspector.session.compose.draft import text_draft
+from inspector.session.compose.draft import Draft, text_draft
+from inspector.session.replay.translate import canonical
 from inspector.session.session import Session
-from inspector.session.tasks import TrackedTask
+from inspector.session.tasks import EVENTS, TrackedTask
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.row_sources import TaskRows
-from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.row_sources import TaskListRows
+from inspector.tui.render.rows import SENDS, SHORT_ID, is_send
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
@@ -32,19 +37,11 @@ from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.timeline_pane import TimelinePane, belongs
+from inspector.tui.widgets.timeline_pane import TimelinePane
 from inspector.tui.widgets.travel_line import TravelLine
 
-TASK_COLUMNS = (
-    Column("state", 16),
-    Column("id", 8),
-    Column("context", 8, min_total_width=999),
-    Column("age", 6, "right", min_total_width=999),
-    Column("last", 6, "right"),
-    Column("artifacts", 2, "right", min_total_width=999),
-    Column("message"),
-)
-"""The columns of the Tasks view; most of them are hidden, because the list is narrow."""
+TASK_COLUMNS = (Column("state", 16), Column("id", SHORT_ID), Column("message"))
+"""The columns of the task list."""
 
 
 class ChatView(BookmarkView):
@@ -52,36 +49,53 @@ class ChatView(BookmarkView):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("write", "compose"),
-        bind("cancel", "call('CANCEL')", show=False),
+        bind("compose", "open_message", show=False),
+        bind("history", "recall", show=False),
+        bind("cancel", "cancel", show=False),
         bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
         bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
         bind("fold", "fold", show=False),
         bind("back", "back", "", "Go back to the timeline"),
         bind("subscribe", "call('SUBSCRIBE')", show=False),
         bind("travel", "travel"),
+        bind("previous-event", "step(-1)", show=False),
+        bind("next-event", "step(1)", show=False),
+        bind("mark", "travel_mark", show=False),
         bind("filter", "filter", "", "Filter the timeline"),
-        bind("compare", "compare", "", "Compare stream, push and GetTask"),
+        bind("compare", "compare", "", "Compare stream, push and GetTask, or moments of time travel"),
+        bind("save", "save", "", "Save this artifact, or all, as files", show=False),
+        bind("next-artifact", "next_artifact(1)", show=False),
+        bind("previous-artifact", "next_artifact(-1)", show=False),
+        bind("next-part", "next_part(1)", show=False),
+        bind("previous-part", "next_part(-1)", show=False),
         bind("statistics", "statistics", "", "Show stream statistics"),
         bind("reconnect", "auto_reconnect", "auto-reconnect", "Turn automatic reconnecting on or off"),
+        bind("next-pane", "next_pane(1)", show=False),
+        bind("previous-pane", "next_pane(-1)", show=False),
     ]
 
-    CALLS: ClassVar[dict[str, Operation]] = {"reconnect": Operation.SUBSCRIBE, "compare": Operation.GET}
-    NEEDS_AGENT = frozenset({"compose"})
+    CALLS: ClassVar[dict[str, Operation]] = {
+        "cancel": Operation.CANCEL,
+        "reconnect": Operation.SUBSCRIBE,
+        "compare": Operation.GET,
+    }
+    NEEDS_AGENT = frozenset({"compose", "open_message", "recall"})
 
     class ShowWanted(Message):
         """The Chat view has to be shown."""
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
-        self.lists = belongs
         self._travel = TravelLine(session, glyphs)
         self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
+        self.lists = self._timeline.lists
         self.stream = self._timeline.stream
         self._artifact = ArtifactPane(glyphs, id="artifact")
-        self._tasks = TaskRows(session.tasks.all, glyphs)
+        self._tasks = TaskListRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")
         self._task_id = ""
+        self._selected = 0
         self._seen = ("", "")
         self._reply: MessageOfAgent | None = None
         self._calls = 0
@@ -101,18 +115,24 @@ class ChatView(BookmarkView):
     def refresh_view(self) -> None:
         """Show new rows, the state of the task and its artifact; address the composer to a task that requires input."""
         self._timeline.refresh_rows()
+        if self._timeline.feed.following:
+            self._select(self._timeline.feed.cursor)  # the row may be a growing run of chunks
         if self._travel.travelling:
             self._travel.read_on()
         else:
-            feed = self._timeline.feed
-            if feed.following:
-                self._show_record(feed.cursor)  # the row may be a growing run of chunks
             self._artifact.show(self.shown_task, self._reply)
         self._tasks.refresh()
         self._task_feed.refresh_rows()
+        self._show_in_list()
         self.show_title()
         self.composer.push_on = self.session.push.on
         self._update_aim()
+
+    def _show_in_list(self) -> None:
+        """Move the cursor of the task list to the task that is shown, unless the user is there."""
+        task, tasks = self.shown_task, self._tasks.tasks
+        if task is not None and not self._task_feed.has_focus and task.number <= len(tasks):
+            self._task_feed.cursor = len(tasks) - task.number  # the newest task is first
 
     @property
     def shown_task(self) -> TrackedTask | None:
@@ -131,9 +151,21 @@ class ChatView(BookmarkView):
         self.aim_at_task()
         self.refresh_view()
 
+    def open_task(self, task_id: str) -> None:
+        """Show another task, with the cursor on its last row."""
+        task = self.session.tasks.get(task_id)
+        if task is None:
+            return
+        if self._travel.travelling:
+            self._travel.action_leave()
+        self._timeline.show_task(task)
+        self.follow_task(task_id)
+
     def aim_at_task(self) -> None:
         """Address the composer to the task if it requires input or authentication, else to its context."""
         task = self.shown_task
+        if self._reply is not None:
+            self.composer.aim = Aim("", self._reply.context_id or "")
         if task is None:
             return
         account = task.now
@@ -142,7 +174,7 @@ class ChatView(BookmarkView):
             question = (
                 f"authenticate outside a2a-inspect: {question}" if account.state == State.AUTH_REQUIRED else question
             )
-            self.composer.aim = Aim(task.id, account.context_id, question)
+            self.composer.aim = Aim(task.id, account.context_id, question, short(account.state))
         else:
             self.composer.aim = Aim("", account.context_id)
 
@@ -160,45 +192,147 @@ class ChatView(BookmarkView):
 
     def show_seq(self, seq: int) -> None:
         """Select the row of a record."""
-        self.remove_class("-second")
+        self._show_timeline()
         self._timeline.show_seq(seq)
 
     def focus_first(self) -> None:
-        """Focus the composer."""
-        self.action_compose()
+        """Focus the composer; in a capture, which has none, the timeline."""
+        if self.session.recorded:
+            self.focus_timeline()
+        else:
+            self.action_compose()
+
+    def focus_timeline(self) -> None:
+        """Show and focus the timeline."""
+        self._show_timeline()
+        self.screen.set_focus(self._timeline.feed)
+
+    # The selection
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected record, or the selected task."""
-        if event.feed.id != "timeline":
+        if event.feed is self._task_feed:
+            if event.feed.has_focus and event.index < len(self._tasks.tasks):
+                self.open_task(self._tasks.tasks[event.index].id)
             return
-        self._show_record(event.index)
+        if event.feed is not self._timeline.feed:
+            return
+        self._select(event.index)
         travel, record = self._travel, self._timeline.record(event.index)
-        chosen = travel.travelling and event.feed.has_focus  # otherwise the time travel has moved the cursor
-        if chosen and record is not None and not self._timeline.holds(event.index, travel.seq):
+        if not travel.travelling:
+            self._artifact.show(self.shown_task, self._reply)
+            self._show_in_list()
+            self.show_title()
+        # Without the focus, the time travel has moved the cursor.
+        elif event.feed.has_focus and record is not None and not self._timeline.holds(event.index, travel.seq):
             travel.go_to(record.seq)
 
-    def _show_record(self, index: int) -> None:
+    def _select(self, index: int) -> None:
+        """Show the record of a row in the detail pane; if it is another record, every pane shows its task."""
         record = self._timeline.record(index)
-        if record is not None:
-            self.detail.show(record)
+        if record is None:
+            return
+        self.detail.show(record)
+        if record.seq == self._selected or self._travel.travelling:
+            return
+        self._selected = record.seq
+        task, reply = self._task_of(record), None
+        if not task:
+            reply = self._reply_to(record)
+            if reply is None and not self._failed_without_task(record):
+                return
+        if (task, reply) != (self._task_id, self._reply):
+            self._task_id, self._reply = task, reply
+            if self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus:
+                self.aim_at_task()
+
+    def selected_record(self) -> Record | None:
+        """Return the record of the row under the cursor, even if the message about it was not handled yet."""
+        self._catch_up()
+        return super().selected_record()
+
+    def _catch_up(self) -> None:
+        """Select the row under the cursor, unless its detail, which may be any record of a run, is shown."""
+        index, shown = self._timeline.feed.cursor, self.detail.record
+        if index >= 0 and (shown is None or not self._timeline.holds(index, shown.seq)):
+            self._select(index)
+
+    def action_call(self, name: str) -> None:
+        """Call an operation for the task of the selected row."""
+        self._catch_up()
+        super().action_call(name)
+
+    def _task_of(self, record: Record) -> str:
+        """Return the task that a record is about, known from its exchange if necessary; `""` if there is none."""
+        exchange = self.session.journal.exchanges.get(record.exchange)
+        ids = (record.task, exchange.task if exchange is not None else "")
+        return next((task_id for task_id in ids if task_id in self.session.tasks), "")
+
+    def _reply_to(self, record: Record) -> MessageOfAgent | None:
+        """Return the message outside of any task in a record or in its exchange, None if there is none."""
+        journal = self.session.journal
+        found = [record] if record.event == "message" else []
+        if not found and is_send(record):
+            found = journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=record.exchange, limit=1)
+        message = canonical(found[0], journal.request_of(found[0])) if found else None
+        return message if isinstance(message, MessageOfAgent) and not message.task_id else None
+
+    def _failed_without_task(self, record: Record) -> bool:
+        """Return whether a record belongs to a sent message that has ended without a task."""
+        exchange = self.session.journal.exchanges.get(record.exchange)
+        return exchange is not None and exchange.operation in SENDS and exchange.seconds is not None
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
-        """Focus the detail of the selected row, or show the selected task."""
-        if event.feed.id == "timeline":
+        """Focus the detail of the selected row, or the timeline of the selected task."""
+        if event.feed is self._timeline.feed:
             self.open_detail()
         else:
-            self.follow_task(self._tasks.tasks[event.index].id)
+            self.open_task(self._tasks.tasks[event.index].id)
+            self.focus_timeline()
+
+    # Panes
+
+    def open_detail(self) -> None:
+        """Focus the detail pane, which is a page of its own on a narrow screen."""
+        self.remove_class("-artifact")
+        super().open_detail()
+
+    def _show_timeline(self) -> None:
+        """Show the timeline on a narrow screen, which has room for one pane."""
+        self.remove_class("-second", "-artifact")
+
+    def action_next_pane(self, step: int) -> None:
+        """Focus the next pane in a direction; on a narrow screen it replaces the pane that is shown."""
+        panes: list[tuple[Widget, Callable[[], None]]] = [
+            (self._timeline, self.focus_timeline),
+            (self._artifact, self._open_artifact),
+            (self.detail, self.open_detail),
+        ]
+        if self.screen.has_class("-wide"):
+            panes.append((self._task_feed, self._focus_tasks))
+        if not self.session.recorded:
+            panes.append((self.composer, self.action_compose))
+        focused = [index for index, (pane, _) in enumerate(panes) if pane.has_focus_within or pane.has_focus]
+        index = focused[0] + step if focused else 0
+        panes[index % len(panes)][1]()
+
+    def _focus_tasks(self) -> None:
+        self.screen.set_focus(self._task_feed)
+
+    def _open_artifact(self) -> None:
+        """Focus the artifact pane, which is a page of its own on a narrow screen."""
+        self.remove_class("-second")
+        self.add_class("-artifact")
+        self._artifact.focus_body()
 
     def on_composer_left(self) -> None:
         """Focus the timeline."""
-        self.screen.set_focus(self._timeline.feed)
+        self.focus_timeline()
 
     def action_back(self) -> None:
         """Go back to the timeline; from there end the time travel, or clear the filter."""
-        timeline = self._timeline.feed
-        if self.has_class("-second") or not timeline.has_focus:
-            self.remove_class("-second")
-            self.screen.set_focus(timeline)
+        if not self._timeline.feed.has_focus:
+            self.focus_timeline()
         elif self._travel.travelling:
             self._travel.action_leave()
         else:
@@ -206,8 +340,16 @@ class ChatView(BookmarkView):
 
     def action_compose(self) -> None:
         """Focus the composer."""
-        self.remove_class("-second")
+        self._show_timeline()
         self.composer.focus_text()
+
+    def action_open_message(self) -> None:
+        """Show all parts and options of the message."""
+        self.composer.action_open()
+
+    def action_recall(self) -> None:
+        """Show the sent messages and the snippets."""
+        self.composer.action_recall()
 
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
@@ -215,14 +357,29 @@ class ChatView(BookmarkView):
 
     def action_filter(self) -> None:
         """Open the filter."""
-        self.remove_class("-second")
+        self._show_timeline()
         self._timeline.filter.open()
 
+    def action_save(self) -> None:
+        """Save the artifact that is shown, or all of the task, as files."""
+        self._artifact.action_save()
+
+    def action_next_artifact(self, step: int) -> None:
+        """Show the next artifact in a direction."""
+        self._artifact.action_next_artifact(step)
+
+    def action_next_part(self, step: int) -> None:
+        """Show the next part of the artifact in a direction."""
+        self._artifact.action_next_part(step)
+
     def action_compare(self) -> None:
-        """Ask the agent for the task, and compare the response with the stream and the pushes."""
-        task_id = self._task_of_row()
-        if task_id:
-            title = f"STREAM, PUSH AND GETTASK   task {task_id[:SHORT_ID]}"
+        """Compare moments of the time travel, or ask the agent for the task and compare all sources."""
+        self._catch_up()
+        task_id = self.call_task
+        if self._travel.travelling:
+            self._travel.action_compare()
+        elif task_id:
+            title = f"Stream, push and GetTask: task {task_id[:SHORT_ID]}"
             dialog = TextDialog(title, lambda: self._compare(task_id, dialog.width))
             self.app.push_screen(dialog)
 
@@ -230,21 +387,42 @@ class ChatView(BookmarkView):
         comparison, problem = await lazy_loading.ask_and_compare(self.session, task_id)
         return compared(comparison, problem, self.glyphs, width)
 
-    def _task_of_row(self) -> str:
-        """Return the task id of the selected row, by default of the task that is shown; `""` if there is none."""
-        record = self.selected_record()
-        return record.task if record is not None and record.task in self.session.tasks else self.call_task
+    def action_cancel(self) -> None:
+        """Cancel the task that is shown, if the user confirms."""
+        self._catch_up()
+        task = self.shown_task
+        if task is not None:
+            name = f"{task.id[:SHORT_ID]} ({short(task.now.state)})"
+            confirm(self, "Cancel task", f"Cancel the task {name}?", lambda: self.action_call("CANCEL"))
 
     # Time travel
 
     def action_travel(self) -> None:
-        """Show the task at the selected row, or at the last record if the row belongs to another task."""
-        record, task_id = self.selected_record(), self._task_of_row()
+        """Show the task at the selected row, or at its last record if the row belongs to another task."""
+        self._enter_travel(0)
+
+    def action_step(self, by: int) -> None:
+        """Show the task one event later or earlier; from the present, enter the time travel."""
+        if self._travel.travelling:
+            if self._timeline.feed.has_focus:
+                self.screen.set_focus(self._travel)
+            self._travel.action_step(by)
+        else:
+            self._enter_travel(by)
+
+    def _enter_travel(self, by: int) -> None:
+        record, task_id = self.selected_record(), self.call_task
         if task_id:
-            seq = record.seq if record is not None and record.task == task_id else len(self.session.journal.capture)
-            self._travel.enter(task_id, seq)
+            own = record is not None and self._task_of(record) == task_id
+            seq = record.seq if record is not None and own else len(self.session.journal.capture)
+            in_pane = self._artifact.has_focus_within or self.detail.has_focus_within
+            self._travel.enter(task_id, seq, by=by, focus=not (by and in_pane))
         else:
             notify(self, "There is no task yet. Send a message first.")
+
+    def action_travel_mark(self) -> None:
+        """Mark the moment that is shown, or remove its mark."""
+        self._travel.action_mark()
 
     def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
         """Show the task as it was at a record."""
@@ -255,10 +433,11 @@ class ChatView(BookmarkView):
             self.detail.show(self.session.journal.capture.get(event.seq))
         self.show_title()
 
-    def on_travel_line_left(self) -> None:
+    def on_travel_line_left(self, event: TravelLine.Left) -> None:
         """Show the task as it is now."""
         self.remove_class("-past")
-        self.screen.set_focus(self._timeline.feed)
+        if event.focused:
+            self.screen.set_focus(self._timeline.feed)
         self.refresh_view()
 
     # The stream
@@ -269,7 +448,7 @@ class ChatView(BookmarkView):
         async def write() -> list[Paragraph]:
             return self.stream.in_full()
 
-        self.app.push_screen(TextDialog("STREAM STATISTICS", write, live=True))
+        self.app.push_screen(TextDialog("Stream statistics", write, live=True))
 
     def on_stream_line_clicked(self) -> None:
         """Show the statistics of the stream."""
@@ -278,7 +457,7 @@ class ChatView(BookmarkView):
     def action_auto_reconnect(self) -> None:
         """Turn automatic reconnecting on or off."""
         self.stream.automatic = not self.stream.automatic
-        how = "automatically" if self.stream.automatic else "when you press s"
+        how = "automatically" if self.stream.automatic else f"when you press {key_of('subscribe')}"
         notify(self, f"A disconnected stream is reconnected {how}.")
         self.refresh_view()
 
@@ -302,18 +481,23 @@ class ChatView(BookmarkView):
         """Send a message."""
         if event.elsewhere:
             self.post_message(self.ShowWanted())
-        self.drive(event.call)
+        self.drive(event.call, event.draft)
 
-    def drive(self, call: Call) -> None:
-        """Run a call in a worker, and show its task."""
+    def drive(self, call: Call, draft: Draft | None = None) -> None:
+        """Run a call in a worker, and follow its events; if it fails, the composer gets the `draft` back."""
         self._calls += 1
-        self.run_worker(self._drive(call), group="calls")
+        if self._travel.travelling:
+            self._travel.action_leave()
+        self._timeline.feed.action_last()
+        self.run_worker(self._drive(call, draft), group="calls")
 
-    async def _drive(self, call: Call) -> None:
+    async def _drive(self, call: Call, draft: Draft | None) -> None:
         try:
             await self.follow(call)
         finally:
             self._calls -= 1
+        if draft is not None and call.fault is not None and not isinstance(call.exchange.answer, EVENTS):
+            self.composer.give_back(draft)
 
     async def follow(self, call: Call) -> None:
         """Run a call to its end, and show its task."""
@@ -323,14 +507,9 @@ class ChatView(BookmarkView):
         async for _ in call:
             if call.exchange.task_id != known:
                 known = call.exchange.task_id
-                self.follow_task(known)
-        answer = call.exchange.answer
-        if isinstance(answer, MessageOfAgent) and not answer.task_id:
-            self._task_id, self._reply = "", answer
-            self.composer.aim = Aim("", answer.context_id or "")
-            self.refresh_view()
-        else:
-            self.follow_task(known)
+                if self._timeline.feed.following:
+                    self.follow_task(known)
+        self.refresh_view()
         self.composer.problem = call.fault.sentence() if call.fault else ""
         self.screen.refresh_bindings()
 
@@ -346,13 +525,17 @@ class ChatView(BookmarkView):
             return lost
         if parameters == ("SUBSCRIBE",) and lost:
             return False
-        if action == "call" and not self.session.recorded:
+        if action in ("call", "cancel") and not self.session.recorded:
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
         if action == "compare":
-            return True if self._task_of_row() else None
+            return True if self.call_task else None
+        if action == "travel_mark":
+            return True if self._travel.travelling else None
+        if action in ("save", "next_artifact", "next_part"):
+            return self._artifact.check_action(action, parameters)
         if action == "back":
-            return self.has_class("-second") or self._travel.travelling or self._timeline.filtering
+            return not self._timeline.feed.has_focus or self._travel.travelling or self._timeline.filtering
         return super().check_action(action, parameters)
 
     def selected_text(self) -> str:

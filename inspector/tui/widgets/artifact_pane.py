@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -12,6 +13,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from inspector.protocol.assemble import AssembledArtifact
+from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Message
 from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
@@ -20,6 +22,7 @@ from inspector.text.units import size
 from inspector.tui.keys import bind
 from inspector.tui.render import images
 from inspector.tui.render.artifact_parts import (
+    MARKDOWN,
     REPRESENTATIONS,
     ChunkLines,
     Representation,
@@ -49,6 +52,11 @@ ALL = -1
 _AT_ONCE = 1_000_000
 """The most characters of base64 that are decoded in the event loop; longer files are read in a thread."""
 
+_NAMES: dict[Representation, str] = {"markdown": "Markdown", "json": "JSON"}
+"""The names of representations that differ from their ids."""
+
+_CORNERS, _RULE = 6, 3
+"""The cells of the upper border beside its words, and those between two words."""
 _TABS = 12
 """The most parts whose names are shown in one line."""
 
@@ -169,6 +177,8 @@ class ArtifactPane(Pane):
         section = self._section
         if section is None:
             return ("text", "chunks") if self._sections and self._sections.all else ("text",)
+        if self._sections is not None and self._sections.is_markdown(section):
+            return MARKDOWN
         draws = section.is_image and not self._why_no_image()
         return ("image", *REPRESENTATIONS["file"]) if draws else REPRESENTATIONS[section.kind]
 
@@ -182,6 +192,10 @@ class ArtifactPane(Pane):
             return "this terminal has too few colours"
         return "" if images.can_draw() else "to draw it, run: pip install 'a2a-inspect[images]'"
 
+    def on_resize(self) -> None:
+        """Show the words of the title that fit."""
+        self._show_title()
+
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
         chips = []
@@ -190,12 +204,21 @@ class ArtifactPane(Pane):
         if len(artifacts) > 1:
             chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
-            chips.append(Chip(f"{self._view} {self._glyphs.open}", "$bar", "view"))
+            chips.append(Chip(f"{_NAMES.get(self._view, self._view)} {self._glyphs.open}", "$bar", "view"))
+        name = "Artifact" if artifacts or artifact is None else "Message"
         if artifact is not None and artifacts:
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            chips += [Chip(size(artifact.size)), Chip(chunks)]
-        self.set_title(*chips, name="Artifact" if artifacts or artifact is None else "Message")
+            room = self.size.width - _CORNERS - len(name) - sum(cell_len(chip.text) + _RULE for chip in chips)
+            for text in (self._amount(artifact), chunks):
+                room -= len(text) + _RULE
+                chips += [Chip(text)] if room >= 0 else []
+        self.set_title(*chips, name=name)
         self._show_parts()
+
+    def _amount(self, artifact: AssembledArtifact) -> str:
+        """Return the size of the content that the artifact contains; the content of a URL is elsewhere."""
+        total = artifact.size + (self._sections.size if self._sections else 0)
+        return size(total) if total or not artifact.parts else "not fetched"
 
     def _show_parts(self) -> None:
         sections = self._sections.all if self._sections else []
@@ -259,6 +282,9 @@ class ArtifactPane(Pane):
         if text := sections.text_of(section, self._taken):
             body.append(text)
             self._taken += len(text)
+        if fresh and self._tracked is not None and is_terminal(self._tracked.now.state):
+            body.following = False
+            body.action_first()  # nothing is added any more, so reading starts at the beginning
 
     def _known(self, shown: tuple[object, ...]) -> str | None:
         """Return the text that the document shows in full, None if it shows something else."""
@@ -329,6 +355,10 @@ class ArtifactPane(Pane):
         lines.action_first()
 
     # Keys and clicks
+
+    def focus_body(self) -> None:
+        """Focus the visible representation."""
+        self.screen.set_focus(self._body)
 
     def action_next_artifact(self, step: int) -> None:
         """Show the next artifact in a direction."""

@@ -20,7 +20,7 @@ from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.compose.schema_form import forms_of, open_form
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
 from inspector.tui.widgets.composer import Aim, Composer
@@ -36,24 +36,25 @@ class ChatComposer(Composer):
     """A composer whose messages go to the agent of a session."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("send", "send", priority=True),
-        bind("compose", "open", "parts, options", "All parts and options of the message"),
-        bind("send-once", "send(False)", "send without streaming", "Send without streaming"),
-        bind("send-once", "send(True)", "send with streaming", "Send with streaming"),
-        bind("form", "form"),
+        bind("send", "send", show=False, priority=True),
+        bind("compose", "open", "compose", "All parts and options of the message"),
         bind("streaming", "toggle_stream"),
-        bind("new-task", "new_task"),
-        bind("editor", "editor", show=False),
-        bind("history", "recall"),
         bind("back", "leave", "timeline", "Go to the timeline"),
+        bind("form", "form"),
+        bind("history", "recall"),
+        bind("new-task", "new_task"),
+        bind("send-once", "send(False)", "send without streaming", "Send without streaming", show=False),
+        bind("send-once", "send(True)", "send with streaming", "Send with streaming", show=False),
+        bind("editor", "editor"),
     ]
 
     class Prepared(Message):
         """Send a message by this call; `elsewhere` means that it was written on the compose screen."""
 
-        def __init__(self, call: Call, *, elsewhere: bool = False) -> None:
+        def __init__(self, call: Call, draft: Draft, *, elsewhere: bool = False) -> None:
             super().__init__()
             self.call = call
+            self.draft = draft
             self.elsewhere = elsewhere
 
     def __init__(self, session: Session, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
@@ -61,33 +62,47 @@ class ChatComposer(Composer):
         self._session = session
         self._history = MessageHistory(session.journal.redactor)
         self._saved_draft: SavedDraft | None = None
+        self._unsent: Draft | None = None
         self._timer: Timer | None = None
-        self.display = not session.recorded  # a capture file has no agent to send to
+        if session.recorded:
+            self.display = False  # a capture file has no agent to send to
 
     # Saved drafts
 
-    def take_over(self, draft: Draft | None) -> None:
-        """Continue with a draft of an earlier session, unless it is blank."""
-        if draft is not None and not draft.is_blank:
-            self.take(replace(draft, task_id="", context_id=""))
+    def offer_draft(self, draft: Draft | None) -> None:
+        """Offer an unsent message of an earlier session, and add it to the history."""
+        if draft is None or draft.is_blank:
+            return
+        draft = replace(draft, task_id="", context_id="")  # its task may have ended
+        self.run_worker(self._remember(draft), group="history")
+        if self.is_blank:
+            self._unsent, self.offer = draft, draft.label
 
     async def restore_draft(self) -> None:
-        """Load the draft that was saved for the connected agent, unless the composer has a message already."""
+        """Offer the message to the connected agent that an earlier session did not send."""
         connection = self._session.connection
-        if connection is None:
+        if connection is None or self._saved_draft is not None:
             return
         host = self._session.host
         # A local agent may have another port at every start.
         here = is_local(host.partition(":")[0]) or not host
         saved = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(saved.load)
-        if draft is not None and self.draft.is_blank:
-            self.take_over(draft)  # without its task, which may have ended
-            notify(self, "Restored your unsent message. Ctrl+U clears a line.")
+        if self._unsent is None:
+            self.offer_draft(draft)
         self._saved_draft = saved  # not before loading: saving would replace the saved draft
 
+    async def keep_draft(self) -> None:
+        """Save the draft now, because the session ends."""
+        if self._timer is not None:
+            self._timer.stop()
+        if self._saved_draft is not None and not self.is_blank:
+            await self._save(self._saved_draft, self.draft)
+
     def on_composer_changed(self) -> None:
-        """Save the draft and show its warning after a pause."""
+        """Save the draft and show its warning after a pause; a new message hides the offer of an earlier message."""
+        if not self.is_blank:
+            self.offer, self._unsent = "", None
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_PAUSE, self._after_pause)
@@ -96,7 +111,7 @@ class ChatComposer(Composer):
         draft = self.draft
         self.note = self._note(draft)
         self.has_form = bool(forms_of(self._session, self.aim.task_id))
-        if self._saved_draft is not None:
+        if self._saved_draft is not None and self._unsent is None:  # an offered message stays saved
             self.run_worker(self._save(self._saved_draft, draft), group="draft", exclusive=True)
 
     async def _save(self, saved: SavedDraft, draft: Draft) -> None:
@@ -131,7 +146,7 @@ class ChatComposer(Composer):
     def _send_draft(self, draft: Draft, *, stream: bool) -> bool:
         call = self.prepare(draft, stream=stream)
         if call is not None:
-            self.post_message(self.Prepared(call))
+            self.post_message(self.Prepared(call, draft))
         return call is not None
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
@@ -161,7 +176,7 @@ class ChatComposer(Composer):
             return
         self.stream = outcome.stream
         if outcome.call is not None:
-            self.post_message(self.Prepared(outcome.call, elsewhere=True))
+            self.post_message(self.Prepared(outcome.call, outcome.draft, elsewhere=True))
             if not outcome.is_raw:
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)
@@ -169,8 +184,16 @@ class ChatComposer(Composer):
             self.take(outcome.draft)
             self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
 
+    def on_message_area_earlier_wanted(self) -> None:
+        """Show the earlier messages."""
+        self.action_recall()
+
     def action_recall(self) -> None:
-        """Show the sent messages and the snippets."""
+        """Restore the unsent message that is offered, else show the sent messages and the snippets."""
+        if self._unsent is not None and self.is_blank:
+            self.take(self._unsent)
+            self.focus_text()
+            return
         self.app.push_screen(MessageHistoryScreen(self._history), self._recalled)
 
     def _recalled(self, found: tuple[Draft, bool] | None) -> None:
@@ -180,7 +203,7 @@ class ChatComposer(Composer):
         aim, written = self.aim, self.draft
         if not written.is_blank and not at_once:
             self.run_worker(self._remember(written), group="history")
-            notify(self, "Your text was saved to history (Ctrl+Up).")
+            notify(self, f"Your text was saved to the history: {key_of('history')}.")
         if not draft.task_id and not draft.context_id:
             draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
         if at_once and self._send_draft(draft, stream=self.stream):

@@ -17,6 +17,8 @@ from textual.widgets import Static
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.editor import edit
+from inspector.tui.keys import key_of
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
@@ -29,6 +31,8 @@ LONGEST_PATH = 4096
 LARGE = 1_000_000
 """From this size in bytes on, the progress of an upload is shown."""
 _EMPTY = "the message is empty"
+_OFFERED = 60
+"""The number of characters of an unsent message that are shown."""
 UPLOAD_PHASE = 0.1
 """The interval at which the progress is drawn, in seconds."""
 
@@ -41,16 +45,23 @@ class Aim:
     context_id: str = ""
     question: str = ""
     """The agent's question, if the task waits for an answer."""
+    state: str = ""
+    """The state in which the task waits, by its short name."""
 
     def at(self, task_id: str, context_id: str) -> Aim:
         """Return the destination for a task and a context; the question is kept if the task stays the same."""
-        return Aim(task_id, context_id, self.question if task_id == self.task_id else "")
+        same = task_id == self.task_id
+        return Aim(task_id, context_id, self.question if same else "", self.state if same else "")
 
 
 class MessageArea(VerbatimArea):
-    """A text area in which enter sends and ctrl+j inserts a line break; a paste never sends."""
+    """A text area in which enter sends and ctrl+j inserts a line break; a paste never sends.
+
+    In an empty area, the key for the line above asks for earlier messages, as in a shell.
+    """
 
     most = MOST
+    enter_hint = "send"
 
     class Submitted(Message):
         """The user pressed enter."""
@@ -61,8 +72,15 @@ class MessageArea(VerbatimArea):
 
         path: str
 
+    class EarlierWanted(Message):
+        """The user wants to see earlier messages."""
+
     async def _on_key(self, event: events.Key) -> None:
-        if event.key in ("enter", "ctrl+j"):
+        if event.key == "up" and not self.text:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.EarlierWanted())
+        elif event.key in ("enter", "ctrl+j"):
             event.stop()
             event.prevent_default()
             if event.key == "enter":
@@ -125,6 +143,8 @@ class Composer(Pane):
     has_form: reactive[bool] = reactive(False, bindings=True)
     note: reactive[str] = reactive("")
     """A warning about the message, which can be sent nevertheless."""
+    offer: reactive[str] = reactive("")
+    """The beginning of an unsent message of an earlier session, which can be restored."""
 
     _draft: Draft | None = None
     """The message without the text of the area; None before anything was written."""
@@ -144,7 +164,7 @@ class Composer(Pane):
             show_line_numbers=False,
             highlight_cursor_line=False,
             compact=True,
-            placeholder="write a message, enter to send, ctrl+j for a new line",
+            placeholder="Write a message: enter sends it, ctrl+j begins a new line",
         )
 
     def compose(self) -> ComposeResult:
@@ -158,6 +178,11 @@ class Composer(Pane):
     def text(self) -> str:
         """The text of the area."""
         return self._area.text
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was written."""
+        return not self.text and (self._draft is None or self.draft.is_blank)
 
     @property
     def draft(self) -> Draft:
@@ -192,6 +217,13 @@ class Composer(Pane):
         """Replace the message by a text and focus it; a text that is too long becomes another part."""
         self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
         self.focus_text()
+
+    def give_back(self, draft: Draft) -> None:
+        """Take the draft of a message that could not be sent, unless another message is being written."""
+        if self.is_blank:
+            self.take(draft)
+        else:
+            notify(self, f"The message that was not sent is in the history: {key_of('history')}.")
 
     def focus_text(self) -> None:
         """Focus the text."""
@@ -232,10 +264,9 @@ class Composer(Pane):
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            form = "   alt+i fill in its form" if self.has_form else ""
-            keys = (f"{form}   ctrl+r new task", "$text-soft")
-            label = ("the agent asks  ", "$state-warning")
-            self._question_text.update(Content.assemble(label, plain(self.aim.question), keys))
+            form = f"   {key_of('form')} fill in its form" if self.has_form else ""
+            keys = (f"{form}   {key_of('new-task')} new task instead", "$text-soft")
+            self._question_text.update(Content.assemble(plain(self.aim.question).stylize("$state-warning"), keys))
         self._show_border()
         problem = self._problem_line()
         self._aim_text.display = bool(problem.plain)
@@ -245,7 +276,7 @@ class Composer(Pane):
         if line is not None:
             self._others_text.update(line)
 
-    watch_push_on = watch_problem = watch_has_form = watch_note = _show_aim
+    watch_push_on = watch_problem = watch_has_form = watch_note = watch_offer = _show_aim
 
     def _others_line(self) -> Content | None:
         """Return the other parts and the settings of the message, None if there are none."""
@@ -266,6 +297,10 @@ class Composer(Pane):
             pieces.append(upload_in_words(self._uploading.upload))
         if self.problem:
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
+        elif self.offer:
+            offer = plain(f"Unsent message: {self.offer}", limit=_OFFERED).stylize("$bar")
+            hint = f"   {key_of('history')} restores it, a new message hides it"
+            pieces.append(Content.assemble(offer, (hint, "$text-soft")))
         elif self.note:
             pieces.append(plain(self.note).stylize("$state-warning"))
         return Content("   ").join(pieces)
@@ -274,7 +309,8 @@ class Composer(Pane):
         """Show in the border what the message starts or continues, and how it is sent."""
         aim = self.aim
         if aim.task_id:
-            name, style = f"Reply to task {aim.task_id[:SHORT_ID]}", "$state-warning"
+            waiting = f" ({aim.state})" if aim.state else ""
+            name, style = f"Reply to task {aim.task_id[:SHORT_ID]}{waiting}", "$state-warning"
         elif aim.context_id:
             name, style = f"New task in context {aim.context_id[:SHORT_ID]}", ""
         else:

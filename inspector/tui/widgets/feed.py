@@ -55,7 +55,7 @@ class RowSource(Protocol):
         ...
 
     def row(self, index: int) -> Row:
-        """Return one row; `index` is within the length."""
+        """Return one row; `index` is within the length. A row of one cell is a rule made of its character."""
         ...
 
 
@@ -82,6 +82,10 @@ class _Table:
         """Return one row as a line; each piece reaches to the next column."""
         return self._line(self._rows.row(index))
 
+    def is_rule(self, index: int) -> bool:
+        """Return whether a row is a rule, which cannot be selected."""
+        return 0 <= index < len(self._rows) and len(self._rows.row(index)) < len(self.columns)
+
     def headings(self) -> Line:
         """Return the headings of the columns as a line; instead of its style, each has the name of its column."""
         marks = [self.sorted_by[1] if column.name == self.sorted_by[0] else "" for column in self.columns]
@@ -89,6 +93,9 @@ class _Table:
         return self._line([(name + mark, name) for name, mark in zip(names, marks, strict=True)], whole=True)
 
     def _line(self, row: Row, *, whole: bool = False) -> Line:
+        if len(row) < len(self.columns):
+            [(character, style)] = row
+            return [(character * self._width, style)]
         cells = [
             (clean_line(text, self._width if column.shares else column.width or self._width), style, column)
             for (text, style), column, shown in zip(row, self.columns, self._shown, strict=True)
@@ -176,7 +183,9 @@ class Feed(CursorView):
         & > .feed--text { color: $foreground; }
         & > .feed--muted { color: $text-soft; }
         & > .feed--quiet { color: $wire-quiet; }
+        & > .feed--rule { color: $rule; }
         & > .feed--sent { color: $wire-sent; }
+        & > .feed--user { color: $wire-sent; text-style: bold; }
         & > .feed--received { color: $wire-received; }
         & > .feed--pushed { color: $wire-pushed; }
         & > .feed--good { color: $state-good; }
@@ -224,6 +233,13 @@ class Feed(CursorView):
         self.enter_hint = enter_hint
         self.heads: Headings | None = None
         super().__init__(_Table(self._columns, rows), follow=follow, empty=empty, id=id)
+
+    def validate_cursor(self, cursor: int) -> int:
+        """Keep the cursor within the rows, and move it past a rule."""
+        cursor = super().validate_cursor(cursor)
+        if cursor != self.cursor and isinstance(self.source, _Table) and self.source.is_rule(cursor):
+            cursor += 1 if cursor > self.cursor else -1
+        return cursor
 
     def show_rows(self, rows: RowSource) -> None:
         """Draw the rows of another source: the last rows if the feed follows, else the first rows."""

@@ -1,4 +1,4 @@
-"""The lines under the title of the timeline: the states of the task, and the state of its stream."""
+"""The lines above the rows of the timeline: notices about the task and about its stream."""
 
 from __future__ import annotations
 
@@ -10,89 +10,49 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session import reconnect
 from inspector.session.exchanges import ExchangeSummary
-from inspector.session.journal import Journal
 from inspector.session.reconnect import LostStream, NextStep
 from inspector.session.replay.task_diff import TaskDiff
 from inspector.session.session import Session
 from inspector.session.stream_health import StreamHealth, dated_span, health, looks_buffered
 from inspector.session.tasks import TrackedTask
-from inspector.text.sanitise import clean_line
+from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.health import health_in_full, health_line
-from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.render.state_line import next_action, state_line
+from inspector.tui.render.health import health_in_full, health_words
+from inspector.tui.render.state_line import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 from inspector.tui.widgets.pane import Chip
 
-LOW = 16
-"""On a screen with fewer rows, the next step and the state of a stream that was not lost are hidden."""
 
-_SENDS = ("SendMessage", "SendStreamingMessage")
-
-
-class StateLine(Static):
-    """The states of a task, with the next step in a second line if there is one; hidden without a task."""
+class NoticeLine(Static):
+    """Shows that the agent waits for the user, or an illegal transition of the task; hidden otherwise."""
 
     DEFAULT_CSS = """
-    StateLine {
-        height: auto;
-        max-height: 2;
-        display: none;
-        text-wrap: nowrap;
-        text-overflow: ellipsis;
-    }
+    NoticeLine { height: 1; display: none; text-wrap: nowrap; text-overflow: ellipsis; }
     """
 
-    def __init__(self, journal: Journal, glyphs: Glyphs) -> None:
+    def __init__(self, glyphs: Glyphs) -> None:
         super().__init__()
-        self._journal = journal
         self._glyphs = glyphs
-        self._account: AssembledTask | None = None
-        self._past = False
-        self._answers: list[tuple[float, str]] = []
-        self._asked: tuple[str, int] = ("", -1)
         self._drawn: tuple[Piece, ...] = ()
 
     def show(self, account: AssembledTask | None, *, past: bool = False) -> None:
-        """Show the states of a task as it is, or as it was in the `past`."""
-        self._account, self._past = account, past
-        asked = (account.id if account is not None else "", len(self._journal.sends))
-        if account is not None and asked != self._asked:
-            self._asked = asked
-            sent = self._journal.capture.select(kinds=(Kind.REQUEST,), task=account.id)
-            self._answers = [(record.at, record.label) for record in sent if record.operation in _SENDS]
-        self._draw()
-
-    def on_resize(self) -> None:
-        """Fit the states to the new width."""
-        self._draw()
-
-    def _draw(self) -> None:
-        account = self._account
-        moves = account.moves if account is not None else []
-        self.display = bool(moves)
-        if not moves:
-            return
-        width = self.size.width or self.container_size.width
-        states = state_line(moves, self._glyphs, width)
-        low = self.app.size.height < LOW
-        next_step = [] if low else next_action(moves, self._answers, self._glyphs, past=self._past)
-        drawn = (*states, *([("\n", ""), *next_step] if next_step else []))
+        """Show the notice about a task as it is, or as it was in the `past`."""
+        drawn = tuple(notice(account.moves if account is not None else [], self._glyphs, past=past))
         if drawn != self._drawn:
-            taller = ("\n", "") in drawn, ("\n", "") in self._drawn
             self._drawn = drawn
-            self.update(Content.assemble(*drawn), layout=taller[0] != taller[1])
+            self.display = bool(drawn)
+            self.update(Content.assemble(*drawn), layout=False)
 
 
 class StreamLine(Static):
-    """Shows the state of a stream, and watches the stream of the task that is shown; hidden without a stream.
+    """Shows that a stream was lost and what was missed, and watches the stream of the task that is shown.
 
     With `automatic`, it requests a new subscription to a task whose stream was lost.
     """
@@ -198,44 +158,40 @@ class StreamLine(Static):
             return [Paragraph(("", "line--soft"), "No stream has reported this task yet.", "line--soft")]
         return health_in_full(found, self._glyphs)
 
-    def measures(self) -> list[Chip]:
-        """Return the measures of the stream in a few words, for the border of the timeline."""
+    def measures(self, room: int) -> list[Chip]:
+        """Return the measures of the stream in at most `room` cells, for the border of the timeline."""
         found = self.health()
         if found is None:
             return []
         well = self._drop is None or self._drop.exchange != found.number
-        return [Chip("".join(text for text, _ in health_line(found, self._glyphs, well=well)), "$text-soft", "stream")]
+        words = health_words(found, self._glyphs, room, well=well)
+        return [Chip("".join(text for text, _ in words), words[0][1], "stream")] if words else []
 
     def _draw(self) -> None:
         found = self.health()
-        drawn = (*self._other_task(), *self._notice(found)) if found is not None else ()
+        drawn = tuple(self._notice(found)) if found is not None else ()
         self.display = bool(drawn)
         if drawn != self._drawn:
             self._drawn = drawn
             self.update(Content.assemble(*drawn), layout=False)
 
-    def _other_task(self) -> list[Piece]:
-        """Name the task of the stream, if another task is shown."""
-        task = self._stream.task if self._stream is not None else ""
-        other = bool(task) and self._watched is not None and task != self._watched.id
-        return [(f"task {clean_line(task[:SHORT_ID], SHORT_ID)}   ", "bold $state-warning")] if other else []
-
     def _notice(self, found: StreamHealth) -> list[Piece]:
-        """Return the text before the measures: that the stream was lost, or what was missed."""
+        """Return what the user has to know about the stream: that it was lost, or what was missed."""
         drop, task = self._drop, self._watched
         if drop is None or task is None or found.number < drop.exchange:
             return []
         if self.lost:
             state = short(task.now.state)
-            hint = "press s to subscribe again" if self._waiting is None else "reconnecting soon"
+            again = f"press {key_of('subscribe')} to subscribe again"
+            hint = again if self._waiting is None else "reconnecting soon"
             if self.automatic and self._tries and self._waiting is None:
-                hint = f"{self._tries} attempts failed, press s to subscribe again"
+                hint = f"{self._tries} attempts failed, {again}"
             problem = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
-            return [(problem, "bold $state-bad"), (f"{hint}   ", "bold $state-warning")]
+            return [(problem, "bold $state-bad"), (hint, "bold $state-warning")]
         if self._missed is not None:
-            return [(f"while disconnected: {self._missed.words}   ", "$wire-pushed")]
+            return [(f"while disconnected: {self._missed.words}", "$wire-pushed")]
         if self._resumed:
-            return [("changes while disconnected are unknown: the agent sent no snapshot   ", "$state-warning")]
+            return [("changes while disconnected are unknown: the agent sent no snapshot", "$state-warning")]
         return []
 
     def on_click(self, event: events.Click) -> None:

@@ -1,14 +1,16 @@
-"""The timeline: a title, the states of the task and its stream, the filter, and under them the events in rows."""
+"""The timeline: the state of the task in its title, notices, the filter, and under them the events in rows."""
 
 from __future__ import annotations
 
 import time
+from bisect import bisect_right
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
+from inspector.protocol.lifecycle import State, is_terminal, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
@@ -16,28 +18,33 @@ from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.row_sources import TimelineRows
-from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.rows import NOTE_WIDTH, SHORT_ID, is_send, state_colour
 from inspector.tui.render.times import lasting
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
-from inspector.tui.widgets.task_lines import StateLine, StreamLine
+from inspector.tui.widgets.task_lines import NoticeLine, StreamLine
 
 COLUMNS = (
     Column("time", 8, "right"),
-    Column("gap", 6, "right", min_total_width=84),
-    Column("way", 1),
-    Column("kind", 10, min_total_width=40),
-    Column("what"),
-    Column("note", 13, "right", min_total_width=50),
-    Column("mark", 1),
+    Column("gap", 6, "right", min_total_width=110),
+    Column("way", 1, shrinks=True),
+    Column("kind", 10, min_total_width=40, shrinks=True),
+    Column("task", 4, shrinks=True),
+    Column("state", 24, shrinks=True),
+    Column("text"),
+    Column("finding", 1, shrinks=True),
+    Column("note", NOTE_WIDTH, "right", min_total_width=50, shrinks=True),
 )
 
 _NOT_SHOWN = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"})
 """Events of notes that are not part of a conversation."""
 
+_BORDER = 9
+"""The cells of the lower border that are not text: the corners, and the rule between two words."""
+
 _NOTHING_YET = "No events yet. Write a message below and press enter."
-_NO_HIT = "No match. Press escape to show all rows."
+_NO_HIT = f"No match. Press {key_of('back')} to show all rows."
 _SIDE_BY_SIDE = 64
 """How many rows, from the nearest row backwards, are searched for the run that contains a chunk."""
 
@@ -62,6 +69,11 @@ def belongs(record: Record) -> bool:
             return True
 
 
+def _is_listed_folded(record: Record) -> bool:
+    """Return whether a record has a row while runs are folded: keep-alives are counted in the row of their request."""
+    return belongs(record) and record.kind is not Kind.KEEPALIVE
+
+
 class TimelinePane(Pane):
     """Shows the records of a session that belong to the conversation, all of them or those that match a filter."""
 
@@ -71,21 +83,24 @@ class TimelinePane(Pane):
         self._glyphs = glyphs
         self._annotations = Annotations(session)
         # Both lists are kept, because reading a million records again is too slow for a key press.
-        self._wholes = {folded: RecordList(belongs, folded=folded) for folded in (True, False)}
+        self._wholes = {
+            True: RecordList(_is_listed_folded, folded=True, begins=is_send),
+            False: RecordList(belongs, begins=is_send),
+        }
         for whole in self._wholes.values():
             session.journal.subscribe(whole.offer, replay=True)
         self._folded = True
         self._list = self._whole
         self._rows = self._rows_of(self._list)
         self._titled: tuple[TrackedTask | None, TrackedTask | None, Record | None] = (None, None, None)
-        self._states = StateLine(session.journal, glyphs)
+        self._notice = NoticeLine(glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
         self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=_NOTHING_YET)
 
     def compose(self) -> ComposeResult:
-        """Make the title, the lines under it and the rows."""
-        yield self._states
+        """Make the notices, the filter and the rows."""
+        yield self._notice
         yield self.stream
         yield self.filter
         yield self.feed
@@ -110,6 +125,10 @@ class TimelinePane(Pane):
 
     # Rows
 
+    def lists(self, record: Record) -> bool:
+        """Return whether a record has a row, if there is no filter."""
+        return _is_listed_folded(record) if self._folded else belongs(record)
+
     def record(self, index: int) -> Record | None:
         """Return the last record of a row, None if there is no such row."""
         return self._rows.record(index) if 0 <= index < len(self._rows) else None
@@ -125,6 +144,15 @@ class TimelinePane(Pane):
             # If several runs grow at the same time, the record may be in a row before the nearest row.
             earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
             self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
+
+    def show_task(self, task: TrackedTask) -> None:
+        """Move the cursor to the last row about a task, if a row near its last event is about it."""
+        capture, rows, last = self._session.journal.capture, self._list, task.now.updated
+        end = bisect_right(range(len(rows)), last, key=lambda row: capture.get(rows[row].first).at)
+        near = range(end - 1, max(-1, end - 1 - _SIDE_BY_SIDE), -1)
+        found = next((row for row in near if rows[row].records and capture.get(rows[row].last).task == task.id), None)
+        if found is not None:
+            self.feed.cursor = found
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
@@ -173,40 +201,42 @@ class TimelinePane(Pane):
         session, self._titled = self._session, (task, past, record)
         shown = past or task
         account = shown.now if shown is not None else None
-        self._states.show(account, past=past is not None)
+        self._notice.show(account, past=past is not None)
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:
             chips += self._state(account, running=past is None and session.journal.exchanges.open > 0)
         if self.filtering:
-            chips.append(Chip(f"{len(self._list):,} of {len(self._whole):,} rows", "$bar"))
+            count = len(self._whole) - self._whole.rules
+            chips.append(Chip(f"{len(self._list) - self._list.rules:,} of {count:,} rows", "$bar"))
         self.set_title(*chips, note=self._note())
 
     def _note(self) -> list[Chip]:
         """Return the note in the lower border: whether the list follows the newest row, and the state of the stream."""
-        if self.feed.unseen:
-            follow = Chip(f"{self.feed.unseen:,} new below: {key_of('last')} follows", "$wire-received", "follow")
+        if self.feed.following:
+            follow = Chip(f"{self._glyphs.light} following", "$state-good")
+        elif self.feed.unseen:
+            follow = Chip(f"{self.feed.unseen:,} new below, press {key_of('last')}", "$wire-received", "follow")
         else:
-            follow = Chip(f"{self._glyphs.light} following", "$wire-quiet") if self.feed.following else Chip("")
-        return [follow, *self.stream.measures()]
+            follow = Chip(f"not following, press {key_of('last')}", "$wire-quiet", "follow")
+        room = self.size.width - cell_len(follow.text) - _BORDER
+        return [follow, *self.stream.measures(room)]
 
     def chosen(self, target: str) -> None:
         """Follow the newest row, or show the statistics of the stream."""
         if target == "follow":
             self.feed.action_last()
         else:
-            self.stream.post_message(StreamLine.Clicked())
+            self.post_message(StreamLine.Clicked())
 
     def _state(self, account: AssembledTask, *, running: bool) -> list[Chip]:
-        style = "$state-good" if account.state.endswith("COMPLETED") else "$foreground"
-        style = "$state-warning" if account.state in INTERRUPTED else style
         last = account.moves[-1].at  # GetTask updates a task that has ended, too
         if not is_terminal(account.state):
             last = time.time() if running else account.updated
         state = f"{self._sign(account.state, moving=running)} {short(account.state)}"
         return [
             Chip(account.id[:SHORT_ID]),
-            Chip(state, style),
+            Chip(state, f"bold {state_colour(account.state)}"),
             Chip(lasting(last - account.moves[0].at), "$text-soft"),
         ]
 

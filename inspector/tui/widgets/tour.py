@@ -21,11 +21,11 @@ class Tour(Static, can_focus=True):
     """Leads through the stops: it requests to show steps and to send messages, and waits for the results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("open", "move('on')", "continue", "Continue the tour"),
+        bind("open", "move('on')", "continue", "Continue the tour", show=False),
         bind("right", "move('on')", "continue", "Continue the tour", show=False),
         bind("page-down", "move('next')", "next stop", "Go to the next stop of the tour"),
         bind("left", "move('back')", "back", "Go back in the tour"),
-        bind("back", "move('leave')", "leave the tour", "Leave the tour"),
+        bind("back", "move('leave')", "leave", "Leave the tour"),
     ]
 
     class Shown(Message):

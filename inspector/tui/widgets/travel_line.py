@@ -76,8 +76,11 @@ class TravelLine(Widget, can_focus=True):
         task: TrackedTask
         seq: int
 
+    @dataclass
     class Left(Message):
-        """The user wants to see the present task."""
+        """The present task is shown again; `focused` is whether the line had the focus."""
+
+        focused: bool
 
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
@@ -85,7 +88,7 @@ class TravelLine(Widget, can_focus=True):
         self._glyphs = glyphs
         self._moments: Moments | None = None
         self._reading: Worker[None] | None = None
-        self._wanted = 0
+        self._wanted = self._by = 0
         self._index = -1
         self._mark: int | None = None
         self._bar = (0, 0)
@@ -101,18 +104,19 @@ class TravelLine(Widget, can_focus=True):
         """Whether a moment is shown or being read."""
         return self._moments is not None
 
-    def enter(self, task_id: str, seq: int) -> None:
-        """Show a task at the time of a record, and focus the line."""
+    def enter(self, task_id: str, seq: int, *, by: int = 0, focus: bool = True) -> None:
+        """Show a task `by` events after the time of a record, and focus the line."""
         if self._moments is None or self._moments.task_id != task_id:
             self._forget()
             self._moments = Moments(self._session.journal, task_id)
         self.add_class("-open")
-        self.screen.set_focus(self)
-        self.go_to(seq)
+        if focus:
+            self.screen.set_focus(self)
+        self.go_to(seq, by)
 
-    def go_to(self, seq: int) -> None:
-        """Show the task at a record, or at its last event before the record, as soon as these records are read."""
-        self._wanted = seq
+    def go_to(self, seq: int, by: int = 0) -> None:
+        """Show the task at its last event up to a record, or `by` events later, as soon as the records are read."""
+        self._wanted, self._by = seq, by
         self._go_to_wanted()
         self.read_on()
 
@@ -146,7 +150,7 @@ class TravelLine(Widget, can_focus=True):
         if moments is None or not self._wanted or not (moments.complete or moments.through >= self._wanted):
             return
         wanted, self._wanted = self._wanted, 0
-        self._go(moments.index_of(wanted))
+        self._go(moments.index_of(wanted) + self._by)
 
     def _give_up(self, why: str) -> None:
         """Report why the moment cannot be shown, and return to the present task."""
@@ -189,10 +193,10 @@ class TravelLine(Widget, can_focus=True):
         if self._index < 0:
             self._bar = (0, 0)
             if moments.complete:
-                return Content.styled("AS OF ?   no record of this task", "bold")
-            return Content.styled(f"AS OF ...   reading {moments.through / max(1, known):.0%}", "bold")
+                return Content.styled("As of ?   no record of this task", "bold")
+            return Content.styled(f"As of ...   reading {moments.through / max(1, known):.0%}", "bold")
         event = title(session.journal.capture.get(self.seq)).partition(" ")[2]
-        head = Content.assemble((f"AS OF {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(event))
+        head = Content.assemble((f"As of {self._time(self._index)}", "bold reverse"), ("  ", ""), plain(event))
         place = f"  {self._index + 1:,} of {len(moments):,}"
         mark = f"  mark {self._time(self._mark)}" if self._mark is not None else ""
         room = self.size.width - cell_len(head.plain) - len(place) - 2
@@ -251,7 +255,7 @@ class TravelLine(Widget, can_focus=True):
         if self._mark is not None and self._mark != self._index:
             first, last = sorted((self._mark, self._index))
         until = "now" if last is None else self._time(last)
-        name = f"WHAT CHANGED   {self._time(first)} {self._glyphs.sent} {until}"
+        name = f"Changes: {self._time(first)} {self._glyphs.sent} {until}"
         self.app.push_screen(TextDialog(name, lambda: self._changes(moments, first, last)))
 
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
@@ -262,9 +266,10 @@ class TravelLine(Widget, can_focus=True):
 
     def action_leave(self) -> None:
         """Return to the present task."""
+        focused = self.has_focus
         self._forget()
         self.remove_class("-open")
-        self.post_message(self.Left())
+        self.post_message(self.Left(focused))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the clicked moment of the bar."""

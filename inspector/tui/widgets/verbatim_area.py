@@ -64,6 +64,15 @@ class VerbatimArea(TextArea):
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._rewrap_and_refresh_virtual_size()
 
+    def get_cursor_line_start_location(self, smart_home: bool = False) -> Location:  # noqa: ARG002 - as TextArea
+        """Return the start of the line, as in a shell; Textual's area returns the start of the wrapped row."""
+        return self.cursor_location[0], 0
+
+    def get_cursor_line_end_location(self) -> Location:
+        """Return the end of the line, as in a shell; Textual's area returns the end of the wrapped row."""
+        row = self.cursor_location[0]
+        return row, len(self.document.get_line(row))
+
     def get_line(self, line_index: int) -> Text:
         """Return a line as it is drawn, with signs for control and invisible characters."""
         line = self.document.get_line(line_index)

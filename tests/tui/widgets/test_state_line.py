@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from inspector.protocol.assemble import Move
 from inspector.protocol.lifecycle import State
 from inspector.tui.render.glyphs import ASCII, UNICODE
-from inspector.tui.render.state_line import illegal, next_action, state_line, state_text
+from inspector.tui.render.state_line import illegal, notice, state_line, state_text
 
 
 def moves(*states: str) -> list[Move]:
@@ -37,7 +37,7 @@ def test_illegal_transitions_are_marked():
     wrong = moves(State.WORKING, State.SUBMITTED, State.COMPLETED, State.WORKING)
     assert illegal(wrong) == [1, 3]
     assert [piece for piece, style in state_line(wrong, UNICODE, 200) if style == "$state-bad"] == [" ✕→ ", " ✕→ "]
-    assert text(next_action(wrong, [], UNICODE)) == "✕ illegal transition: completed → working, and 1 more"
+    assert text(notice(wrong, UNICODE)) == "✕ illegal transition: completed → working, and 1 more"
     assert state_text(wrong, UNICODE).count("✕→") == 2
 
 
@@ -62,17 +62,11 @@ def test_an_unknown_state_is_sanitised_and_cut():
     assert len(said) < 60
 
 
-def test_interrupted_states_name_the_next_action():
-    assert "press i to answer" in text(next_action(moves(State.WORKING, State.INPUT_REQUIRED), [], UNICODE))
-    assert "credentials" in text(next_action(moves(State.WORKING, State.AUTH_REQUIRED), [], UNICODE))
-    waited = next_action(moves(State.WORKING, State.AUTH_REQUIRED), [], UNICODE, past=True)
+def test_only_interrupted_states_have_a_notice_about_the_next_action():
+    waiting = text(notice(moves(State.WORKING, State.INPUT_REQUIRED), UNICODE))
+    assert waiting == "the agent waits for your input: i reply, x cancel task"
+    assert "credentials" in text(notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE))
+    waited = notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE, past=True)
     assert text(waited) == "the agent was waiting for you here"
-    assert next_action(DONE, [], UNICODE) == []
-    assert next_action([], [], UNICODE) == []
-
-
-def test_the_question_and_the_answer_are_shown_afterwards():
-    over = moves(State.WORKING, State.INPUT_REQUIRED, State.WORKING, State.COMPLETED)
-    answered = next_action(over, [(99.0, "the first"), (101.5, "as \x1bPDF")], UNICODE)
-    assert text(answered) == "the agent asked 1.000   you answered 1.500  as ␛PDF"
-    assert "without an answer" in text(next_action(over, [(99.0, "the first")], UNICODE))
+    assert notice(DONE, UNICODE) == []
+    assert notice([], UNICODE) == []
