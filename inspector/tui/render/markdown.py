@@ -26,17 +26,17 @@ _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
 )
 
 
-def markdown_lines(text: str, width: int) -> list[Line]:
+def markdown_lines(text: str, width: int, *, keep_breaks: bool = True) -> list[Line]:
     """Lay out Markdown for a width, with links and images as their addresses, and HTML as text.
 
-    More than `LONGEST` characters are cut and shown as plain text.
+    With `keep_breaks`, each line of a paragraph begins a new line, as the authors of cards expect. More than `LONGEST` characters are cut and shown as plain text.
     """
     if len(text) > LONGEST or any(_depth(line) > _DEEPEST for line in text.splitlines()):
         more = f" … {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
         return wrap_pieces([(text[:LONGEST], _TEXT), (more, _MUTED)], width)
     if text and not _MARKUP.search(text):
         return wrap_pieces([(text, _TEXT)], width)
-    return _Layout(width).lines(_parser().parse(text))
+    return _Layout(width, keep_breaks=keep_breaks).lines(_parser().parse(text))
 
 
 def in_one_line(text: str, width: int) -> str:
@@ -129,7 +129,7 @@ class GrowingMarkdown:
 
     def _laid_out(self, block: str) -> list[Line]:
         gap: list[Line] = [[("", _TEXT)]] if self._lines else []
-        return [*gap, *markdown_lines(block, self._width)]
+        return [*gap, *markdown_lines(block, self._width, keep_breaks=False)]
 
     def _show_open(self) -> None:
         rest = self._block + ("\n" if self._waits and self._partial else "") + self._partial
@@ -165,8 +165,9 @@ def _parser() -> MarkdownIt:
 class _Layout:
     """Lays out the blocks of a document, each after the marks of the quotes and lists around it."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, keep_breaks: bool) -> None:
         self._width = width
+        self._keep_breaks = keep_breaks
         self._lines: list[Line] = []
         self._marks: list[Piece] = []
         self._item: str = ""
@@ -178,7 +179,7 @@ class _Layout:
         for token in tokens:
             match token.type:
                 case "inline":
-                    self._add(list(_inline(token, style)))
+                    self._add(list(_inline(token, style, keep_breaks=self._keep_breaks)))
                 case "heading_open":
                     style = _STRONG
                 case "heading_close":
@@ -237,7 +238,7 @@ class _Layout:
         self._gap = False
 
 
-def _inline(token: Token, style: str) -> Iterator[Piece]:
+def _inline(token: Token, style: str, *, keep_breaks: bool) -> Iterator[Piece]:
     """Yield the runs of a paragraph."""
     styles, target = [style], ""
     for child in token.children or ():
@@ -246,8 +247,8 @@ def _inline(token: Token, style: str) -> Iterator[Piece]:
                 yield child.content, styles[-1]
             case "code_inline":
                 yield child.content, _CODE
-            case "softbreak" | "hardbreak":  # line breaks in cards are intended
-                yield "\n", styles[-1]
+            case "softbreak" | "hardbreak":
+                yield "\n" if keep_breaks or child.type == "hardbreak" else " ", styles[-1]
             case "image":
                 yield f"[picture: {child.content}]", _MUTED
                 yield f" {child.attrs.get('src', '')}", _MUTED

@@ -107,4 +107,4 @@ def test_one_line_is_the_beginning_in_plain_words():
 
 @given(st.text(alphabet=st.sampled_from("ab1 .,:;!?-+*_#>=~`&<[]()|\\\n\t\r\x00\u00a0\u2028é"), max_size=20))
 def test_text_that_is_shown_without_the_parser_is_shown_as_by_the_parser(source: str):
-    assert markdown_lines(source, 40) == _Layout(40).lines(_parser().parse(source))
+    assert markdown_lines(source, 40) == _Layout(40, keep_breaks=True).lines(_parser().parse(source))
