@@ -238,7 +238,7 @@ async def test_the_finding_of_the_tour_is_selected(open_app: Open):
         await to_stop(driver, 6)
         await driver.press("enter")
         await shows(driver, "The violation is a finding")
-        assert driver.widget("#findings", FindingsView).selected_text().startswith(BROKEN)
+        assert driver.widget("#findings", FindingsView).selected_text().startswith("A chunk was appended")
         assert driver.widget("#rules", Feed).cursor == 0
 
 

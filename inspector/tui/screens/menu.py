@@ -27,12 +27,14 @@ _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-ma
 
 
 class Entry(NamedTuple):
-    """A line of a menu: its text, a key or a reason at the right, whether it can be chosen, and its value."""
+    """A line of a menu: its text, a key or a warning at the right, whether it can be chosen, and its value."""
 
     text: str
     right: str
     enabled: bool
     value: Any
+    quiet: bool = False
+    """Whether the line is grey although it can be chosen."""
 
 
 class MenuScreen(Dialog[Any]):
@@ -72,9 +74,10 @@ class MenuScreen(Dialog[Any]):
 def _option(entry: Entry | str, wide: int) -> Option:
     if isinstance(entry, str):
         return Option(Content.styled(entry, "bold $text-soft"), disabled=True)
-    style = "$foreground" if entry.enabled else "$wire-quiet"
+    quiet = entry.quiet or not entry.enabled
+    style = "$wire-quiet" if quiet else "$foreground"
     space = " " * (wide - cell_len(entry.text) + _GAP)
-    right = plain(entry.right).stylize("$bar" if entry.enabled else "$wire-quiet")
+    right = plain(entry.right).stylize("$wire-quiet" if quiet else "$bar")
     return Option(Content.assemble(plain(entry.text).stylize(style), space, right), disabled=not entry.enabled)
 
 
@@ -97,7 +100,8 @@ def _actions_of(screen: Screen[Any], group: Group) -> Iterable[Entry]:
         listed.add(binding.action)
         reason = why_not(active)
         shown = "" if key.startswith(UNBOUND) else screen.app.get_key_display(binding)
-        yield Entry(binding.tooltip or binding.description, reason or shown, active.enabled and not reason, active)
+        # An operation that the agent does not declare can be called: its answer may be what the user wants to see.
+        yield Entry(binding.tooltip or binding.description, reason or shown, active.enabled, active, bool(reason))
 
 
 def show_actions(screen: Screen[Any], title: str) -> None:

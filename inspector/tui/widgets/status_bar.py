@@ -24,6 +24,8 @@ _LONGEST_NAME = 40
 _SHORTEST_NAME = 8
 _GAP = 3
 _INTERFACE = "interface"
+_NARROW = 90
+"""Up to this width, the name of the program is left out."""
 _ROOMY = 110
 """The cells that are needed to show the address of the receiver."""
 
@@ -112,7 +114,7 @@ class StatusBar(Static):
         interface = clickable(interface, _INTERFACE)
         program = Content.styled("a2a-inspect", "$text-soft")
         names = self._names(width // 2)
-        left = [program, names, interface]
+        left = [program, names, interface] if width > _NARROW else [names, interface]
         for extra in self._optional(width):
             if _width([*left, *right, extra]) <= width:
                 right.append(extra)
