@@ -29,7 +29,8 @@ _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
 def markdown_lines(text: str, width: int, *, keep_breaks: bool = True) -> list[Line]:
     """Lay out Markdown for a width, with links and images as their addresses, and HTML as text.
 
-    With `keep_breaks`, each line of a paragraph begins a new line, as the authors of cards expect. More than `LONGEST` characters are cut and shown as plain text.
+    With `keep_breaks`, each line of a paragraph begins a new line, as the authors of cards expect. More than `LONGEST`
+    characters are cut and shown as plain text.
     """
     if len(text) > LONGEST or any(_depth(line) > _DEEPEST for line in text.splitlines()):
         more = f" … {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
