@@ -86,7 +86,7 @@ class Opened:
 def recording(path: Path) -> Opened:
     """Open a capture and wait until it is read up to its last record, whose state is failed."""
     with _home() as home, opened([*INSPECTOR, "open", str(path)], environment(home), ROOT) as screen:
-        painted = screen.wait_for(b"TIMELINE", b"stream") - screen.started
+        painted = screen.wait_for(b"Timeline", b"stream") - screen.started
         screen.most = before = screen.memory
         mark = len(screen.written)
         read = screen.wait_for(b"failed", since=mark) - screen.started
@@ -102,7 +102,7 @@ def chosen(path: Path) -> float:
         screen.wait_for(path.name[-_TAIL:].encode())
         mark = len(screen.written)
         at = screen.press(b"\r")
-        return screen.wait_for(b"TIMELINE", b"stream", since=mark) - at
+        return screen.wait_for(b"Timeline", b"stream", since=mark) - at
 
 
 def keys(url: str, events: int) -> tuple[list[float], list[float]]:
@@ -135,16 +135,16 @@ def deliveries(url: str, count: int, *, helping: bool) -> Posted:
         screen.wait_for(b"not listening")
         mark = len(screen.written)
         screen.press(b"p")
-        screen.wait_for(b"push on", since=mark)
+        screen.wait_for(b"webhook on", since=mark)
         mark = len(screen.written)
         screen.press(b"2")
-        screen.wait_for(b"TIMELINE", since=mark)
+        screen.wait_for(b"Timeline", since=mark)
         screen.rest(time.perf_counter() + 0.5)
         mark = _write(screen, 1)
         screen.press(b"\r")
         screen.wait_for(b"completed", since=mark)
         screen.press(b"\x1b4")
-        screen.wait_for(b"DELIVERIES", since=mark)
+        screen.wait_for(b"Deliveries", since=mark)
         webhook = httpx.get(f"{url}hook", trust_env=False).json()
         mark = len(screen.written)
         sender = [PYTHON, "-m", "benchmarks.sender", webhook["url"], webhook["token"], str(count)]
@@ -163,10 +163,10 @@ def _help(screen: Screen, over: Callable[[], bool]) -> list[float]:
     while not over():
         mark = len(screen.written)
         at = screen.press(b"?")
-        times.append(screen.wait_for(b"KEYS", since=mark) - at)
+        times.append(screen.wait_for(b"Inspect", since=mark) - at)
         mark = len(screen.written)
         screen.press(b"q")
-        screen.wait_for(b"DELIVERIES", since=mark)
+        screen.wait_for(b"Deliveries", since=mark)
         screen.rest(time.perf_counter() + 4 * BETWEEN_KEYS)
     return times
 
@@ -207,7 +207,7 @@ def _chatting(url: str) -> Iterator[Screen]:
         screen.wait_for(b"Firehose", b"connected")
         mark = len(screen.written)
         screen.press(b"2")
-        screen.wait_for(b"TIMELINE", since=mark)
+        screen.wait_for(b"Timeline", since=mark)
         screen.rest(time.perf_counter() + 0.5)
         yield screen
 
