@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -17,6 +18,8 @@ from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 
+_LONGEST_LABEL = 30
+_GAP = 2
 CHOICE = "choice"
 """The key of the choice among the values of a form."""
 
@@ -57,23 +60,30 @@ class FormScreen(Dialog[dict[str, str]]):
         *,
         chosen: str = "",
         check: Callable[[Mapping[str, str]], str] | None = None,
+        description: str = "",
     ) -> None:
         super().__init__(title)
+        self._description = description
         self._fields = fields
         self._choices = choices
         self._chosen = next((index for index, choice in enumerate(choices) if choice.value == chosen), 0)
         self._check = check
 
     def body(self) -> ComposeResult:
-        """Make the choices, the fields and the line for an error message."""
+        """Make the description, the choices, the fields and the line for an error message."""
+        if self._description:
+            yield Static(plain(self._description), id="form-description")
         if self._choices:
             yield ChoiceList(
                 *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"
             )
-        for field in self._fields:
-            with Horizontal(id=f"row-{field.name}", classes="row"):
-                yield Static(plain(field.label), classes="label")
-                yield LineInput(field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}")
+        with VerticalScroll(id="form-fields", can_focus=False):
+            for field in self._fields:
+                with Horizontal(id=f"row-{field.name}", classes="row"):
+                    yield _label(field.label, self._fields)
+                    yield LineInput(
+                        field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}"
+                    )
         yield Static(id="form-problem")
 
     def on_mount(self) -> None:
@@ -134,6 +144,13 @@ class FormScreen(Dialog[dict[str, str]]):
             self.dismiss(values)
 
 
+def _label(text: str, fields: Sequence[Field]) -> Static:
+    """Return the label of a field, as wide as the longest label."""
+    label = Static(plain(text), classes="label")
+    label.styles.width = min(_LONGEST_LABEL, max(cell_len(field.label) for field in fields)) + _GAP
+    return label
+
+
 class PickScreen(Dialog[tuple[str, ...]]):
     """Offers a list of values and a field for other values; returns the selected values, then the typed values."""
 
@@ -144,18 +161,21 @@ class PickScreen(Dialog[tuple[str, ...]]):
         bind("back", "leave", "close", "Close the list without changes"),
     ]
 
-    def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
+    def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str], *, description: str = "") -> None:
         super().__init__(title)
+        self._description = description
         self._offered = list(offered)
         self._selected = {value for value in chosen if value in self._offered}
         self._others = [value for value in chosen if value not in self._offered]
 
     def body(self) -> ComposeResult:
-        """Make the list and the field for other values."""
+        """Make the description, the list and the field for other values."""
+        if self._description:
+            yield Static(plain(self._description), id="form-description")
         if self._offered:
             yield ChoiceList(*map(self._option, self._offered), enter_hint="select", id="choices")
         with Horizontal(classes="row"):
-            yield Static("other values" if self._offered else "values", classes="label")
+            yield Static("other values  " if self._offered else "values  ", classes="label")
             yield LineInput(", ".join(self._others), enter_hint="confirm", placeholder="separated by commas")
 
     def _option(self, value: str) -> Option:

@@ -1,0 +1,33 @@
+"""Undo: functions that undo changes, with the names of the changes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+_MOST = 100
+"""The number of changes that can be undone."""
+
+
+class UndoStack:
+    """The changes that can be undone, oldest first."""
+
+    def __init__(self) -> None:
+        self._changes: deque[tuple[str, Callable[[], bool]]] = deque(maxlen=_MOST)
+
+    @property
+    def name(self) -> str:
+        """The name of the newest change, `""` if there is nothing to undo."""
+        return self._changes[-1][0] if self._changes else ""
+
+    def add(self, name: str, undo: Callable[[], bool]) -> None:
+        """Add a change; its function returns False if there is nothing to undo any more."""
+        self._changes.append((name, undo))
+
+    def undo(self) -> str:
+        """Undo the newest change that still has an effect; return its name, `""` if there is none."""
+        while self._changes:
+            name, undo = self._changes.pop()
+            if undo():
+                return name
+        return ""
