@@ -25,9 +25,14 @@ class UndoStack:
         self._changes.append((name, undo))
 
     def undo(self) -> str:
-        """Undo the newest change that still has an effect; return its name, `""` if there is none."""
+        """Undo the newest change that still has an effect; return its name, `""` if there is none.
+
+        If the function of a change raises an exception, the change can be undone later.
+        """
         while self._changes:
-            name, undo = self._changes.pop()
-            if undo():
+            name, undo = self._changes[-1]
+            effective = undo()
+            self._changes.pop()
+            if effective:
                 return name
         return ""

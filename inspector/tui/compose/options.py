@@ -142,9 +142,7 @@ class SettingForms:
         chosen = self._draft().message_id
         self._ask_id("id", "any text", choices, chosen, lambda value: self._take("id", message_id=value or made))
 
-    def _ask_id(
-        self, key: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
-    ) -> None:
+    def _ask_id(self, key: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]) -> None:
         other = Choice(_OTHER, "another id", (_VALUE,))
         known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)

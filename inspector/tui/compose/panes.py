@@ -42,9 +42,9 @@ class OutlinePane(Pane):
         """Show the name of the change that can be undone, if there is one."""
         self.set_title(note=[Chip(f"Undo: {name} ({key_of('undo')})", "$bar", _UNDO)] if name else ())
 
-    async def chosen(self, target: str) -> None:
+    def chosen(self, target: str) -> None:
         """Undo the change whose name was clicked."""
-        await self.run_action(f"screen.{target}")
+        self.call_later(self.run_action, f"screen.{target}")
 
 
 class SettingPane(Static):
@@ -53,7 +53,10 @@ class SettingPane(Static):
     def show(self, row: Row, description: str, built: BuiltRequest) -> None:
         """Show an option, its problem and its warnings."""
         self.border_title = Content.styled(row.label.capitalize(), "bold")
-        pieces = [plain(description).stylize("$text-soft"), plain(row.value, limit=_LONGEST) if row.key else Content("")]
+        pieces = [
+            plain(description).stylize("$text-soft"),
+            plain(row.value, limit=_LONGEST) if row.key else Content(""),
+        ]
         pieces.append(plain(built.problem_at(row.key)).stylize("$state-bad"))
         pieces += [plain(words).stylize("$state-warning") for words in built.warnings_at(row.key)]
         self.update(Content("\n").join(piece for piece in pieces if piece.plain))

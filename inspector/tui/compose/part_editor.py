@@ -17,7 +17,6 @@ from textual.widgets.option_list import Option
 
 from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
-from inspector.text.units import size
 from inspector.tui.compose.outline import size_of
 from inspector.tui.compose.path_completion import Candidate, candidates, completed
 from inspector.tui.editor import edit

@@ -209,7 +209,8 @@ class Composer(Pane):
             text = draft.parts[self._part].value
             self.aim = self.aim.at(draft.task_id, draft.context_id)
         self._draft = draft
-        self._area.text = text
+        if text != self._area.text:
+            self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
         self._area.move_cursor(self._area.document.end)
         self._show_aim()
 
