@@ -55,7 +55,7 @@ async def test_an_invalid_raw_request_is_sent_unchanged(open_app: Open):
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
         await driver.press("f3")
-        await driver.until("RAW: sent as it is written")
+        await driver.until("raw: sent as shown")
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.split("\n\n")[0] + '\nX-Odd: yes\n\n{"jsonrpc": "2.0", broken'
         await driver.press("ctrl+s")
@@ -143,7 +143,7 @@ async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, moc
         await driver.ask("echo the first")
         await driver.ask("echo the second")
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo the first")
         await driver.type("first")
         await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
@@ -152,7 +152,7 @@ async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, moc
         assert driver.composer.text == "echo the first"
         ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo the second")
         await driver.press("ctrl+s")
         await driver.done(3)
@@ -167,7 +167,7 @@ async def test_variables_of_sent_messages_are_kept_and_the_draft_is_saved_to_his
         await driver.ask("echo {{literally}}")
         await driver.type("half a word")
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo {{literally}}")
         await driver.press("enter")
         await driver.until(lambda: driver.composer.text == "echo {{literally}}")
@@ -184,7 +184,7 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await opened(driver, text_draft("go to {{city}} by {{means}}"))
         for _ in range(2):
             await driver.press("f9")
-            await driver.until("SAVE AS SNIPPET")
+            await driver.until("Save as snippet")
             driver.app.screen.query_one(Input).value = "trip"
             await driver.press("enter")
             await driver.until((tmp_path / "trip.a2a.toml").exists)
@@ -195,7 +195,7 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await driver.press("ctrl+up")
         await driver.until("trip")
         await driver.press("enter")
-        await driver.until("VARIABLES")
+        await driver.until("Variables of the snippet")
         await driver.until("Basel")
         await driver.press("enter")
         await driver.type("train")
@@ -228,7 +228,7 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         await driver.until("alt+i fill in its form")
         task = driver.composer.aim.task_id
         await driver.press("alt+i")
-        await driver.until("FORM: the agent's question")
+        await driver.until("Form: the agent's question")
         await driver.type("Ada")
         await driver.press("enter", "enter", "enter", "enter")
         await driver.until("City is required.")
@@ -271,12 +271,13 @@ async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: 
     draft = Draft((text_part("Summarise this."), DraftPart(PartKind.DATA, '{"lines": 5}')), message_id="m-1")
     async with open_app(mock, size) as driver:
         await opened(driver, draft)
-        assert "1 text      Summ" in driver.screen
+        assert "1 text    Summ" in driver.screen
         assert "2 data" in driver.screen
-        assert ("REQUEST   1.0" in driver.screen) == (size[0] > 80)
+        title = "Request ─ 1.0 · JSON-RPC ─ "
+        assert (title in driver.screen) == (size[0] > 80)
         if size[0] < 100:
             await driver.press("f8")
-        await driver.until("REQUEST   1.0")
+        await driver.until(title)
         widest = max(map(len, driver.lines))
         assert widest <= size[0]
 

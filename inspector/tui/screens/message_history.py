@@ -169,7 +169,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
                 content = await asyncio.to_thread(_delete, entry.path)
                 self._undo.add(f"delete {entry.path.name}", partial(_restore_file, entry.path, content))
         except (OSError, CaptureError) as error:
-            notify(self, f"Not removed: {reason(error)}.", "error")
+            notify(self, f"Not removed: {_why(error)}.", "error")
         self._read(self.query_one(OptionList).highlighted or 0)
 
     def _restore_sent(self, sent: SentMessage) -> bool:
@@ -181,7 +181,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         try:
             self._undo.undo()
         except (OSError, CaptureError) as error:
-            notify(self, f"Not restored: {reason(error)}.", "error")
+            notify(self, f"Not restored: {_why(error)}.", "error")
         self._read(self.query_one(OptionList).highlighted or 0)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -202,6 +202,10 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
         form = FormScreen("Variables of the snippet", fields)
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
+
+
+def _why(error: OSError | CaptureError) -> str:
+    return str(error).removesuffix(".") if isinstance(error, CaptureError) else reason(error)
 
 
 def _delete(path: Path) -> bytes:
