@@ -115,7 +115,7 @@ async def test_changes_of_parts_are_undone_in_reverse_order(open_app: Open, mock
         assert kinds(screen) == [("text", "one")]
         await driver.until("Undo: remove part 2 (ctrl+z)")
         expected = [
-            ["one", "one"],
+            ["one", "two"],
             ["one", "two", "one"],
             ["one", "one", "two"],
             ["one", "two"],
@@ -141,7 +141,7 @@ async def test_undo_concerns_the_typed_text_first_and_then_the_parts(open_app: O
 async def test_a_cleared_part_and_a_changed_option_are_restored(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         screen = await opened(driver, Draft((text_part("one two three"), text_part("x")), tenant="acme"))
-        await driver.press("enter", "ctrl+end", "ctrl+u", "f7")
+        await driver.press("enter", "ctrl+e", "ctrl+u", "f7")
         assert kinds(screen) == [("text", ""), ("text", "x")]
         screen.query_one(OutlineView).go_to("blocking")
         await driver.press("escape", "enter")
@@ -177,7 +177,7 @@ async def test_every_command_of_the_screen_is_in_the_palette_while_text_is_typed
         await driver.press("enter")
         found = {command.title for command in driver.app.get_system_commands(screen)}
         bindings = [binding for binding in screen.BINDINGS if isinstance(binding, Binding)]
-        not_now = {"Undo the last change", "Send with streaming", "Switch between the request and the message"}
+        not_now = {"Undo the last change", "Send with streaming", "Show the request", "Show the message"}
         assert {binding.tooltip for binding in bindings} - found == not_now
 
 

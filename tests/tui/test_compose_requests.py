@@ -19,11 +19,19 @@ from textual.widgets import Input, OptionList, TextArea
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Aim
 
 NOTED = {"notifications": True}
+
+
+def raw_text(screen: ComposeScreen) -> str:
+    raw = screen.query_one(PreviewPane).raw
+    assert raw is not None
+    return raw.text
 
 
 # The request
@@ -32,7 +40,7 @@ NOTED = {"notifications": True}
 async def test_the_preview_equals_the_sent_request(open_app: Open, mock: str):
     async with open_app(mock, (120, 50)) as driver:
         screen = await opened(driver, text_draft("preview me"))
-        call = screen._call
+        call = screen.built.call
         assert call is not None
         seen = call.preview()
         await driver.until('"text": "preview me"')
@@ -72,18 +80,53 @@ async def test_a_text_that_is_not_a_request_is_rejected_and_kept(open_app: Open,
         await driver.until("POST")
         await driver.press("f3")
         screen.query_one("#preview-raw", TextArea).text = "nonsense"
-        await driver.press("f3")
-        await driver.until("Press F3 again to discard the edited request.")
         await driver.press("ctrl+s")
         await driver.until("The first line must be a method and a URL")
         assert driver.sent() == []
         assert driver.app.screen is screen
-        assert screen.query_one(PreviewPane).raw == "nonsense"
+        assert raw_text(screen) == "nonsense"
         await driver.press("f3")
         await driver.until(lambda: screen.query_one(PreviewPane).raw is None)
 
 
-async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_app: Open, mock: str):
+async def test_a_raw_request_contains_what_was_just_typed_and_is_indented(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("half"))
+        await driver.until("POST")
+        await driver.press("enter", "end")
+        await driver.pilot.press(*"way", "f3")
+        await driver.until("raw: sent as shown")
+        text = raw_text(screen)
+        assert '\n        {\n          "text": "halfway"\n        }\n' in text
+        await driver.press("ctrl+s")
+        await driver.until(driver.sent)
+        assert driver.records(Kind.REQUEST)[-1].raw.decode() == text.partition("\n\n")[2]
+
+
+async def test_a_request_that_is_not_edited_is_sent_compactly(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3", "f3", "ctrl+s")
+        await driver.until(driver.sent)
+        request = driver.records(Kind.REQUEST)[-1]
+        assert b"\n" not in request.raw
+        assert "raw request" not in request.meta.get("deliberate", ())
+
+
+async def test_a_discarded_raw_request_is_restored_by_undo(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.type("nonsense ")
+        await driver.press("f3")
+        assert screen.query_one(PreviewPane).raw is None
+        await driver.until("Undo: discard the edited request")
+        await driver.press("ctrl+z")
+        assert raw_text(screen).startswith("nonsense POST ")
+
+
+async def test_an_edited_raw_request_is_kept_when_the_screen_is_left(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
@@ -91,17 +134,75 @@ async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_a
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.replace("SendStreamingMessage", "Nothing")
         await driver.press("f4")
-        await driver.until("Press F3 to discard")
+        await driver.until("The edited request is for")
         await driver.press("escape", "escape")
-        await driver.until("Press escape again to discard")
-        assert driver.app.screen is screen
+        await driver.until("The edited request is kept")
+        await driver.press("ctrl+o")
+        await driver.until("raw: sent as shown")
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
         request = driver.records(Kind.REQUEST)[-1]
+        assert b'"method": "Nothing"' in request.raw
         connection = driver.session.connection
         assert connection is not None and connection.choice is not None
         with pytest.raises(FaultError, match="raw request"):
             driver.session.send_again(request.seq, connection.choice)
+
+
+async def test_an_edited_raw_request_that_could_not_be_sent_is_kept(open_app: Open):
+    async with playing() as agent, open_app(agent.url, (120, 40)) as driver:
+        draft = text_draft("x")
+        screen = await opened(driver, draft)
+        await driver.until("POST")
+        await driver.press("f3")
+        area = screen.query_one("#preview-raw", TextArea)
+        area.text = f"POST http://127.0.0.1:1/\n\n{area.text.partition('{')[2]}"
+        edited = area.text
+        await driver.press("ctrl+s")
+        await driver.until(lambda: driver.records(Kind.REQUEST) and not driver.session.journal.exchanges.open)
+        driver.composer.take(draft)  # as Chat does with the draft of a message that could not be sent
+        await driver.press("ctrl+o")
+        await driver.until("raw: sent as shown")
+        assert isinstance(driver.app.screen, ComposeScreen)
+        assert raw_text(driver.app.screen) == edited
+
+
+async def test_sending_once_without_streaming_does_not_change_the_setting(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("echo x"))
+        await driver.press("ctrl+b")
+        await driver.done()
+        assert driver.sent()[-1]["method"] == "SendMessage"
+        assert driver.composer.stream
+
+
+async def test_panes_are_shown_one_at_a_time_on_a_narrow_screen(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
+
+        def panes() -> list[str]:
+            titles = ("Message outline", "Part 1 ", "Request ─ 1.0")
+            return [title for title in titles if title in driver.screen]
+
+        assert panes() == ["Message outline"]
+        await driver.press("enter")
+        await driver.until(lambda: panes() == ["Part 1 "])
+        for _ in range(3):
+            await driver.press("tab")
+        assert panes() == ["Part 1 "]
+        await driver.press("tab")
+        await driver.until(lambda: panes() == ["Request ─ 1.0"])
+        await driver.press("tab")
+        await driver.until(lambda: panes() == ["Message outline"])
+        await driver.press("shift+tab", "shift+tab")
+        await driver.until(lambda: panes() == ["Part 1 "])
+        await driver.press("f8")
+        await driver.until(lambda: panes() == ["Request ─ 1.0"])
+        await driver.press("escape")
+        await driver.until(lambda: panes() == ["Message outline"])
+        screen.query_one(OutlineView).go_to("id")
+        await driver.until("To send the same message again")
+        assert screen.draft.message_id in driver.screen
 
 
 async def test_another_interface_changes_the_request(open_app: Open, mock: str):
@@ -114,7 +215,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen._call is not None and screen._call.exchange.call.dialect.version == "0.3"
+        assert screen.built.call is not None and screen.built.call.exchange.call.dialect.version == "0.3"
 
 
 async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
@@ -202,6 +303,63 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
         assert driver.composer.text == "go to Basel by train"
+
+
+async def test_a_sent_message_is_removed_from_the_list_and_restored(open_app: Open, mock: str, home: Path):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo the first")
+        await driver.ask("echo the second")
+        stored = home / "state" / "sent.jsonl"
+        before = stored.read_bytes()
+        await driver.press("ctrl+up")
+        await driver.until("echo the first")
+        listed = driver.app.screen.query_one(OptionList)
+        await driver.press("down", "down", "delete")
+        await driver.until(lambda: listed.option_count == 1)
+        assert b"the first" not in stored.read_bytes()
+        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.press("escape", "ctrl+up")
+        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.press("ctrl+z")
+        await driver.until(lambda: stored.read_bytes() == before)
+        await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count == 2)
+
+
+async def test_a_deleted_snippet_is_restored(
+    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "trip.a2a.toml"
+    file.write_text('title = "Trip"\n[[part]]\ntext = "go to Basel"\n')
+    async with open_app(mock, (120, 40), run=NOTED) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("ctrl+up")
+        await driver.until("Trip: go to Basel")
+        await driver.press("down", "delete")
+        await driver.until("Undo: delete trip.a2a.toml")
+        assert not file.exists()
+        file.write_text("# another file")
+        await driver.press("ctrl+z")
+        await driver.until("Not restored")
+        assert file.read_text() == "# another file"
+        file.unlink()
+        await driver.press("ctrl+z")
+        await driver.until("Trip: go to Basel")
+        assert "go to Basel" in file.read_text()
+
+
+async def test_a_search_without_a_result_says_so(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo the first")
+        await driver.press("ctrl+up")
+        await driver.until("echo the first")
+        await driver.type("nothing like it")
+        await driver.until("No message contains these words.")
+        await driver.press("enter", "ctrl+s", "delete")
+        assert len(driver.sent()) == 1
 
 
 async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):

@@ -57,7 +57,8 @@ class ComposeScreen(Screen["Outcome | None"]):
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("send", "send"),
-        bind("preview", "preview", "request", "Switch between the request and the message"),
+        bind("preview", "preview(True)", "request", "Show the request"),
+        bind("preview", "preview(False)", "message", "Show the message"),
         bind("add-part", "add"),
         bind("undo", "undo"),
         bind("remove", "remove", "", "Remove the part"),
@@ -316,12 +317,12 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._panes.close_raw()
         self._changed()
 
-    def action_preview(self) -> None:
-        """Switch between the request and the message on a screen that is too narrow for both."""
-        if self._panes.has_class("-request"):
-            self._outline.focus()
-        else:
+    def action_preview(self, shown: bool) -> None:  # noqa: FBT001 - an argument of an action
+        """Show the request or the message on a screen that is too narrow for both."""
+        if shown:
             self._preview.focus_body()
+        else:
+            self._outline.focus()
 
     def action_edit_raw(self) -> None:
         """Edit the request as text, or discard the edits and build the request from the message again."""
@@ -344,27 +345,33 @@ class ComposeScreen(Screen["Outcome | None"]):
         return True
 
     def action_copy(self) -> None:
-        """Ask for the format, and copy the request."""
-        self._make()
-        if self.built.call is None:
-            notify(self, "There is no request to copy: the message has problems.", "warning")
+        """Ask for the format, and copy the request as it would be sent now."""
+        call, problem = self._call_to_send(stream=self.stream)
+        if call is None:
+            notify(self, f"There is no request to copy: {problem}", "warning")
         else:
-            ask_form(self.app, self.built.call)
+            ask_form(self.app, call)
 
     def action_save(self) -> None:
         """Ask for a file name, and save the message as a snippet."""
         self._take_last_keys()
         self._forms.save_snippet()
 
+    def _call_to_send(self, *, stream: bool | None) -> tuple[Call | None, str]:
+        """Return the call of the raw request, or else of the message; without a call, return the reason."""
+        self._make(stream=stream)
+        raw = self._preview.raw
+        if raw is None:
+            return self.built.call, self.built.problem
+        try:
+            return self._session.send_raw(raw.text, raw.like), ""
+        except FaultError as error:
+            return None, error.fault.sentence()
+
     def action_send(self, stream: bool | None = None) -> None:
         """Return the call, with or without streaming (None: as set), or go to the first problem and show it."""
-        self._make(stream=stream)
-        call, problem, raw = self.built.call, self.built.problem, self._preview.raw
-        if raw is not None:
-            try:
-                call, problem = self._session.send_raw(raw.text, raw.like), ""
-            except FaultError as error:
-                call, problem = None, error.fault.sentence()
+        call, problem = self._call_to_send(stream=stream)
+        raw = self._preview.raw
         if call is not None:
             self.dismiss(Outcome(self.draft, self.stream, call, raw))
             return
@@ -390,4 +397,6 @@ class ComposeScreen(Screen["Outcome | None"]):
             return bool(self._edited.undo.name)
         if action == "send":
             return parameters != (self.stream,)
-        return self.has_class("-narrow") if action == "preview" else True
+        if action == "preview":
+            return self.has_class("-narrow") and parameters != (self._panes.has_class("-request"),)
+        return True

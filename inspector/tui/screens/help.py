@@ -16,7 +16,7 @@ from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import Dialog
 
-_KEY = 8
+_KEY = 10
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
 
 

@@ -188,6 +188,10 @@ class ChatComposer(Composer):
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)
         else:
+            if outcome.raw is not None:
+                notify(
+                    self, f"The edited request is kept: {key_of('compose')} shows it. The message is without the edits."
+                )
             self.take(outcome.draft)
             self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
 
