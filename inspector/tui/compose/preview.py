@@ -61,11 +61,12 @@ class PreviewPane(Pane):
     DEFAULT_CSS = """
     PreviewPane {
         & > #preview-head { height: auto; max-height: 9; text-overflow: ellipsis; }
+        & > #preview-transport { height: 1; color: $wire-quiet; text-wrap: nowrap; text-overflow: ellipsis; }
         & > JsonView { height: 1fr; }
         & > RawArea { height: 1fr; border: none; padding: 0; background: $background; display: none; }
         &.-empty > JsonView { display: none; }
         &.-raw > RawArea { display: block; }
-        &.-raw > JsonView, &.-raw > #preview-head { display: none; }
+        &.-raw > JsonView, &.-raw > #preview-head, &.-raw > #preview-transport { display: none; }
     }
     """
 
@@ -76,6 +77,7 @@ class PreviewPane(Pane):
     def compose(self) -> ComposeResult:
         """Make the head, the body and the area."""
         yield Static(id="preview-head")
+        yield Static(id="preview-transport")
         yield JsonView(id="preview-body", empty="No body.")
         yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
 
@@ -94,7 +96,8 @@ class PreviewPane(Pane):
         """Show why there is no request yet."""
         self.set_title(Chip("none: the message has problems", "$state-bad"))
         self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
-        self.set_class(True, "-empty")
+        self.query_one("#preview-transport", Static).update("")
+        self.add_class("-empty")
 
     def show_call(self, shown: Call, seen: Sent | Fault) -> None:
         """Show the request of a call."""
@@ -109,8 +112,7 @@ class PreviewPane(Pane):
         for name, value in own[:_MOST_HEADERS]:
             lines.append(Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value)))
         rest = [f"{name}: {value}" for name, value in seen.headers if name.lower() in _OF_TRANSPORT]
-        if rest:
-            lines.append(plain("   ".join(rest)).stylize("$wire-quiet"))
+        self.query_one("#preview-transport", Static).update(plain("   ".join(rest)))
         self.query_one("#preview-head", Static).update(Content("\n").join(lines))
         body = self.query_one(JsonView)
         self.set_class(not seen.body, "-empty")

@@ -317,7 +317,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._panes.close_raw()
         self._changed()
 
-    def action_preview(self, shown: bool) -> None:  # noqa: FBT001 - an argument of an action
+    def action_preview(self, shown: bool) -> None:
         """Show the request or the message on a screen that is too narrow for both."""
         if shown:
             self._preview.focus_body()

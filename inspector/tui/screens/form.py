@@ -88,6 +88,7 @@ class FormScreen(Dialog[dict[str, str]]):
 
     def on_mount(self) -> None:
         """Focus the choices, or the first field."""
+        self.query_one("#form-problem").display = False
         if self._choices:
             choices = self.query_one(ChoiceList)
             choices.highlighted = self._chosen
@@ -138,9 +139,10 @@ class FormScreen(Dialog[dict[str, str]]):
         if choice is not None:
             values[CHOICE] = choice.value
         problem = self._check(values) if self._check else ""
-        if problem:
-            self.query_one("#form-problem", Static).update(plain(problem))
-        else:
+        line = self.query_one("#form-problem", Static)
+        line.display = bool(problem)
+        line.update(plain(problem))
+        if not problem:
             self.dismiss(values)
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -52,8 +53,7 @@ class Entry:
     @property
     def content(self) -> Content:
         """The line of the list."""
-        origin = f"{self.when:<{_WHEN}}  {clean_line(self.where, _WHERE):<{_WHERE}}  "
-        return Content.assemble(plain(origin, limit=_WHEN + _WHERE + 4).stylize("$text-soft"), plain(self.title))
+        return _line(self.when, self.where, self.title)
 
     def contains(self, words: list[str]) -> bool:
         """Return whether all words, in lower case, are in the entry."""
@@ -82,9 +82,10 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self._shown: list[Entry] = []
 
     def body(self) -> ComposeResult:
-        """Make the search field, the list and the line for problems."""
-        hint = "search by text, agent or file name"
+        """Make the search field, the headings, the list and the line for problems."""
+        hint = "Search by text, agent or file name"
         yield LineInput(enter_hint="edit", placeholder=hint, id="history-words")
+        yield Static(_line("TIME", "AGENT OR FILE", "MESSAGE").stylize("$text-soft"), id="history-headings")
         yield ChoiceList(enter_hint="edit", id="history-list")
         yield Static(id="history-problem")
 
@@ -202,6 +203,13 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
         form = FormScreen("Variables of the snippet", fields)
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
+
+
+def _line(when: str, where: str, title: str) -> Content:
+    """Return a line of the list, with its origin in columns."""
+    where = clean_line(where, _WHERE)
+    origin = f"{when:<{_WHEN}}  {where}{' ' * (_WHERE - cell_len(where))}  "
+    return Content.assemble(Content.styled(origin, "$text-soft"), plain(title))
 
 
 def _why(error: OSError | CaptureError) -> str:
