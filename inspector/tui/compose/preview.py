@@ -19,7 +19,7 @@ from inspector.tui.editor import edit
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify
 from inspector.tui.render.content import plain
-from inspector.tui.render.json_lines import NotJsonError, laid_out
+from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Chip, Pane
