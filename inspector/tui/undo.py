@@ -13,14 +13,14 @@ class UndoStack:
     """The changes that can be undone, oldest first."""
 
     def __init__(self) -> None:
-        self._changes: deque[tuple[str, Callable[[], bool]]] = deque(maxlen=_MOST)
+        self._changes: deque[tuple[str, Callable[[], object]]] = deque(maxlen=_MOST)
 
     @property
     def name(self) -> str:
         """The name of the newest change, `""` if there is nothing to undo."""
         return self._changes[-1][0] if self._changes else ""
 
-    def add(self, name: str, undo: Callable[[], bool]) -> None:
+    def add(self, name: str, undo: Callable[[], object]) -> None:
         """Add a change; its function returns False if there is nothing to undo any more."""
         self._changes.append((name, undo))
 
@@ -31,7 +31,7 @@ class UndoStack:
         """
         while self._changes:
             name, undo = self._changes[-1]
-            effective = undo()
+            effective = undo() is not False
             self._changes.pop()
             if effective:
                 return name

@@ -32,7 +32,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def to_talk(terminal: Terminal) -> None:
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
-    terminal.wait_for("write a message")
+    terminal.wait_for("Write a message")
 
 
 def test_editor_text_file_and_data_are_sent_in_one_message(inspect: Run, home: Path, tmp_path: Path, editor: Path):
@@ -58,7 +58,7 @@ def test_editor_text_file_and_data_are_sent_in_one_message(inspect: Run, home: P
         terminal.wait_for('"lines": 5')
         terminal.press("ctrl+s")
         terminal.wait_for("Timeline")
-        terminal.wait_for("stream ended")
+        terminal.wait_for("✓ 1 event")
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == Ending(0, frozenset())

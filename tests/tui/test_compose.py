@@ -160,6 +160,14 @@ async def test_undo_is_a_click_on_its_name(open_app: Open, mock: str):
         await driver.until(lambda: kinds(screen) == [("text", "one")])
 
 
+async def test_an_empty_composer_shows_what_the_message_starts(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("─ New task ─")
+        assert driver.composer.size.height == 1
+
+
 async def test_a_replaced_text_of_the_composer_is_restored(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()

@@ -329,7 +329,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         if self._preview.raw is not None:
             edited = self._preview.edited
             if edited is not None:
-                self._edited.undo.add("discard the edited request", lambda: self._restore_raw(edited))
+                self._edited.undo.add("discard the edited request", lambda: self._panes.show_raw(edited))
             self._panes.close_raw()
             self._outline.focus()
             self._make()
@@ -339,10 +339,6 @@ class ComposeScreen(Screen["Outcome | None"]):
             notify(self, "There is no request to edit: the message has problems.", "warning")
         else:
             self._panes.show_raw(indented_request(self.built.call))
-
-    def _restore_raw(self, raw: RawRequest) -> bool:
-        self._panes.show_raw(raw)
-        return True
 
     def action_copy(self) -> None:
         """Ask for the format, and copy the request as it would be sent now."""

@@ -165,17 +165,13 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         try:
             if entry.sent is not None:
                 await asyncio.to_thread(self._history.remove, entry.sent)
-                self._undo.add(f"remove {excerpt(entry.title)}", partial(self._restore_sent, entry.sent))
+                self._undo.add(f"remove {excerpt(entry.title)}", partial(self._history.restore, entry.sent))
             elif entry.path is not None:
                 content = await asyncio.to_thread(_delete, entry.path)
                 self._undo.add(f"delete {entry.path.name}", partial(_restore_file, entry.path, content))
         except (OSError, CaptureError) as error:
             notify(self, f"Not removed: {_why(error)}.", "error")
         self._read(self.query_one(OptionList).highlighted or 0)
-
-    def _restore_sent(self, sent: SentMessage) -> bool:
-        self._history.restore(sent)
-        return True
 
     def action_undo(self) -> None:
         """Undo the last removal."""
@@ -223,10 +219,9 @@ def _delete(path: Path) -> bytes:
     return content
 
 
-def _restore_file(path: Path, content: bytes) -> bool:
+def _restore_file(path: Path, content: bytes) -> None:
     with path.open("xb") as file:  # a new file of the same name is not replaced
         file.write(content)
-    return True
 
 
 def _place(path: Path | None) -> str:

@@ -231,8 +231,8 @@ class Composer(Pane):
         self.screen.set_focus(self._area)
 
     def on_mount(self) -> None:
-        """Show the first destination."""
-        self._show_aim()
+        """Show the first destination, as soon as the composer counts as mounted."""
+        self.call_later(self._show_aim)
         self._watch = self.set_interval(UPLOAD_PHASE, self._update_upload, pause=True)
 
     def watch_aim(self) -> None:
