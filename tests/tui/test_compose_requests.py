@@ -114,6 +114,19 @@ async def test_a_request_that_is_not_edited_is_sent_compactly(open_app: Open, mo
         assert "raw request" not in request.meta.get("deliberate", ())
 
 
+async def test_a_part_can_be_edited_beside_a_raw_request(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.until("raw: sent as shown")
+        assert "─ Part 1 ─" not in driver.screen
+        await driver.press("escape", "enter", "y")
+        await driver.until("─ Part 1 ─")
+        assert screen.draft.parts[0].value == "yx"
+        await driver.press("f7", "tab", "tab", "tab", "tab")
+        assert driver.app.focused is screen.query_one("#preview-raw")
+
+
 async def test_a_discarded_raw_request_is_restored_by_undo(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         screen = await opened(driver, text_draft("x"))
@@ -184,6 +197,8 @@ async def test_panes_are_shown_one_at_a_time_on_a_narrow_screen(open_app: Open, 
             return [title for title in titles if title in driver.screen]
 
         assert panes() == ["Message outline"]
+        await driver.press("up", "up")
+        assert screen.query_one(OutlineView).part == 0, "headings are skipped"
         await driver.press("enter")
         await driver.until(lambda: panes() == ["Part 1 "])
         for _ in range(3):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from inspector.session.compose.draft import Draft, DraftPart
+from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.tui.undo import UndoStack
 
 
@@ -54,6 +54,16 @@ class EditedDraft:
     def remove(self, index: int) -> None:
         """Remove a part."""
         self._change_parts([*self.parts[:index], *self.parts[index + 1 :]], f"remove part {index + 1}")
+
+    def fill_data(self, index: int | None, text: str) -> int:
+        """Write a JSON text to the data part at an index, or to a new part; return the index of the part."""
+        parts = [*self.parts]
+        if index is None or parts[index].kind is not PartKind.DATA:
+            index = len(parts)
+            parts.append(DraftPart(PartKind.DATA))
+        parts[index] = replace(parts[index], value=text)
+        self._change_parts(parts, "fill in the form")
+        return index
 
     def move(self, index: int, step: int) -> bool:
         """Move a part up or down; return False at the first or last place."""

@@ -193,6 +193,12 @@ class OutlineView(CursorView):
         source = self.source
         return source.rows[self.cursor] if isinstance(source, Outline) and 0 <= self.cursor < len(source) else None
 
+    def action_line_step(self, lines: int) -> None:
+        """Move the cursor down by some lines, up if they are negative, and past a heading."""
+        super().action_line_step(lines)
+        if self.row is not None and not self.row.key:
+            super().action_line_step(-1 if lines < 0 and self.cursor > 0 else 1)
+
     def go_to(self, key: str) -> None:
         """Put the cursor on the row of a key."""
         index = self.source.index_of(key) if isinstance(self.source, Outline) else None

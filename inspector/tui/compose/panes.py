@@ -151,7 +151,7 @@ class ComposePanes(Horizontal):
     def action_next_stop(self, step: int) -> None:
         """Go to the next field, and from the last field of a pane to the next pane, also if that pane is not shown."""
         panes: list[Widget] = [self.outline, self.editor, self.preview]
-        if self.outline.part is None or self.has_class("-raw"):
+        if self.outline.part is None:
             panes.remove(self.editor)
         focused = self.screen.focused
         around = focused.ancestors_with_self if focused is not None else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -62,7 +62,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         bind("add-part", "add"),
         bind("undo", "undo"),
         bind("remove", "remove", "", "Remove the part"),
-        bind("raw-request", "edit_raw"),
+        bind("raw-request", "edit_raw", "", "Edit the raw request"),
+        bind("raw-request", "discard_raw", "discard raw", "Discard the raw request, and use the message"),
         bind("back", "leave", "", "Go to the outline, then to Chat"),
         bind("next-part-to-edit", "next_part", "", "Go to the next part"),
         bind("copy-request", "copy"),
@@ -284,14 +285,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def _take_form(self, text: str) -> None:
         self._take_last_keys()
-        parts = [*self.draft.parts]
-        index = self._outline.part
-        if index is None or parts[index].kind is not PartKind.DATA:
-            index = len(parts)
-            parts.append(DraftPart(PartKind.DATA))
-        parts[index] = replace(parts[index], value=text)
-        self._edited.change(replace(self.draft, parts=tuple(parts)), "fill in the form")
-        self._show_parts(index)
+        self._show_parts(self._edited.fill_data(self._outline.part, text))
 
     # The request
 
@@ -325,20 +319,21 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._outline.focus()
 
     def action_edit_raw(self) -> None:
-        """Edit the request as text, or discard the edits and build the request from the message again."""
-        if self._preview.raw is not None:
-            edited = self._preview.edited
-            if edited is not None:
-                self._edited.undo.add("discard the edited request", lambda: self._panes.show_raw(edited))
-            self._panes.close_raw()
-            self._outline.focus()
-            self._make()
-            return
+        """Edit the request as text."""
         self._make()
         if self.built.call is None:
             notify(self, "There is no request to edit: the message has problems.", "warning")
         else:
             self._panes.show_raw(indented_request(self.built.call))
+
+    def action_discard_raw(self) -> None:
+        """Discard the request as text, and build the request from the message again."""
+        edited = self._preview.edited
+        if edited is not None:
+            self._edited.undo.add("discard the edited request", lambda: self._panes.show_raw(edited))
+        self._panes.close_raw()
+        self._outline.focus()
+        self._make()
 
     def action_copy(self) -> None:
         """Ask for the format, and copy the request as it would be sent now."""
@@ -389,6 +384,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Disable the keys that do not apply to the selected row or the state of the message."""
         if action in ("duplicate", "remove", "shift"):
             return self._outline.part is not None
+        if action in ("edit_raw", "discard_raw"):
+            return (self._preview.raw is not None) is (action == "discard_raw")
         if action == "undo":
             return bool(self._edited.undo.name)
         if action == "send":

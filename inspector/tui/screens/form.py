@@ -77,7 +77,7 @@ class FormScreen(Dialog[dict[str, str]]):
             yield ChoiceList(
                 *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"
             )
-        with VerticalScroll(id="form-fields", can_focus=False):
+        with VerticalScroll(id="form-fields", classes="-after-choices" if self._choices else "", can_focus=False):
             for field in self._fields:
                 with Horizontal(id=f"row-{field.name}", classes="row"):
                     yield _label(field.label, self._fields)
@@ -107,6 +107,7 @@ class FormScreen(Dialog[dict[str, str]]):
 
     def _fit(self) -> None:
         shown = self._shown()
+        self.query_one("#form-fields").display = bool(shown)
         for field in self._fields:
             self.query_one(f"#row-{field.name}").display = field in shown
             last = field is shown[-1] if shown else False

@@ -35,8 +35,9 @@ from inspector.tui.widgets.fields import ChoiceList, LineInput
 
 _MAX_SHOWN = 200
 _TITLE = "Sent messages and snippets"
+_HEADINGS = ("TIME", "AGENT OR FILE", "MESSAGE")
 _WHEN, _WHERE = 16, 24
-"""The widths of the origin of a message in cells."""
+"""The width of the time and the largest width of the agent or file, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,6 @@ class Entry:
     where: str
     path: Path | None = None
     sent: SentMessage | None = None
-
-    @property
-    def content(self) -> Content:
-        """The line of the list."""
-        return _line(self.when, self.where, self.title)
 
     def contains(self, words: list[str]) -> bool:
         """Return whether all words, in lower case, are in the entry."""
@@ -85,7 +81,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         """Make the search field, the headings, the list and the line for problems."""
         hint = "Search by text, agent or file name"
         yield LineInput(enter_hint="edit", placeholder=hint, id="history-words")
-        yield Static(_line("TIME", "AGENT OR FILE", "MESSAGE").stylize("$text-soft"), id="history-headings")
+        yield Static(id="history-headings")
         yield ChoiceList(enter_hint="edit", id="history-list")
         yield Static(id="history-problem")
 
@@ -123,7 +119,10 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MAX_SHOWN]
         listed = self.query_one(OptionList)
         listed.clear_options()
-        listed.add_options(Option(entry.content) for entry in self._shown)
+        width = min(_WHERE, max((cell_len(entry.where) for entry in self._shown), default=0))
+        width = max(width, cell_len(_HEADINGS[1]))
+        self.query_one("#history-headings", Static).update(_line(*_HEADINGS, width).stylize("$text-soft"))
+        listed.add_options(Option(_line(entry.when, entry.where, entry.title, width)) for entry in self._shown)
         if self._shown:
             listed.highlighted = min(at, len(self._shown) - 1)
         elif self._entries:
@@ -183,6 +182,8 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable removing without a selected message, and undo if there is nothing to undo."""
+        if action == "to_list":
+            return not self.query_one(OptionList).has_focus
         if action == "remove":
             return self._selected() is not None
         return bool(self._undo.name) if action == "undo" else super().check_action(action, parameters)
@@ -201,10 +202,10 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
 
 
-def _line(when: str, where: str, title: str) -> Content:
-    """Return a line of the list, with its origin in columns."""
-    where = clean_line(where, _WHERE)
-    origin = f"{when:<{_WHEN}}  {where}{' ' * (_WHERE - cell_len(where))}  "
+def _line(when: str, where: str, title: str, width: int) -> Content:
+    """Return a line of the list; its second column has a width."""
+    where = clean_line(where, width)
+    origin = f"{when:<{_WHEN}}  {where}{' ' * (width - cell_len(where))}  "
     return Content.assemble(Content.styled(origin, "$text-soft"), plain(title))
 
 
