@@ -122,7 +122,7 @@ async def test_a_part_can_be_edited_beside_a_raw_request(open_app: Open, mock: s
         assert "─ Part 1 ─" not in driver.screen
         await driver.press("escape", "enter", "y")
         await driver.until("─ Part 1 ─")
-        assert screen.draft.parts[0].value == "yx"
+        assert screen.draft.parts[0].value == "xy"
         await driver.press("f7", "tab", "tab", "tab", "tab")
         assert driver.app.focused is screen.query_one("#preview-raw")
 

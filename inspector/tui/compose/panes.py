@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from inspector.session.compose.draft import Draft, DraftPart
 from inspector.tui.compose.built_request import BuiltRequest
-from inspector.tui.compose.outline import Outline, OutlineView, Row
+from inspector.tui.compose.outline import ADD, Outline, OutlineView, Row
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane, RawRequest
 from inspector.tui.keys import bind, key_of
@@ -52,11 +52,9 @@ class SettingPane(Static):
 
     def show(self, row: Row, description: str, built: BuiltRequest) -> None:
         """Show an option, its problem and its warnings."""
-        self.border_title = Content.styled(row.label.capitalize(), "bold")
-        pieces = [
-            plain(description).stylize("$text-soft"),
-            plain(row.value, limit=_LONGEST) if row.key else Content(""),
-        ]
+        title, value = ("Add a part", "") if row.key == ADD else (row.label.capitalize(), row.value)
+        self.border_title = Content.styled(title, "bold")
+        pieces = [plain(value, limit=_LONGEST).stylize("bold"), plain(description).stylize("$text-soft")]
         pieces.append(plain(built.problem_at(row.key)).stylize("$state-bad"))
         pieces += [plain(words).stylize("$state-warning") for words in built.warnings_at(row.key)]
         self.update(Content("\n").join(piece for piece in pieces if piece.plain))

@@ -126,6 +126,7 @@ class PartEditor(Pane):
             area = self.query_one(PartArea)
             if shown["#part-text"]:
                 area.text = part.value
+                area.move_cursor(area.document.end)
                 area.placeholder = "JSON" if part.kind is PartKind.DATA else "the text"
             path = self.query_one("#part-path", LineInput)
             path.value = part.value if one_line else ""
