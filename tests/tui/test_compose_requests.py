@@ -22,6 +22,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
 from inspector.tui.screens.compose import ComposeScreen
+from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Aim
 
@@ -414,6 +415,19 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         assert message["taskId"] == task
         assert message["parts"][0]["data"] == {"name": "Ada", "city": "Bern", "express": False, "parcels": 1}
         await driver.until("● completed")
+
+
+async def test_the_error_of_a_long_form_is_visible(open_app: Open, mock: str):
+    fields = [Field(f"f{number}", f"field {number}") for number in range(40)]
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        driver.app.push_screen(FormScreen("Long", fields, check=lambda _: "Field 3 is required."))
+        await driver.until("field 0")
+        assert "field 39" not in driver.screen
+        await driver.press("shift+tab", "enter")
+        await driver.until("field 39")
+        assert "Field 3 is required." in driver.screen
+        assert "esc close" in driver.screen
 
 
 async def test_one_key_leaves_the_task(open_app: Open, mock: str):

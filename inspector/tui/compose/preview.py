@@ -82,6 +82,11 @@ class PreviewPane(Pane):
         yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
 
     @property
+    def is_raw(self) -> bool:
+        """Whether the request is edited as text."""
+        return self._like is not None
+
+    @property
     def raw(self) -> RawRequest | None:
         """The request as text, None if the request is built from the message."""
         return RawRequest(self.query_one(RawArea).text, self._like) if self._like is not None else None

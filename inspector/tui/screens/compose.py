@@ -140,7 +140,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._take_last_keys()
         stream = self.stream if stream is None else stream
         self.built = build_request(self._session, self.draft, stream=stream, choice=self._choice)
-        if self._preview.raw is None:
+        if not self._preview.is_raw:
             if self.built.call is None:
                 self._preview.show_problem(self.built.problem)
             else:
@@ -385,7 +385,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         if action in ("duplicate", "remove", "shift"):
             return self._outline.part is not None
         if action in ("edit_raw", "discard_raw"):
-            return (self._preview.raw is not None) is (action == "discard_raw")
+            return self._preview.is_raw is (action == "discard_raw")
         if action == "undo":
             return bool(self._edited.undo.name)
         if action == "send":
