@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
-from textual import events, work
+from textual import actions, events, work
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
@@ -234,12 +234,17 @@ class InspectorApp(App[int]):
         yield from self._commands_of_keys(screen)
 
     def _commands_of_keys(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Yield a command for each enabled key, except for keys that only move the cursor."""
+        """Yield a command for each enabled key, except for keys that only move the cursor.
+
+        The commands of the screen are included, also if the focused widget uses their keys.
+        """
         offered: set[str] = set()
-        for active in screen.active_bindings.values():
-            binding, node = active.binding, active.node
+        commands = [(active.binding, active.node) for active in screen.active_bindings.values() if active.enabled]
+        own = [binding for binding in screen.BINDINGS if isinstance(binding, Binding)]
+        commands += [(binding, screen) for binding in own if screen.check_action(*actions.parse(binding.action)[1:])]
+        for binding, node in commands:
             group = group_of(binding)
-            if not active.enabled or group is None or group is Group.MOVE or binding.action in offered:
+            if group is None or group is Group.MOVE or binding.action in offered:
                 continue
             if not binding.tooltip or (binding.id or "").startswith(VIEW):
                 continue

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from inspector.session.push.diagnose import Diagnosis
     from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
+    from inspector.tui.compose.preview import RawRequest
     from inspector.tui.render.glyphs import Glyphs
     from inspector.tui.screens.compose import ComposeScreen
     from inspector.tui.screens.doctor import DoctorScreen
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from inspector.tui.widgets.tour import Tour
 
 
-def compose_screen(session: Session, draft: Draft, *, stream: bool) -> ComposeScreen:
+def compose_screen(session: Session, draft: Draft, *, stream: bool, raw: RawRequest | None = None) -> ComposeScreen:
     """Return the screen to compose a message; saves 19 ms."""
     from inspector.tui.screens.compose import ComposeScreen  # noqa: PLC0415 - see above
 
-    return ComposeScreen(session, draft, stream=stream)
+    return ComposeScreen(session, draft, stream=stream, raw=raw)
 
 
 def doctor_screen(session: Session, reference: str, glyphs: Glyphs) -> DoctorScreen:

@@ -15,7 +15,7 @@ async def opened(driver: Driver, draft: Draft | None = None) -> ComposeScreen:
     if draft is not None:
         driver.composer.take(draft)
     await driver.press("ctrl+o")
-    await driver.until("COMPOSE")
+    await driver.until("Message outline")
     screen = driver.app.screen
     assert isinstance(screen, ComposeScreen)
     return screen

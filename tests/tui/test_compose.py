@@ -8,6 +8,7 @@ import pytest
 from composing import kinds, opened, parts_of
 from driving import Open
 from textual import events
+from textual.binding import Binding
 from textual.widgets import Input, TextArea
 
 from inspector.capture.records import Kind
@@ -70,7 +71,7 @@ async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_
         driver.composer.query_one("#text", TextArea).text = ""
         await driver.type("and this")
         await driver.press("ctrl+o")
-        await driver.until("COMPOSE")
+        await driver.until("Message outline")
         await driver.press("down")
         await driver.until("5,000,005 characters, too many to edit here")
         await driver.press("ctrl+s")
@@ -84,7 +85,7 @@ async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_
 async def test_parts_are_added_moved_duplicated_and_removed_by_keys(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("one"))
-        await driver.press("ctrl+o", "enter")
+        await driver.press("insert", "enter")
         await driver.type("two")
         assert kinds(screen) == [("text", "one"), ("text", "two")]
         await driver.press("escape", "K")
@@ -93,19 +94,100 @@ async def test_parts_are_added_moved_duplicated_and_removed_by_keys(open_app: Op
         assert kinds(screen) == [("text", "two"), ("text", "two"), ("text", "one")]
         await driver.press("J")
         assert kinds(screen) == [("text", "two"), ("text", "one"), ("text", "two")]
-        await driver.press("x")
+        await driver.press("delete")
         assert kinds(screen) == [("text", "two"), ("text", "one")]
-        await driver.press("x", "x")
+        await driver.press("delete", "delete")
         assert kinds(screen) == []
         await driver.until("A message needs at least one part.")
         await driver.press("ctrl+s")
         await driver.until("Not sent")
         assert driver.sent() == []
-        await driver.press("u", "u", "u")
-        assert kinds(screen) == [("text", "two"), ("text", "one"), ("text", "two")]
-        assert not driver.enabled("u")
-        await driver.press("u")
-        assert len(kinds(screen)) == 3
+
+
+# Undo
+
+
+async def test_changes_of_parts_are_undone_in_reverse_order(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
+        assert not driver.enabled("ctrl+z")
+        await driver.press("D", "J", "delete", "delete")
+        assert kinds(screen) == [("text", "one")]
+        await driver.until("Undo: remove part 2 (ctrl+z)")
+        expected = [
+            ["one", "two"],
+            ["one", "two", "one"],
+            ["one", "one", "two"],
+            ["one", "two"],
+        ]
+        for texts in expected:
+            await driver.press("ctrl+z")
+            assert [value for _, value in kinds(screen)] == texts
+        assert not driver.enabled("ctrl+z")
+        assert "Undo:" not in driver.screen
+
+
+async def test_undo_concerns_the_typed_text_first_and_then_the_parts(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
+        await driver.press("delete", "enter")
+        assert kinds(screen) == [("text", "two")]
+        await driver.press("end", "!", "ctrl+z")
+        await driver.until(lambda: kinds(screen) == [("text", "two")])
+        await driver.press("ctrl+z")
+        await driver.until(lambda: kinds(screen) == [("text", "one"), ("text", "two")])
+
+
+async def test_a_cleared_part_and_a_changed_option_are_restored(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, Draft((text_part("one two three"), text_part("x")), tenant="acme"))
+        await driver.press("enter", "ctrl+e", "ctrl+u", "f7")
+        assert kinds(screen) == [("text", ""), ("text", "x")]
+        screen.query_one(OutlineView).go_to("blocking")
+        await driver.press("escape", "enter")
+        assert not screen.draft.blocking
+        await driver.press("ctrl+z")
+        assert screen.draft.blocking
+        await driver.press("ctrl+z")
+        assert kinds(screen) == [("text", "one two three"), ("text", "x")]
+
+
+async def test_undo_is_a_click_on_its_name(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("one"))
+        await driver.press("delete")
+        await driver.click("Undo: remove part 1")
+        await driver.until(lambda: kinds(screen) == [("text", "one")])
+
+
+async def test_an_empty_composer_shows_what_the_message_starts(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("─ New task ─")
+        assert driver.composer.size.height == 1
+
+
+async def test_a_replaced_text_of_the_composer_is_restored(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.type("typed")
+        driver.composer.fill("an example")
+        await driver.until(lambda: driver.composer.text == "an example")
+        await driver.press("ctrl+z")
+        assert driver.composer.text == "typed"
+
+
+async def test_every_command_of_the_screen_is_in_the_palette_while_text_is_typed(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
+        await driver.press("enter")
+        found = {command.title for command in driver.app.get_system_commands(screen)}
+        bindings = [binding for binding in screen.BINDINGS if isinstance(binding, Binding)]
+        not_now = {"Undo the last change", "Send with streaming", "Show the request", "Show the message"}
+        not_now.add("Discard the raw request, and use the message")
+        assert {binding.tooltip for binding in bindings} - found == not_now
 
 
 async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: Open, mock: str, tmp_path: Path):
@@ -115,7 +197,7 @@ async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: 
     (tmp_path / "folder" / ".hidden").write_bytes(b"")
     async with open_app(mock, (120, 40)) as driver:
         screen = await opened(driver, text_draft("see"))
-        await driver.press("ctrl+o", "down", "enter")
+        await driver.press("ctrl+n", "down", "enter")
         driver.app.screen.query_one("#part-path", Input).value = f"{tmp_path}/fo"
         await driver.until("folder/   folder")
         await driver.press("enter")
@@ -170,7 +252,7 @@ async def test_each_part_has_its_own_media_type_name_and_metadata(open_app: Open
         editor.query_one("#part-metadata", Input).value = '{"a": [1'
         await driver.until("The metadata ")
         editor.query_one("#part-metadata", Input).value = '{"a": [1]}'
-        await driver.press("ctrl+n")
+        await driver.press("f7")
         await driver.until("image/png")
         editor.query_one("#part-filename", Input).value = "c.png"
         await driver.press("ctrl+s")

@@ -19,11 +19,20 @@ from textual.widgets import Input, OptionList, TextArea
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
+from inspector.tui.screens.compose import ComposeScreen
+from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Aim
 
 NOTED = {"notifications": True}
+
+
+def raw_text(screen: ComposeScreen) -> str:
+    raw = screen.query_one(PreviewPane).raw
+    assert raw is not None
+    return raw.text
 
 
 # The request
@@ -32,7 +41,7 @@ NOTED = {"notifications": True}
 async def test_the_preview_equals_the_sent_request(open_app: Open, mock: str):
     async with open_app(mock, (120, 50)) as driver:
         screen = await opened(driver, text_draft("preview me"))
-        call = screen._call
+        call = screen.built.call
         assert call is not None
         seen = call.preview()
         await driver.until('"text": "preview me"')
@@ -55,7 +64,7 @@ async def test_an_invalid_raw_request_is_sent_unchanged(open_app: Open):
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
         await driver.press("f3")
-        await driver.until("RAW: sent as it is written")
+        await driver.until("raw: sent as shown")
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.split("\n\n")[0] + '\nX-Odd: yes\n\n{"jsonrpc": "2.0", broken'
         await driver.press("ctrl+s")
@@ -72,18 +81,66 @@ async def test_a_text_that_is_not_a_request_is_rejected_and_kept(open_app: Open,
         await driver.until("POST")
         await driver.press("f3")
         screen.query_one("#preview-raw", TextArea).text = "nonsense"
-        await driver.press("f3")
-        await driver.until("Press F3 again to discard the edited request.")
         await driver.press("ctrl+s")
         await driver.until("The first line must be a method and a URL")
         assert driver.sent() == []
         assert driver.app.screen is screen
-        assert screen.query_one(PreviewPane).raw == "nonsense"
+        assert raw_text(screen) == "nonsense"
         await driver.press("f3")
         await driver.until(lambda: screen.query_one(PreviewPane).raw is None)
 
 
-async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_app: Open, mock: str):
+async def test_a_raw_request_contains_what_was_just_typed_and_is_indented(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("half"))
+        await driver.until("POST")
+        await driver.press("enter", "end")
+        await driver.pilot.press(*"way", "f3")
+        await driver.until("raw: sent as shown")
+        text = raw_text(screen)
+        assert '\n        {\n          "text": "halfway"\n        }\n' in text
+        await driver.press("ctrl+s")
+        await driver.until(driver.sent)
+        assert driver.records(Kind.REQUEST)[-1].raw.decode() == text.partition("\n\n")[2]
+
+
+async def test_a_request_that_is_not_edited_is_sent_compactly(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3", "f3", "ctrl+s")
+        await driver.until(driver.sent)
+        request = driver.records(Kind.REQUEST)[-1]
+        assert b"\n" not in request.raw
+        assert "raw request" not in request.meta.get("deliberate", ())
+
+
+async def test_a_part_can_be_edited_beside_a_raw_request(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.until("raw: sent as shown")
+        assert "─ Part 1 ─" not in driver.screen
+        await driver.press("escape", "enter", "y")
+        await driver.until("─ Part 1 ─")
+        assert screen.draft.parts[0].value == "xy"
+        await driver.press("f7", "tab", "tab", "tab", "tab")
+        assert driver.app.focused is screen.query_one("#preview-raw")
+
+
+async def test_a_discarded_raw_request_is_restored_by_undo(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.type("nonsense ")
+        await driver.press("f3")
+        assert screen.query_one(PreviewPane).raw is None
+        await driver.until("Undo: discard the edited request")
+        await driver.press("ctrl+z")
+        assert raw_text(screen).startswith("nonsense POST ")
+
+
+async def test_an_edited_raw_request_is_kept_when_the_screen_is_left(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run=NOTED) as driver:
         screen = await opened(driver, text_draft("x"))
         await driver.until("POST")
@@ -91,17 +148,76 @@ async def test_an_edited_raw_request_is_discarded_only_after_confirmation(open_a
         area = screen.query_one("#preview-raw", TextArea)
         area.text = area.text.replace("SendStreamingMessage", "Nothing")
         await driver.press("f4")
-        await driver.until("Press F3 to discard")
+        await driver.until("The edited request is for")
         await driver.press("escape", "escape")
-        await driver.until("Press escape again to discard")
-        assert driver.app.screen is screen
+        await driver.until("The edited request is kept")
+        await driver.press("ctrl+o")
+        await driver.until("raw: sent as shown")
         await driver.press("ctrl+s")
         await driver.until(driver.sent)
         request = driver.records(Kind.REQUEST)[-1]
+        assert b'"method": "Nothing"' in request.raw
         connection = driver.session.connection
         assert connection is not None and connection.choice is not None
         with pytest.raises(FaultError, match="raw request"):
             driver.session.send_again(request.seq, connection.choice)
+
+
+async def test_an_edited_raw_request_that_could_not_be_sent_is_kept(open_app: Open):
+    async with playing() as agent, open_app(agent.url, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.until("POST")
+        await driver.press("f3")
+        area = screen.query_one("#preview-raw", TextArea)
+        area.text = f"POST http://127.0.0.1:1/\n\n{area.text.partition('{')[2]}"
+        edited = area.text
+        await driver.press("ctrl+s")
+        await driver.until(lambda: driver.records(Kind.REQUEST) and not driver.session.journal.exchanges.open)
+        await driver.until(lambda: driver.composer.text == "x")
+        await driver.press("ctrl+o")
+        await driver.until("raw: sent as shown")
+        assert isinstance(driver.app.screen, ComposeScreen)
+        assert raw_text(driver.app.screen) == edited
+
+
+async def test_sending_once_without_streaming_does_not_change_the_setting(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("echo x"))
+        await driver.press("ctrl+b")
+        await driver.done()
+        assert driver.sent()[-1]["method"] == "SendMessage"
+        assert driver.composer.stream
+
+
+async def test_panes_are_shown_one_at_a_time_on_a_narrow_screen(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
+
+        def panes() -> list[str]:
+            titles = ("Message outline", "Part 1 ", "Request ─ 1.0")
+            return [title for title in titles if title in driver.screen]
+
+        assert panes() == ["Message outline"]
+        await driver.press("up", "up")
+        assert screen.query_one(OutlineView).part == 0, "headings are skipped"
+        await driver.press("enter")
+        await driver.until(lambda: panes() == ["Part 1 "])
+        for _ in range(3):
+            await driver.press("tab")
+        assert panes() == ["Part 1 "]
+        await driver.press("tab")
+        await driver.until(lambda: panes() == ["Request ─ 1.0"])
+        await driver.press("tab")
+        await driver.until(lambda: panes() == ["Message outline"])
+        await driver.press("shift+tab", "shift+tab")
+        await driver.until(lambda: panes() == ["Part 1 "])
+        await driver.press("f8")
+        await driver.until(lambda: panes() == ["Request ─ 1.0"])
+        await driver.press("escape")
+        await driver.until(lambda: panes() == ["Message outline"])
+        screen.query_one(OutlineView).go_to("id")
+        await driver.until("To send the same message again")
+        assert screen.draft.message_id in driver.screen
 
 
 async def test_another_interface_changes_the_request(open_app: Open, mock: str):
@@ -114,7 +230,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen._call is not None and screen._call.exchange.call.dialect.version == "0.3"
+        assert screen.built.call is not None and screen.built.call.exchange.call.dialect.version == "0.3"
 
 
 async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
@@ -143,7 +259,7 @@ async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, moc
         await driver.ask("echo the first")
         await driver.ask("echo the second")
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo the first")
         await driver.type("first")
         await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
@@ -152,7 +268,7 @@ async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, moc
         assert driver.composer.text == "echo the first"
         ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo the second")
         await driver.press("ctrl+s")
         await driver.done(3)
@@ -167,7 +283,7 @@ async def test_variables_of_sent_messages_are_kept_and_the_draft_is_saved_to_his
         await driver.ask("echo {{literally}}")
         await driver.type("half a word")
         await driver.press("ctrl+up")
-        await driver.until("SENT MESSAGES")
+        await driver.until("Sent messages and snippets")
         await driver.until("echo {{literally}}")
         await driver.press("enter")
         await driver.until(lambda: driver.composer.text == "echo {{literally}}")
@@ -184,7 +300,7 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await opened(driver, text_draft("go to {{city}} by {{means}}"))
         for _ in range(2):
             await driver.press("f9")
-            await driver.until("SAVE AS SNIPPET")
+            await driver.until("Save as snippet")
             driver.app.screen.query_one(Input).value = "trip"
             await driver.press("enter")
             await driver.until((tmp_path / "trip.a2a.toml").exists)
@@ -195,13 +311,70 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
         await driver.press("ctrl+up")
         await driver.until("trip")
         await driver.press("enter")
-        await driver.until("VARIABLES")
+        await driver.until("Variables of the snippet")
         await driver.until("Basel")
         await driver.press("enter")
         await driver.type("train")
         await driver.press("enter")
         await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
         assert driver.composer.text == "go to Basel by train"
+
+
+async def test_a_sent_message_is_removed_from_the_list_and_restored(open_app: Open, mock: str, home: Path):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo the first")
+        await driver.ask("echo the second")
+        stored = home / "state" / "sent.jsonl"
+        before = stored.read_bytes()
+        await driver.press("ctrl+up")
+        await driver.until("echo the first")
+        listed = driver.app.screen.query_one(OptionList)
+        await driver.press("down", "down", "delete")
+        await driver.until(lambda: listed.option_count == 1)
+        assert b"the first" not in stored.read_bytes()
+        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.press("escape", "ctrl+up")
+        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.press("ctrl+z")
+        await driver.until(lambda: stored.read_bytes() == before)
+        await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count == 2)
+
+
+async def test_a_deleted_snippet_is_restored(
+    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "trip.a2a.toml"
+    file.write_text('title = "Trip"\n[[part]]\ntext = "go to Basel"\n')
+    async with open_app(mock, (120, 40), run=NOTED) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("ctrl+up")
+        await driver.until("Trip: go to Basel")
+        await driver.press("down", "delete")
+        await driver.until("Undo: delete trip.a2a.toml")
+        assert not file.exists()
+        file.write_text("# another file")
+        await driver.press("ctrl+z")
+        await driver.until("Not restored")
+        assert file.read_text() == "# another file"
+        file.unlink()
+        await driver.press("ctrl+z")
+        await driver.until("Trip: go to Basel")
+        assert "go to Basel" in file.read_text()
+
+
+async def test_a_search_without_a_result_says_so(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("echo the first")
+        await driver.press("ctrl+up")
+        await driver.until("echo the first")
+        await driver.type("nothing like it")
+        await driver.until("No message contains these words.")
+        await driver.press("enter", "ctrl+s", "delete")
+        assert len(driver.sent()) == 1
 
 
 async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):
@@ -228,7 +401,7 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         await driver.until("alt+i fill in its form")
         task = driver.composer.aim.task_id
         await driver.press("alt+i")
-        await driver.until("FORM: the agent's question")
+        await driver.until("Form: the agent's question")
         await driver.type("Ada")
         await driver.press("enter", "enter", "enter", "enter")
         await driver.until("City is required.")
@@ -242,6 +415,19 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         assert message["taskId"] == task
         assert message["parts"][0]["data"] == {"name": "Ada", "city": "Bern", "express": False, "parcels": 1}
         await driver.until("● completed")
+
+
+async def test_the_error_of_a_long_form_is_visible(open_app: Open, mock: str):
+    fields = [Field(f"f{number}", f"field {number}") for number in range(40)]
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        driver.app.push_screen(FormScreen("Long", fields, check=lambda _: "Field 3 is required."))
+        await driver.until("field 0")
+        assert "field 39" not in driver.screen
+        await driver.press("shift+tab", "enter")
+        await driver.until("field 39")
+        assert "Field 3 is required." in driver.screen
+        assert "esc close" in driver.screen
 
 
 async def test_one_key_leaves_the_task(open_app: Open, mock: str):
@@ -271,12 +457,13 @@ async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: 
     draft = Draft((text_part("Summarise this."), DraftPart(PartKind.DATA, '{"lines": 5}')), message_id="m-1")
     async with open_app(mock, size) as driver:
         await opened(driver, draft)
-        assert "1 text      Summ" in driver.screen
+        assert "1 text    Summ" in driver.screen
         assert "2 data" in driver.screen
-        assert ("REQUEST   1.0" in driver.screen) == (size[0] > 80)
+        title = "Request ─ 1.0 · JSON-RPC ─ "
+        assert (title in driver.screen) == (size[0] > 80)
         if size[0] < 100:
             await driver.press("f8")
-        await driver.until("REQUEST   1.0")
+        await driver.until(title)
         widest = max(map(len, driver.lines))
         assert widest <= size[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.tui.compose.part_editor import Candidate, completed
+from inspector.tui.compose.path_completion import Candidate, completed
 
 
 @pytest.mark.parametrize(

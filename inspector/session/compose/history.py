@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,11 +26,15 @@ _LARGEST_FILE = MOST * LARGEST_DRAFT
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A sent message: its draft without ids, the URL of the agent, and the time in seconds since 1970."""
+    """A sent message: its draft without ids, the URL of the agent, and the time in seconds since 1970.
+
+    `line` is the message as it is stored.
+    """
 
     draft: Draft
     agent: str
     at: float
+    line: bytes = field(repr=False, compare=False)
 
 
 class MessageHistory:
@@ -50,9 +56,8 @@ class MessageHistory:
         found, broken = [], 0
         for line in reversed(lines):
             try:
-                entry = json.loads(line, parse_constant=_refuse)
-                found.append(SentMessage(read(entry["draft"]).draft, str(entry["agent"]), float(entry["at"])))
-            except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+                found.append(_read(line))
+            except _UNREADABLE:
                 broken += 1
         return found, f"{broken} of the sent messages could not be read." if broken else ""
 
@@ -62,16 +67,53 @@ class MessageHistory:
         line = json.dumps(entry).encode("ascii")
         if len(line) > LARGEST_DRAFT:
             return ""
+
+        def added(lines: list[bytes]) -> list[bytes]:
+            kept = [old for old in lines if _draft_of(old) != _draft_of(line)]  # a repeated message is listed once
+            return [*kept[-MOST + 1 :], line]
+
         try:
-            private_folder(self._path.parent)
-            kept = self._path.read_bytes().splitlines() if self._path.exists() else []
-            kept = [old for old in kept if _draft_of(old) != _draft_of(line)]  # a repeated message is listed once
-            replace_file(self._path, b"\n".join([*kept[-MOST + 1 :], line, b""]))
+            self._rewrite(added)
         except CaptureError as error:
             return str(error)
         except OSError as error:
             return f"The message could not be saved to history: {reason(error)}."
         return ""
+
+    def remove(self, sent: SentMessage) -> None:
+        """Remove a message; raises `OSError`, `CaptureError`."""
+        self._rewrite(lambda lines: [line for line in lines if line != sent.line])
+
+    def restore(self, sent: SentMessage) -> None:
+        """Add a removed message again, in the order of time; raises `OSError`, `CaptureError`."""
+
+        def restored(lines: list[bytes]) -> list[bytes]:
+            place = bisect_right(lines, sent.at, key=_time_of)
+            return [*lines[:place], sent.line, *lines[place:]]
+
+        self._rewrite(restored)
+
+    def _rewrite(self, change: Callable[[list[bytes]], list[bytes]]) -> None:
+        private_folder(self._path.parent)
+        lines = self._path.read_bytes().splitlines() if self._path.exists() else []
+        replace_file(self._path, b"\n".join([*change(lines), b""]))
+
+
+_UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
+"""What `_read` raises for a line that is not a sent message."""
+
+
+def _read(line: bytes) -> SentMessage:
+    entry = json.loads(line, parse_constant=_refuse)
+    return SentMessage(read(entry["draft"]).draft, str(entry["agent"]), float(entry["at"]), line)
+
+
+def _time_of(line: bytes) -> float:
+    """Return the time of a stored message; an unreadable line is older than every message."""
+    try:
+        return float(json.loads(line, parse_constant=_refuse)["at"])
+    except _UNREADABLE:
+        return 0.0
 
 
 def _refuse(name: str) -> float:

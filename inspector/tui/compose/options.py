@@ -21,6 +21,7 @@ from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, save
 from inspector.session.replay.translate import sent_message
 from inspector.session.session import Session
+from inspector.tui.compose.outline import LABELS
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen, PickScreen
@@ -33,18 +34,18 @@ _MOST_REQUESTS = 200
 _VALUE = "value"
 
 _DESCRIPTIONS = {
-    "add": "A message has one or more parts, in the order of this list.",
+    "add": "A message has one or more parts, in this order.",
     "task": "The task that the message continues. A task that has ended accepts no more messages.",
     "context": "The context groups related tasks and messages.",
     "references": "Other tasks that the message refers to (referenceTaskIds).",
     "extensions": "Extensions that the message uses. They are sent in the message and in the header.",
     "metadata": "The metadata of the message, a JSON object.",
     "id": "The id of the message. To send the same message again as a retry, keep its id.",
-    "stream": "With streaming, the agent sends every update. Without, it sends one response.",
-    "blocking": "Whether the response is sent before the task ends or requires input (returnImmediately, blocking).",
-    "modes": "Media types that you accept (acceptedOutputModes).",
+    "stream": "On: the agent streams every update (SendStreamingMessage). Off: it sends one response (SendMessage).",
+    "blocking": "Whether the agent responds before the task has ended or requires input (returnImmediately, blocking).",
+    "modes": "The media types that you accept in the response (acceptedOutputModes).",
     "history": "The number of history messages in the response (historyLength).",
-    "push": "A webhook of a2a-inspect that is registered with the message.",
+    "push": "The webhook of a2a-inspect that is registered with the message (taskPushNotificationConfig).",
     "tenant": "The tenant of the request, if it is not the tenant of the interface.",
     "request_metadata": "The metadata of the request, a JSON object.",
     "params": "Service parameters: HTTP headers, or the metadata of a gRPC call.",
@@ -52,10 +53,13 @@ _DESCRIPTIONS = {
 
 
 class SettingForms:
-    """Opens the form of an option of a draft over a screen, and calls `change` with the changed draft."""
+    """Opens the form of an option of a draft over a screen.
+
+    `change` is called with the changed draft and the name of the change.
+    """
 
     def __init__(
-        self, screen: Screen[Any], session: Session, draft: Callable[[], Draft], change: Callable[[Draft], None]
+        self, screen: Screen[Any], session: Session, draft: Callable[[], Draft], change: Callable[[Draft, str], None]
     ) -> None:
         self._screen = screen
         self._session = session
@@ -76,11 +80,11 @@ class SettingForms:
             "task": self._ask_task,
             "context": self._ask_context,
             "id": self._ask_message_id,
-            "blocking": lambda: self._take(blocking=not draft.blocking),
+            "blocking": lambda: self._take("blocking", blocking=not draft.blocking),
             "push": lambda: self._screen.run_worker(self._toggle_push(), group="push", exclusive=True),
-            "extensions": lambda: self._ask_list("EXTENSIONS", "extensions", [*offered]),
-            "modes": lambda: self._ask_list("OUTPUT MODES", "accepted_output_modes", modes),
-            "references": lambda: self._ask_list("REFERENCE TASKS", "references", tasks),
+            "extensions": lambda: self._ask_list("extensions", "extensions", [*offered]),
+            "modes": lambda: self._ask_list("modes", "accepted_output_modes", modes),
+            "references": lambda: self._ask_list("references", "references", tasks),
         }
         texts = {
             "metadata": draft.metadata,
@@ -98,23 +102,27 @@ class SettingForms:
 
     def _ask_task(self) -> None:
         tasks = self._session.tasks.all()[:_MOST_TASKS]
-        choices = [Choice(_NEW, "a new task")]
+        choices = [Choice(_NEW, "none: starts a new task")]
         choices += [
             Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_last_message(task.now)}") for task in tasks
         ]
-        self._ask_id("TASK", "the id of a task", choices, self._draft().task_id, self._set_task)
+        self._ask_id("task", "the id of a task", choices, self._draft().task_id, self._set_task)
 
     def _set_task(self, task_id: str) -> None:
         task = self._session.tasks.get(task_id)
         context = task.now.context_id if task else "" if task_id else self._draft().context_id
-        self._change(replace(self._draft(), task_id=task_id, context_id=context))
+        self._take("task", task_id=task_id, context_id=context)
 
     def _ask_context(self) -> None:
         known = dict.fromkeys(task.now.context_id for task in self._session.tasks.all() if task.now.context_id)
-        choices = [Choice(_NEW, "a new context, or the context of the task")]
+        choices = [Choice(_NEW, "none: a new context, or that of the task")]
         choices += [Choice(context, context) for context in [*known][:_MOST_TASKS]]
         chosen = self._draft().context_id
-        self._ask_id("CONTEXT", "the id of a context", choices, chosen, lambda value: self._take(context_id=value))
+
+        def take(value: str) -> None:
+            self._take("context", context_id=value)
+
+        self._ask_id("context", "the id of a context", choices, chosen, take)
 
     def _ask_message_id(self) -> None:
         """Ask for the message id: the present id, a new id, or (for a retry) the id of a sent message."""
@@ -132,11 +140,9 @@ class SettingForms:
         ]
         made = self._draft().with_new_ids().message_id
         chosen = self._draft().message_id
-        self._ask_id("MESSAGE ID", "any text", choices, chosen, lambda value: self._take(message_id=value or made))
+        self._ask_id("id", "any text", choices, chosen, lambda value: self._take("id", message_id=value or made))
 
-    def _ask_id(
-        self, title: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]
-    ) -> None:
+    def _ask_id(self, key: str, hint: str, choices: Sequence[Choice], chosen: str, done: Callable[[str], None]) -> None:
         other = Choice(_OTHER, "another id", (_VALUE,))
         known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)
@@ -145,17 +151,25 @@ class SettingForms:
             if values is not None:
                 done(values[_VALUE] if values[CHOICE] == _OTHER else values[CHOICE])
 
-        form = FormScreen(title, [field], [*choices, other], chosen=chosen if known else _OTHER)
+        form = FormScreen(
+            _title(key),
+            [field],
+            [*choices, other],
+            chosen=chosen if known else _OTHER,
+            description=_DESCRIPTIONS[key],
+        )
         self._screen.app.push_screen(form, take)
 
     # Lists, texts and switches
 
-    def _ask_list(self, title: str, member: str, offered: Sequence[str]) -> None:
+    def _ask_list(self, key: str, member: str, offered: Sequence[str]) -> None:
         def take(values: tuple[str, ...] | None) -> None:
             if values is not None:
-                self._take(**{member: values})
+                self._take(key, **{member: values})
 
-        self._screen.app.push_screen(PickScreen(title, offered, getattr(self._draft(), member)), take)
+        chosen = getattr(self._draft(), member)
+        pick = PickScreen(_title(key), offered, chosen, description=_DESCRIPTIONS[key])
+        self._screen.app.push_screen(pick, take)
 
     def _ask_text(self, key: str, value: str) -> None:
         hint, problem = _TEXTS[key]
@@ -167,34 +181,35 @@ class SettingForms:
             if values is not None:
                 self._set_text(key, values[_VALUE])
 
-        field = Field(_VALUE, _LABELS.get(key, key), hint, value)
-        self._screen.app.push_screen(FormScreen(_DESCRIPTIONS[key], [field], check=check), take)
+        field = Field(_VALUE, LABELS[key], hint, value)
+        form = FormScreen(_title(key), [field], check=check, description=_DESCRIPTIONS[key])
+        self._screen.app.push_screen(form, take)
 
     def _set_text(self, key: str, text: str) -> None:
         match key:
             case "history":
-                self._take(history_length=int(text) if text else None)
+                self._take(key, history_length=int(text) if text else None)
             case "params":
-                self._take(svc_params=tuple(_pair(pair) for pair in text.split(";") if pair.strip()))
+                self._take(key, svc_params=tuple(_pair(pair) for pair in text.split(";") if pair.strip()))
             case _:
-                self._take(**{key: text})
+                self._take(key, **{key: text})
 
-    def _take(self, **members: object) -> None:
-        self._change(replace(self._draft(), **members))  # type: ignore[arg-type]
+    def _take(self, key: str, **members: object) -> None:
+        self._change(replace(self._draft(), **members), f"change {LABELS[key]}")  # type: ignore[arg-type]
 
     async def _toggle_push(self) -> None:
         try:
             await switch_push(self._session)
         except FaultError as error:
             notify_fault(self._screen, error.fault)
-        self._change(self._draft())
+        self._change(self._draft(), "")
 
     # Snippets
 
     def save_snippet(self, value: str = f"message{SUFFIX}", replacing: str = "") -> None:
         """Ask for a path and save the message there; ask again before a file is replaced."""
         field = Field(_VALUE, "file", f"name{SUFFIX}", value)
-        title = f"{replacing} exists; press enter again to replace it" if replacing else "SAVE AS SNIPPET"
+        title = f"{replacing} exists; press enter again to replace it" if replacing else "Save as snippet"
 
         def take(values: dict[str, str] | None) -> None:
             if values is None:
@@ -212,6 +227,10 @@ class SettingForms:
                 notify(self._screen, f"Saved {path}. To send it: a2a-inspect send --snippet {path}")
 
         self._screen.app.push_screen(FormScreen(title, [field]), take)
+
+
+def _title(key: str) -> str:
+    return LABELS[key].capitalize()
 
 
 def _last_message(account: AssembledTask) -> str:
@@ -245,7 +264,6 @@ def _params_problem(text: str) -> str:
     return ""
 
 
-_LABELS = {"request_metadata": "metadata", "history": "history length", "params": "parameters"}
 _TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
     "metadata": ('{"name": "value"}', _object_problem),
     "request_metadata": ('{"name": "value"}', _object_problem),

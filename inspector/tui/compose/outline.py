@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
 from rich.cells import cell_len
-from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
-from inspector.tui.keys import bind
 from inspector.tui.render.drafts import part_in_words
 from inspector.tui.render.text_lines import Line
 from inspector.tui.widgets.cursor import CursorView
@@ -22,10 +19,30 @@ from inspector.tui.widgets.cursor import CursorView
 ADD = "add"
 PART = "parts/"
 """The prefix of the keys of parts; the index of the part follows."""
-LABEL = 19
-"""The width of the names of the options in cells."""
-PART_LABEL = 12
-"""The width of the names of the parts in cells."""
+_PART_LABEL = 10
+"""The width of the numbers and kinds of the parts in cells."""
+_GAP = 2
+_MARK = 2
+"""The width of the mark of a row in cells."""
+LABELS = {
+    "task": "task id",
+    "context": "context id",
+    "references": "reference tasks",
+    "extensions": "extensions",
+    "metadata": "metadata",
+    "id": "message id",
+    "modes": "accepted output modes",
+    "history": "history length",
+    "blocking": "return immediately",
+    "push": "push notification config",
+    "stream": "streaming",
+    "tenant": "tenant",
+    "request_metadata": "metadata",
+    "params": "service parameters",
+}
+"""The names of the options: the terms of the protocol."""
+_OLD_BLOCKING = "blocking"
+"""The name of the opposite of `return immediately` before A2A 1.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,44 +54,66 @@ class Row:
     value: str = ""
     more: str = ""
     default: bool = False
+    label_width: int = _PART_LABEL
 
 
-def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str) -> list[Row]:
+def rows_of(draft: Draft, *, stream: bool, push: str, agent_tenant: str, version: str) -> list[Row]:
     """Return the rows of a message; `push` describes the webhook that is registered with it."""
     parts = [
-        Row(f"{PART}{index}", f"{index + 1} {part.kind}", part_in_words(part), _size_of(part))
+        Row(f"{PART}{index}", f"{index + 1} {part.kind}", part_in_words(part), size_of(part))
         for index, part in enumerate(draft.parts)
     ]
     history = "" if draft.history_length is None else str(draft.history_length)
+    params = ", ".join(f"{name}: {value}" for name, value in draft.svc_params)
+    message = [
+        _row("task", draft.task_id, "none: starts a new task"),
+        _row("context", draft.context_id, "that of the task" if draft.task_id else "none: starts a new context"),
+        _row("references", ", ".join(draft.references), "none"),
+        _row("extensions", ", ".join(draft.extensions), "none"),
+        _row("metadata", draft.metadata, "none"),
+        Row("id", LABELS["id"], draft.message_id, default=True),
+    ]
+    configuration = [
+        _row("modes", ", ".join(draft.accepted_output_modes), "agent default"),
+        _row("history", history, "agent default"),
+        _blocking_row(draft, version),
+        Row("push", LABELS["push"], push, default=push == "none"),
+    ]
+    request = [
+        Row("stream", LABELS["stream"], "on" if stream else "off"),
+        _row("tenant", draft.tenant, agent_tenant or "none"),
+        _row("request_metadata", draft.request_metadata, "none"),
+        _row("params", params, "none"),
+    ]
     return [
-        Row("", "PARTS"),
+        Row("", "Parts"),
         *parts,
         Row(ADD, "+", "add a part", default=True),
-        Row("", "MESSAGE"),
-        _row("task", "task", draft.task_id, "new task"),
-        _row("context", "context", draft.context_id, "context of the task" if draft.task_id else "new context"),
-        _row("references", "reference tasks", ", ".join(draft.references), "none"),
-        _row("extensions", "extensions", ", ".join(draft.extensions), "none"),
-        _row("metadata", "metadata", draft.metadata, "none"),
-        Row("id", "message id", draft.message_id, default=True),
-        Row("", "RESPONSE"),
-        Row("stream", "response", "streaming" if stream else "no streaming"),
-        Row("blocking", "return immediately", "no" if draft.blocking else "yes"),
-        _row("modes", "output modes", ", ".join(draft.accepted_output_modes), "agent default"),
-        _row("history", "history length", history, "agent default"),
-        Row("push", "push", push, default=push == "off"),
-        Row("", "REQUEST"),
-        _row("tenant", "tenant", draft.tenant, agent_tenant or "none"),
-        _row("request_metadata", "metadata", draft.request_metadata, "none"),
-        _row("params", "service parameters", ", ".join(f"{name}: {value}" for name, value in draft.svc_params), "none"),
+        *_section("Message", message),
+        *_section("Configuration", configuration),
+        *_section("Request", request),
     ]
 
 
-def _row(key: str, label: str, value: str, default: str) -> Row:
-    return Row(key, label, value or default, default=not value)
+def _section(heading: str, rows: Sequence[Row]) -> Iterator[Row]:
+    """Yield a heading and its rows, whose values are aligned."""
+    yield Row("", heading)
+    width = max(len(row.label) for row in rows) + _GAP
+    for row in rows:
+        yield replace(row, label_width=width)
 
 
-def _size_of(part: DraftPart) -> str:
+def _row(key: str, value: str, default: str) -> Row:
+    return Row(key, LABELS[key], value or default, default=not value)
+
+
+def _blocking_row(draft: Draft, version: str) -> Row:
+    if version.startswith("0."):
+        return Row("blocking", _OLD_BLOCKING, "yes" if draft.blocking else "no")
+    return Row("blocking", LABELS["blocking"], "no" if draft.blocking else "yes")
+
+
+def size_of(part: DraftPart) -> str:
     """Describe the size of a part; for a file, its present size on the disk."""
     if part.kind is PartKind.LINK:
         return ""
@@ -111,17 +150,16 @@ class Outline:
         row = self.rows[index]
         if not row.key:
             return [(row.label, "outline--head")]
-        mark = self._marks.get(row.key, " ")
-        tail = f"{row.more:>7} " if row.more else ""
-        label = PART_LABEL if row.key == ADD or row.key.startswith(PART) else LABEL
-        room = max(0, self._width - label - len(tail) - 2)
+        mark = self._marks.get(row.key, "")
+        tail = f"  {row.more}" if row.more else ""
+        room = max(0, self._width - _MARK - row.label_width - len(tail))
         value = clean_line(row.value, room)
-        pad = " " * max(0, room - cell_len(value) + 1)
+        pad = " " * max(0, room - cell_len(value))
         return [
-            (f"{row.label:<{label}}", "line--soft"),
+            (f"{mark:<{_MARK}}", "outline--error" if mark == "!" else "outline--warning"),
+            (f"{row.label:<{row.label_width}}", "line--soft"),
             (value, "line--quiet" if row.default else "line--text"),
             (f"{pad}{tail}", "line--soft"),
-            (mark, "outline--error" if mark == "!" else "outline--warning"),
         ]
 
     def index_of(self, key: str) -> int | None:
@@ -135,18 +173,12 @@ class OutlineView(CursorView):
     DEFAULT_CSS = """
     OutlineView {
         overflow-x: hidden;
+        scrollbar-gutter: auto;
         & > .outline--head { color: $text-soft; text-style: bold; }
         & > .outline--error { color: $state-bad; }
         & > .outline--warning { color: $state-warning; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        bind("undo", "screen.put_back", "restore", "Restore the part that was removed last"),
-        bind("duplicate", "screen.duplicate"),
-        bind("remove", "screen.remove", "", "Remove the part"),
-        bind("part-up", "screen.shift(-1)", show=False),
-        bind("part-down", "screen.shift(1)", show=False),
-    ]
     enter_hint = "edit"
 
     class Highlighted(Message):
@@ -160,6 +192,12 @@ class OutlineView(CursorView):
         """The row under the cursor."""
         source = self.source
         return source.rows[self.cursor] if isinstance(source, Outline) and 0 <= self.cursor < len(source) else None
+
+    def action_line_step(self, lines: int) -> None:
+        """Move the cursor down by some lines, up if they are negative, and past a heading."""
+        super().action_line_step(lines)
+        if self.row is not None and not self.row.key:
+            super().action_line_step(-1 if lines < 0 and self.cursor > 0 else 1)
 
     def go_to(self, key: str) -> None:
         """Put the cursor on the row of a key."""

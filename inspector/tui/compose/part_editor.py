@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -20,9 +17,10 @@ from textual.widgets.option_list import Option
 
 from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
-from inspector.text.units import size
+from inspector.tui.compose.outline import size_of
+from inspector.tui.compose.path_completion import Candidate, candidates, completed
 from inspector.tui.editor import edit
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
@@ -30,67 +28,13 @@ from inspector.tui.render.text_lines import WrappedText
 from inspector.tui.widgets.composer import MOST
 from inspector.tui.widgets.fields import LineInput
 from inspector.tui.widgets.lines import LineView
+from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 _ONE_LINE = (PartKind.FILE, PartKind.LINK)
 _FIELDS = {"media_type": "media type", "filename": "file name", "metadata": "metadata"}
 _LONG = 4000
 """The number of characters that are shown of a text that is too long to edit here."""
-
-_MOST_FILES = 200
-"""The most files that are listed."""
-_MOST_READ = 10_000
-
-
-class Candidate(NamedTuple):
-    """A file or folder: the path to type, the text after its name (a size or `folder`), and whether it is a folder."""
-
-    path: str
-    words: str
-    folder: bool
-
-    @property
-    def name(self) -> str:
-        """The last part of the path, with the slash of a folder."""
-        return self.path.removesuffix("/").rpartition("/")[2] + ("/" if self.folder else "")
-
-
-def candidates(typed: str) -> tuple[list[Candidate], str]:
-    """Return the files and folders whose path begins with `typed`, folders first; if there are none, return the reason.
-
-    Hidden files are included once their dot is typed.
-    """
-    head, slash, start = typed.rpartition("/")
-    folder = Path(f"{head}{slash}" or ".")
-    found: list[Candidate] = []
-    try:
-        with os.scandir(folder.expanduser()) as entries:
-            for _, entry in zip(range(_MOST_READ), entries, strict=False):
-                name = entry.name
-                if name.lower().startswith(start.lower()) and (start.startswith(".") or not name.startswith(".")):
-                    found.append(_candidate(f"{head}{slash}{name}", entry))
-    except (OSError, ValueError, RuntimeError) as error:
-        return [], getattr(error, "strerror", None) or "no such folder"
-    found.sort(key=lambda candidate: (not candidate.folder, candidate.path.lower()))
-    return found[:_MOST_FILES], "" if found else "no matching file"
-
-
-def completed(typed: str, found: Sequence[Candidate]) -> str:
-    """Extend the typed path to the beginning that all candidates share, like the completion of a shell.
-
-    Candidates that were found for another path do not change the typed path.
-    """
-    common = os.path.commonprefix([candidate.path for candidate in found])  # noqa: RUF071 - letters are completed, not folders
-    return common if len(common) > len(typed) and common.lower().startswith(typed.lower()) else typed
-
-
-def _candidate(path: str, entry: os.DirEntry[str]) -> Candidate:
-    try:
-        if entry.is_dir():
-            return Candidate(f"{path}/", "folder", True)
-        return Candidate(path, size(entry.stat().st_size), False)
-    except OSError:
-        return Candidate(path, "?", False)
 
 
 class PartArea(VerbatimArea):
@@ -99,7 +43,7 @@ class PartArea(VerbatimArea):
     most = MOST
 
 
-class PartEditor(Vertical):
+class PartEditor(Pane):
     """Shows one part and reports every change to it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -111,7 +55,6 @@ class PartEditor(Vertical):
 
     DEFAULT_CSS = """
     PartEditor {
-        & > .pane-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         & > #part-notes { height: auto; max-height: 3; }
         & > PartArea { height: 1fr; border: none; padding: 0; background: $background; }
         & > #part-long { height: 1fr; }
@@ -133,14 +76,13 @@ class PartEditor(Vertical):
         part: DraftPart
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
-        super().__init__(id=id)
+        super().__init__("Part", id=id)
         self._part: DraftPart | None = None
         self.index = 0
         self._candidates: list[Candidate] = []
 
     def compose(self) -> ComposeResult:
         """Make a widget for each kind of value, and the fields that every part has."""
-        yield Static(id="part-title", classes="pane-title")
         yield Static(id="part-notes")
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
         yield LineView(id="part-long")
@@ -180,11 +122,11 @@ class PartEditor(Vertical):
         }
         for selector, display in shown.items():
             self.query_one(selector).display = display
-        self.query_one("#part-title", Static).update(Content.styled(f"PART {index + 1}   {part.kind}", "bold"))
         with self.prevent(TextArea.Changed, Input.Changed):
             area = self.query_one(PartArea)
             if shown["#part-text"]:
                 area.text = part.value
+                area.move_cursor(area.document.end)
                 area.placeholder = "JSON" if part.kind is PartKind.DATA else "the text"
             path = self.query_one("#part-path", LineInput)
             path.value = part.value if one_line else ""
@@ -193,7 +135,8 @@ class PartEditor(Vertical):
             for name in _FIELDS:
                 self.query_one(f"#part-{name}", Input).value = getattr(part, name)
         if self._is_long:
-            head = f"{len(part.value):,} characters, too many to edit here; press ctrl+g for $EDITOR. The beginning:"
+            count, key = f"{len(part.value):,}", key_of("editor")
+            head = f"{count} characters, too many to edit here; press {key} for $EDITOR. The beginning:"
             begin = WrappedText(part.value[:_LONG], style="line--text", head=head)
             begin.skip(len(part.value) - _LONG)
             self.query_one("#part-long", LineView).show(begin)
@@ -209,15 +152,20 @@ class PartEditor(Vertical):
         line.display = bool(lines)
         line.update(Content("\n").join(lines))
 
-    def focus_value(self) -> None:
-        """Focus the value."""
+    def focus_value(self, *, last: bool = False) -> None:
+        """Focus the value, or the last field."""
+        if last:
+            self.screen.set_focus(self.query(Input).last())
+            return
         order = ("#part-text", "#part-path", "#part-long")
         self.screen.set_focus(next(widget for widget in map(self.query_one, order) if widget.display))
 
     def _hint(self) -> None:
+        """Show what is sent for empty fields, and the size of the value."""
         part = self._part
         if part is None:
             return
+        self.set_title(Chip(part.kind), Chip(size_of(part), "$text-soft"), name=f"Part {self.index + 1}")
         hints = ("application/json" if part.kind is PartKind.DATA else "", "")
         if part.kind in _ONE_LINE:
             name = part.value.rpartition("/")[2] if part.kind is PartKind.FILE else name_in_url(part.value)
@@ -248,6 +196,11 @@ class PartEditor(Vertical):
         self._set_value(event.text)
 
     def _set_value(self, text: str) -> None:
+        """Replace the value; in the area, that can be undone like typed text."""
+        if not self._is_long and len(text) <= MOST:
+            area = self.query_one(PartArea)
+            area.replace(text, area.document.start, area.document.end)
+            return
         self._change(value=text)
         if self._part is not None:
             self.show_part(self.index, self._part)

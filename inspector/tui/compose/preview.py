@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from inspector.protocol.errors import Fault, FaultError
@@ -20,14 +19,26 @@ from inspector.tui.editor import edit
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify
 from inspector.tui.render.content import plain
+from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 from inspector.wire.client.observations import Sent
 
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
 """Headers that every request has; they are shown in one line after the other headers."""
+_BINDINGS = {"JSONRPC": "JSON-RPC"}
+"""The names of bindings that cards write in another way."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawRequest:
+    """A request that the user edited as text, and the call that the text was made from."""
+
+    text: str
+    like: Call
 
 
 class RawArea(VerbatimArea):
@@ -41,48 +52,57 @@ class RawArea(VerbatimArea):
         """Edit the request in the user's editor."""
         text = edit(self.app, self.text, ".http")
         if text is not None and text != self.text:
-            self.text = text
+            self.replace(text, self.document.start, self.document.end)
 
 
-class PreviewPane(Vertical):
+class PreviewPane(Pane):
     """Shows the request that will be sent, or an editor for the raw request."""
 
     DEFAULT_CSS = """
     PreviewPane {
-        & > .pane-title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-        & > #preview-head { height: auto; max-height: 9; text-wrap: nowrap; text-overflow: ellipsis; }
+        & > #preview-head { height: auto; max-height: 9; text-overflow: ellipsis; }
+        & > #preview-transport { height: 1; color: $wire-quiet; text-wrap: nowrap; text-overflow: ellipsis; }
         & > JsonView { height: 1fr; }
         & > RawArea { height: 1fr; border: none; padding: 0; background: $background; display: none; }
         &.-empty > JsonView { display: none; }
         &.-raw > RawArea { display: block; }
-        &.-raw > JsonView, &.-raw > #preview-head { display: none; }
+        &.-raw > JsonView, &.-raw > #preview-head, &.-raw > #preview-transport { display: none; }
     }
     """
 
-    class Edited(Message):
-        """The raw request was changed."""
-
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
-        super().__init__(id=id)
-        self._original = ""
+        super().__init__("Request", id=id)
+        self._like: Call | None = None
 
     def compose(self) -> ComposeResult:
         """Make the head, the body and the area."""
-        yield Static(id="preview-title", classes="pane-title")
         yield Static(id="preview-head")
+        yield Static(id="preview-transport")
         yield JsonView(id="preview-body", empty="No body.")
         yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
 
     @property
-    def raw(self) -> str | None:
-        """The raw request, None if the request is made from the message."""
-        return self.query_one(RawArea).text if self.has_class("-raw") else None
+    def is_raw(self) -> bool:
+        """Whether the request is edited as text."""
+        return self._like is not None
+
+    @property
+    def raw(self) -> RawRequest | None:
+        """The request as text, None if the request is built from the message."""
+        return RawRequest(self.query_one(RawArea).text, self._like) if self._like is not None else None
+
+    @property
+    def edited(self) -> RawRequest | None:
+        """The request as text, None if it was not edited."""
+        raw = self.raw
+        return raw if raw is not None and raw != indented_request(raw.like) else None
 
     def show_problem(self, problem: str) -> None:
         """Show why there is no request yet."""
-        self._title("no request yet")
+        self.set_title(Chip("none: the message has problems", "$state-bad"))
         self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
-        self.set_class(True, "-empty")
+        self.query_one("#preview-transport", Static).update("")
+        self.add_class("-empty")
 
     def show_call(self, shown: Call, seen: Sent | Fault) -> None:
         """Show the request of a call."""
@@ -90,14 +110,14 @@ class PreviewPane(Vertical):
             self.show_problem(seen.sentence())
             return
         call = shown.exchange.call
-        self._title(f"{call.dialect.version} · {call.binding.name}   {size(len(seen.body))}")
+        interface = f"{call.dialect.version} · {_BINDINGS.get(call.binding.name, call.binding.name)}"
+        self.set_title(Chip(interface), Chip(size(len(seen.body)), "$text-soft"))
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
         own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]
         for name, value in own[:_MOST_HEADERS]:
             lines.append(Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value)))
         rest = [f"{name}: {value}" for name, value in seen.headers if name.lower() in _OF_TRANSPORT]
-        if rest:
-            lines.append(plain("   ".join(rest)).stylize("$wire-quiet"))
+        self.query_one("#preview-transport", Static).update(plain("   ".join(rest)))
         self.query_one("#preview-head", Static).update(Content("\n").join(lines))
         body = self.query_one(JsonView)
         self.set_class(not seen.body, "-empty")
@@ -106,34 +126,37 @@ class PreviewPane(Vertical):
         if pointer:
             body.go_to(body.nearest(pointer))
 
-    def edit_raw(self, call: Call) -> None:
-        """Let the user edit the raw request of a call."""
-        self._original = write_text(call.wire, call.exchange.call)
-        with self.prevent(TextArea.Changed):
-            self.query_one(RawArea).text = self._original
+    def show_raw(self, raw: RawRequest) -> None:
+        """Let the user edit a request as text."""
+        self._like = raw.like
+        self.query_one(RawArea).text = raw.text
         self.add_class("-raw")
-        self._title("")
-        self.screen.set_focus(self.query_one(RawArea))
+        self.set_title(Chip("raw: sent as shown, credentials are added", "$state-warning"))
+        self.focus_body()
+
+    def focus_body(self) -> None:
+        """Focus the request, or its text."""
+        self.screen.set_focus(self.query_one(JsonView) if self._like is None else self.query_one(RawArea))
 
     def discard_raw(self) -> None:
-        """Discard the raw request; the request is made from the message again."""
+        """Discard the raw request; the request is built from the message again."""
+        self._like = None
         self.remove_class("-raw")
 
-    @property
-    def is_edited(self) -> bool:
-        """Whether the raw request was changed."""
-        return self.has_class("-raw") and self.query_one(RawArea).text != self._original
-
-    def _title(self, facts: str) -> None:
-        words = (f"   {facts}", "$text-soft")
-        if self.has_class("-raw"):
-            words = ("   RAW: sent as it is written, credentials are added", "bold $state-warning")
-        self.query_one("#preview-title", Static).update(Content.assemble(("REQUEST", "bold"), words))
-
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Report the change of the raw request."""
+        """Keep the changes of the raw request from the part."""
         event.stop()
-        self.post_message(self.Edited())
+
+
+def indented_request(call: Call) -> RawRequest:
+    """Return the request of a call as text, with an indented body if the body is JSON."""
+    text = write_text(call.wire, call.exchange.call)
+    head, _, body = text.partition("\n\n")
+    try:
+        indented = laid_out(body.encode("utf-8", "surrogateescape")).removesuffix("\n")
+    except NotJsonError:
+        return RawRequest(text, call)  # no body, or hexadecimal digits
+    return RawRequest(f"{head}\n\n{indented}", call)
 
 
 def ask_form(app: App[Any], call: Call) -> None:
@@ -150,4 +173,4 @@ def ask_form(app: App[Any], call: Call) -> None:
             notify(app, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
-    app.push_screen(FormScreen("COPY AS (contains your credentials)", choices=choices), take)
+    app.push_screen(FormScreen("Copy as (contains your credentials)", choices=choices), take)

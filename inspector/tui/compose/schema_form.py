@@ -45,7 +45,7 @@ def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None])
             _open(app, found[int(values[CHOICE])], done)
 
     choices = [Choice(str(index), form.title) for index, form in enumerate(found)]
-    app.push_screen(FormScreen("CHOOSE A FORM", choices=choices), chosen)
+    app.push_screen(FormScreen("Choose a form", choices=choices), chosen)
 
 
 def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
@@ -69,7 +69,7 @@ def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
         Field(f"f{index}", f"{field.label}{' *' if field.required else ''}", _hint(field), field.value)
         for index, field in enumerate(wanted)
     ]
-    app.push_screen(FormScreen(f"FORM: {form.title}", fields, check=check), take)
+    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check), take)
 
 
 def _hint(field: SchemaField) -> str:

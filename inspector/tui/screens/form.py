@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -17,6 +18,8 @@ from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 
+_LONGEST_LABEL = 30
+_GAP = 2
 CHOICE = "choice"
 """The key of the choice among the values of a form."""
 
@@ -57,27 +60,35 @@ class FormScreen(Dialog[dict[str, str]]):
         *,
         chosen: str = "",
         check: Callable[[Mapping[str, str]], str] | None = None,
+        description: str = "",
     ) -> None:
         super().__init__(title)
+        self._description = description
         self._fields = fields
         self._choices = choices
         self._chosen = next((index for index, choice in enumerate(choices) if choice.value == chosen), 0)
         self._check = check
 
     def body(self) -> ComposeResult:
-        """Make the choices, the fields and the line for an error message."""
+        """Make the description, the choices, the fields and the line for an error message."""
+        if self._description:
+            yield Static(plain(self._description), id="form-description")
         if self._choices:
             yield ChoiceList(
                 *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"
             )
-        for field in self._fields:
-            with Horizontal(id=f"row-{field.name}", classes="row"):
-                yield Static(plain(field.label), classes="label")
-                yield LineInput(field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}")
+        with VerticalScroll(id="form-fields", classes="-after-choices" if self._choices else "", can_focus=False):
+            for field in self._fields:
+                with Horizontal(id=f"row-{field.name}", classes="row"):
+                    yield _label(field.label, self._fields)
+                    yield LineInput(
+                        field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}"
+                    )
         yield Static(id="form-problem")
 
     def on_mount(self) -> None:
         """Focus the choices, or the first field."""
+        self.query_one("#form-problem").display = False
         if self._choices:
             choices = self.query_one(ChoiceList)
             choices.highlighted = self._chosen
@@ -96,6 +107,7 @@ class FormScreen(Dialog[dict[str, str]]):
 
     def _fit(self) -> None:
         shown = self._shown()
+        self.query_one("#form-fields").display = bool(shown)
         for field in self._fields:
             self.query_one(f"#row-{field.name}").display = field in shown
             last = field is shown[-1] if shown else False
@@ -128,10 +140,18 @@ class FormScreen(Dialog[dict[str, str]]):
         if choice is not None:
             values[CHOICE] = choice.value
         problem = self._check(values) if self._check else ""
-        if problem:
-            self.query_one("#form-problem", Static).update(plain(problem))
-        else:
+        line = self.query_one("#form-problem", Static)
+        line.display = bool(problem)
+        line.update(plain(problem))
+        if not problem:
             self.dismiss(values)
+
+
+def _label(text: str, fields: Sequence[Field]) -> Static:
+    """Return the label of a field, as wide as the longest label."""
+    label = Static(plain(text), classes="label")
+    label.styles.width = min(_LONGEST_LABEL, max(cell_len(field.label) for field in fields)) + _GAP
+    return label
 
 
 class PickScreen(Dialog[tuple[str, ...]]):
@@ -144,18 +164,21 @@ class PickScreen(Dialog[tuple[str, ...]]):
         bind("back", "leave", "close", "Close the list without changes"),
     ]
 
-    def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str]) -> None:
+    def __init__(self, title: str, offered: Sequence[str], chosen: Sequence[str], *, description: str = "") -> None:
         super().__init__(title)
+        self._description = description
         self._offered = list(offered)
         self._selected = {value for value in chosen if value in self._offered}
         self._others = [value for value in chosen if value not in self._offered]
 
     def body(self) -> ComposeResult:
-        """Make the list and the field for other values."""
+        """Make the description, the list and the field for other values."""
+        if self._description:
+            yield Static(plain(self._description), id="form-description")
         if self._offered:
             yield ChoiceList(*map(self._option, self._offered), enter_hint="select", id="choices")
         with Horizontal(classes="row"):
-            yield Static("other values" if self._offered else "values", classes="label")
+            yield Static("other values  " if self._offered else "values  ", classes="label")
             yield LineInput(", ".join(self._others), enter_hint="confirm", placeholder="separated by commas")
 
     def _option(self, value: str) -> Option:

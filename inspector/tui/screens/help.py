@@ -16,7 +16,7 @@ from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import Dialog
 
-_KEY = 8
+_KEY = 7
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
 
 
@@ -102,4 +102,4 @@ def _heading(text: str) -> Content:
 
 
 def _line(key: str, text: str, key_style: str = "$wire-sent", style: str = "$foreground") -> Content:
-    return Content.assemble((f"{key:<{_KEY}}", key_style), (text, style))
+    return Content.assemble((f"{key:<{_KEY}} ", key_style), (text, style))

@@ -1,4 +1,4 @@
-"""The dialog of sent messages and snippets: search for a message, edit it or send it again."""
+"""The dialog of sent messages and snippets: search for a message, edit it, send it again or remove it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import asyncio
 import os
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -17,32 +19,41 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.capture.paths import state_folder
+from inspector.capture.private_files import CaptureError, reason
 from inspector.session.compose.draft import Draft
-from inspector.session.compose.history import MessageHistory
+from inspector.session.compose.history import MessageHistory, SentMessage
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
-from inspector.tui.keys import bind
+from inspector.text.sanitise import clean_line
+from inspector.tui.keys import bind, key_of
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.undo import UndoStack
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 
 _MAX_SHOWN = 200
+_TITLE = "Sent messages and snippets"
+_HEADINGS = ("TIME", "AGENT OR FILE", "MESSAGE")
+_WHEN, _WHERE = 16, 24
+"""The width of the time and the largest width of the agent or file, in cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message of the list, with the text and the `words` to search; only snippets have variables."""
+    """One message of the list: `when` and `where` describe its origin; only snippets have a path and variables."""
 
     draft: Draft
     title: str
-    origin: str
-    words: str
-    is_snippet: bool = False
+    when: str
+    where: str
+    path: Path | None = None
+    sent: SentMessage | None = None
 
     def contains(self, words: list[str]) -> bool:
         """Return whether all words, in lower case, are in the entry."""
-        text = f"{self.draft.label} {self.words}".lower()
+        text = f"{self.draft.label} {self.title} {self.where} {self.path or ''}".lower()
         return all(word in text for word in words)
 
 
@@ -54,19 +65,23 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         bind("send", "send", "send again", "Send the message again", priority=True),
         bind("down", "to_list", "list", "Go to the list"),
         bind("up", "to_list", "list", "Go to the list", show=False),
+        bind("remove", "remove", "", "Remove the message from the list, or delete the snippet"),
+        bind("undo", "undo"),
         bind("back", "leave", "close", "Close the list"),
     ]
 
-    def __init__(self, history: MessageHistory) -> None:
-        super().__init__("Sent messages and snippets")
+    def __init__(self, history: MessageHistory, undo: UndoStack) -> None:
+        super().__init__(_TITLE)
         self._history = history
+        self._undo = undo
         self._entries: list[Entry] = []
         self._shown: list[Entry] = []
 
     def body(self) -> ComposeResult:
-        """Make the search field, the list and the line for problems."""
-        hint = "search by text, agent or file name"
+        """Make the search field, the headings, the list and the line for problems."""
+        hint = "Search by text, agent or file name"
         yield LineInput(enter_hint="edit", placeholder=hint, id="history-words")
+        yield Static(id="history-headings")
         yield ChoiceList(enter_hint="edit", id="history-list")
         yield Static(id="history-problem")
 
@@ -76,33 +91,50 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self._read()
 
     @work(exclusive=True)
-    async def _read(self) -> None:
+    async def _read(self, at: int = 0) -> None:
+        """Read the list, and go to the entry at an index."""
         snippets, problems = await asyncio.to_thread(find, (Path.cwd(), state_folder() / "snippets"))
         sent, problem = await asyncio.to_thread(self._history.load)
         self._entries = [
-            Entry(item.draft, item.title, str(item.path or ""), f"{item.title} {item.path}", is_snippet=True)
+            Entry(item.draft, f"{item.title}: {item.draft.label}", "snippet", _place(item.path), item.path)
             for item in snippets
         ]
         self._entries += [
-            Entry(item.draft, item.draft.label, f"{_local_time(item.at)}  {item.agent}", item.agent) for item in sent
+            Entry(item.draft, item.draft.label, _local_time(item.at), item.agent, sent=item) for item in sent
         ]
         notes = [*problems, *filter(None, [problem])]
         if not self._entries and not notes:
             notes = [f"There are no sent messages, and no snippets (*{SUFFIX}) in {Path.cwd()}."]
-        self.query_one("#history-problem", Static).update(plain("\n".join(notes[:3]), newlines=True))
-        self._show("")
+        self._note("\n".join(notes[:3]))
+        self._show(self.query_one(Input).value, at)
+        self._show_undo()
 
-    def _show(self, words: str) -> None:
+    def _note(self, text: str) -> None:
+        line = self.query_one("#history-problem", Static)
+        line.display = bool(text)
+        line.update(plain(text, newlines=True))
+
+    def _show(self, words: str, at: int = 0) -> None:
         wanted = words.lower().split()
         self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MAX_SHOWN]
         listed = self.query_one(OptionList)
         listed.clear_options()
-        listed.add_options(
-            Option(Content.assemble(plain(excerpt(item.title)), ("   ", ""), plain(item.origin).stylize("$text-soft")))
-            for item in self._shown
-        )
+        width = min(_WHERE, max((cell_len(entry.where) for entry in self._shown), default=0))
+        width = max(width, cell_len(_HEADINGS[1]))
+        self.query_one("#history-headings", Static).update(_line(*_HEADINGS, width).stylize("$text-soft"))
+        listed.add_options(Option(_line(entry.when, entry.where, entry.title, width)) for entry in self._shown)
         if self._shown:
-            listed.highlighted = 0
+            listed.highlighted = min(at, len(self._shown) - 1)
+        elif self._entries:
+            listed.add_option(Option(plain("No message contains these words."), disabled=True))
+
+    def _show_undo(self) -> None:
+        self.set_title(_TITLE, f"Undo: {self._undo.name} ({key_of('undo')})" if self._undo.name else "")
+        self.refresh_bindings()
+
+    def _selected(self) -> Entry | None:
+        index = self.query_one(OptionList).highlighted
+        return self._shown[index] if index is not None and index < len(self._shown) else None
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for what is typed."""
@@ -124,19 +156,77 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         """Focus the list."""
         self.query_one(OptionList).focus()
 
-    def _choose(self, *, at_once: bool) -> None:
-        index = self.query_one(OptionList).highlighted
-        if index is None or index >= len(self._shown):
+    async def action_remove(self) -> None:
+        """Remove the message under the cursor from the history, or delete the file of the snippet."""
+        entry = self._selected()
+        if entry is None:
             return
-        entry = self._shown[index]
+        try:
+            if entry.sent is not None:
+                await asyncio.to_thread(self._history.remove, entry.sent)
+                self._undo.add(f"remove {excerpt(entry.title)}", partial(self._history.restore, entry.sent))
+            elif entry.path is not None:
+                content = await asyncio.to_thread(_delete, entry.path)
+                self._undo.add(f"delete {entry.path.name}", partial(_restore_file, entry.path, content))
+        except (OSError, CaptureError) as error:
+            notify(self, f"Not removed: {_why(error)}.", "error")
+        self._read(self.query_one(OptionList).highlighted or 0)
+
+    def action_undo(self) -> None:
+        """Undo the last removal."""
+        try:
+            self._undo.undo()
+        except (OSError, CaptureError) as error:
+            notify(self, f"Not restored: {_why(error)}.", "error")
+        self._read(self.query_one(OptionList).highlighted or 0)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable removing without a selected message, and undo if there is nothing to undo."""
+        if action == "to_list":
+            return not self.query_one(OptionList).has_focus
+        if action == "remove":
+            return self._selected() is not None
+        return bool(self._undo.name) if action == "undo" else super().check_action(action, parameters)
+
+    def _choose(self, *, at_once: bool) -> None:
+        entry = self._selected()
+        if entry is None:
+            return
         draft = entry.draft.with_new_ids()
-        names = variables(draft) if entry.is_snippet else ()
+        names = variables(draft) if entry.path else ()
         if not names:
             self.dismiss((draft, at_once))
             return
         fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
         form = FormScreen("Variables of the snippet", fields)
         ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
+
+
+def _line(when: str, where: str, title: str, width: int) -> Content:
+    """Return a line of the list; its second column has a width."""
+    where = clean_line(where, width)
+    origin = f"{when:<{_WHEN}}  {where}{' ' * (width - cell_len(where))}  "
+    return Content.assemble(Content.styled(origin, "$text-soft"), plain(title))
+
+
+def _why(error: OSError | CaptureError) -> str:
+    return str(error).removesuffix(".") if isinstance(error, CaptureError) else reason(error)
+
+
+def _delete(path: Path) -> bytes:
+    """Delete a file and return its content."""
+    content = path.read_bytes()
+    path.unlink()
+    return content
+
+
+def _restore_file(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:  # a new file of the same name is not replaced
+        file.write(content)
+
+
+def _place(path: Path | None) -> str:
+    return "" if path is None else path.name if path.parent == Path.cwd() else str(path)
 
 
 def _local_time(at: float) -> str:

@@ -14,6 +14,7 @@ from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.undo import UndoStack
 from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import DetailPane
 
@@ -28,6 +29,7 @@ class BookmarkView(View):
         bind("bookmark", "bookmark", show=False),
         bind("note", "note", show=False),
         bind("next-bookmark", "next_mark", "next mark", show=False),
+        bind("undo", "undo", "", "Restore the note that was removed", show=False),
     ]
 
     lists: Callable[[Record], bool] | None = None
@@ -36,6 +38,7 @@ class BookmarkView(View):
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
         self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
+        self._undo = UndoStack()
 
     def action_next_view(self) -> None:
         """Show the selected record in the next format."""
@@ -68,7 +71,31 @@ class BookmarkView(View):
         marks, seq = self.session.bookmarks, record.seq
         field = Field("text", "note", "text; leave empty to remove the note", value=marks.remark_on(seq))
         form = FormScreen(f"Note on #{seq}", (field,), check=_too_long)
-        ask(self, form, lambda values: marks.remark(seq, values["text"]))
+        ask(self, form, lambda values: self._remark(seq, values["text"]))
+
+    def _remark(self, seq: int, text: str) -> None:
+        """Set the note on a record; the earlier note can be restored."""
+        marks = self.session.bookmarks
+        before = marks.remark_on(seq)
+        if before and text != before:
+            name = f"{'change' if text else 'remove'} the note on #{seq}"
+            self._undo.add(name, lambda: self._restore_remark(seq, before))
+            notify(self, f"Undo: {name} ({key_of('undo')})")
+        marks.remark(seq, text)
+        self.refresh_bindings()
+
+    def _restore_remark(self, seq: int, text: str) -> bool:
+        marks = self.session.bookmarks
+        changed = marks.remark_on(seq) != text
+        marks.remark(seq, text)
+        return changed
+
+    def action_undo(self) -> None:
+        """Restore the note that was changed or removed last."""
+        name = self._undo.undo()
+        if name:
+            notify(self, f"Undone: {name}.")
+        self.refresh_bindings()
 
     def action_next_mark(self) -> None:
         """Go to the next record with a bookmark or a note, and from the last to the first."""
@@ -84,6 +111,8 @@ class BookmarkView(View):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable bookmarks and notes if no record is selected, and in a capture, which is read-only."""
+        if action == "undo":
+            return bool(self._undo.name)
         if action in ("bookmark", "note"):
             return True if not self.session.recorded and self.selected_record() is not None else None
         return super().check_action(action, parameters)

@@ -23,9 +23,11 @@ from inspector.tui.compose.schema_form import forms_of, open_form
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
+from inspector.tui.undo import UndoStack
 from inspector.tui.widgets.composer import Aim, Composer
 
 if TYPE_CHECKING:
+    from inspector.tui.compose.preview import RawRequest
     from inspector.tui.screens.compose import Outcome  # loaded when it is first wanted
 
 _PAUSE = 0.5
@@ -63,6 +65,8 @@ class ChatComposer(Composer):
         self._history = MessageHistory(session.journal.redactor)
         self._saved_draft: SavedDraft | None = None
         self._unsent: Draft | None = None
+        self._undo = UndoStack()  # removed messages and snippets
+        self._raw: tuple[str, RawRequest] | None = None  # an edited request and the id of its message
         self._timer: Timer | None = None
         if session.recorded:
             self.display = False  # a capture file has no agent to send to
@@ -168,19 +172,26 @@ class ChatComposer(Composer):
 
     def action_open(self) -> None:
         """Show all parts and options of the message."""
-        screen = lazy_loading.compose_screen(self._session, self.draft, stream=self.stream)
+        draft = self.draft
+        raw = self._raw[1] if self._raw is not None and self._raw[0] == draft.message_id else None
+        screen = lazy_loading.compose_screen(self._session, draft, stream=self.stream, raw=raw)
         self.app.push_screen(screen, self._take_in)
 
     def _take_in(self, outcome: Outcome | None) -> None:
         if outcome is None:
             return
         self.stream = outcome.stream
+        self._raw = (outcome.draft.message_id, outcome.raw) if outcome.raw is not None else None
         if outcome.call is not None:
             self.post_message(self.Prepared(outcome.call, outcome.draft, elsewhere=True))
-            if not outcome.is_raw:
+            if outcome.raw is None:
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)
         else:
+            if outcome.raw is not None:
+                notify(
+                    self, f"The edited request is kept: {key_of('compose')} shows it. The message is without the edits."
+                )
             self.take(outcome.draft)
             self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
 
@@ -194,7 +205,7 @@ class ChatComposer(Composer):
             self.take(self._unsent)
             self.focus_text()
             return
-        self.app.push_screen(MessageHistoryScreen(self._history), self._recalled)
+        self.app.push_screen(MessageHistoryScreen(self._history, self._undo), self._recalled)
 
     def _recalled(self, found: tuple[Draft, bool] | None) -> None:
         if found is None:

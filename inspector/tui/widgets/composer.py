@@ -209,7 +209,8 @@ class Composer(Pane):
             text = draft.parts[self._part].value
             self.aim = self.aim.at(draft.task_id, draft.context_id)
         self._draft = draft
-        self._area.text = text
+        if text != self._area.text:
+            self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
         self._area.move_cursor(self._area.document.end)
         self._show_aim()
 
@@ -230,8 +231,8 @@ class Composer(Pane):
         self.screen.set_focus(self._area)
 
     def on_mount(self) -> None:
-        """Show the first destination."""
-        self._show_aim()
+        """Show the first destination, as soon as the composer counts as mounted."""
+        self.call_later(self._show_aim)
         self._watch = self.set_interval(UPLOAD_PHASE, self._update_upload, pause=True)
 
     def watch_aim(self) -> None:

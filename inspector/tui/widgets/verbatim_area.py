@@ -57,6 +57,12 @@ class VerbatimArea(TextArea):
         """Stop the cursor from blinking."""
         self.cursor_blink = False
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the key for undo to the screen if no edit of the text can be undone."""
+        if action == "undo":
+            return bool(self.history._undo_stack)
+        return super().check_action(action, parameters)
+
     def _set_document(self, text: str, language: str | None) -> None:
         super()._set_document("", language)
         self.document = VerbatimDocument(text)
