@@ -24,8 +24,6 @@ _LONGEST_NAME = 40
 _SHORTEST_NAME = 8
 _GAP = 3
 _INTERFACE = "interface"
-_NARROW = 90
-"""Up to this width, the name of the program is left out."""
 _ROOMY = 110
 """The cells that are needed to show the address of the receiver."""
 
@@ -114,12 +112,14 @@ class StatusBar(Static):
         interface = clickable(interface, _INTERFACE)
         program = Content.styled("a2a-inspect", "$text-soft")
         names = self._names(width // 2)
-        left = [program, names, interface] if width > _NARROW else [names, interface]
+        left = [names, interface]
         for extra in self._optional(width):
             if _width([*left, *right, extra]) <= width:
                 right.append(extra)
-        if _width([*left, *right]) > width:
-            left = left[1:]
+        if _width([program, *left, *right]) <= width:
+            left = [program, *left]
+        elif _width([*left, *right]) > width:
+            left = [names]
         gap = width - _width([*left, *right]) + _GAP
         return Content.assemble(_join(left), " " * max(2, gap), _join(right))
 
