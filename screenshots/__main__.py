@@ -19,7 +19,8 @@ from inspector.tui.widgets.composer import Composer
 from screenshots.stage import BEAT, STAGED, steady
 
 FOLDER = Path(__file__).parent
-SIZE = (120, 36)
+SIZES = {"": (120, 36), "-80x24": (80, 24)}
+"""The size for each suffix of a file name; the first is that of the app at its start."""
 THEMES = {"dark": "dusk", "light": "paper"}
 PATIENCE = 15.0
 """The longest wait for a condition, in seconds."""
@@ -53,51 +54,73 @@ class Stage:
         """Write a message and send it."""
         await self.pilot.press("alt+2", *("space" if letter == " " else letter for letter in text), "enter")
 
-    def shoot(self, name: str) -> None:
-        """Write a screenshot, if it differs from the existing one."""
-        path = FOLDER / f"{name}-{self._suffix}.svg"
-        picture = steady(self.app.export_screenshot(title="a2a-inspect"))
-        if not path.exists() or path.read_text(encoding="utf-8") != picture:
-            path.write_text(picture, encoding="utf-8")
-            print(f"wrote {path.name}")
+    async def shoot(self, name: str) -> None:
+        """Write a screenshot for each size, if it differs from the existing one."""
+        for suffix, size in SIZES.items():
+            await self.pilot.resize_terminal(*size)
+            await until(self.pilot, lambda size=size: tuple(self.app.size) == size)
+            path = FOLDER / f"{name}-{self._suffix}{suffix}.svg"
+            picture = steady(self.app.export_screenshot(title="a2a-inspect"))
+            if not path.exists() or path.read_text(encoding="utf-8") != picture:
+                path.write_text(picture, encoding="utf-8")
+                print(f"wrote {path.name}")
+        await self.pilot.resize_terminal(*SIZES[""])
+        await until(self.pilot, lambda: tuple(self.app.size) == SIZES[""])
+
+    async def done(self, ended: int) -> None:
+        """Wait until a number of exchanges has ended."""
+        await until(self.pilot, lambda: self.recorded("end") == ended)
+
+    async def go(self, view: int) -> None:
+        """Show a view, and wait until it is drawn."""
+        await self.pilot.press(f"alt+{view}")
+        await until(self.pilot, lambda: True)
 
 
 async def play(stage: Stage) -> None:
-    """Use the main features and take the screenshots."""
+    """Use the main features and take the screenshots: several tasks, pushes and a finding."""
     pilot = stage.pilot
     await until(pilot, lambda: bool(stage.app.session and stage.app.session.connection))
-    stage.shoot("agent")
+    await stage.shoot("agent")
     await pilot.press("p")
     await until(pilot, lambda: stage.recorded("note") == 2)
     await compose(stage)
+    await stage.send("careless")
+    await stage.done(2)
+    await pilot.press("ctrl+r")
+    await stage.send("ask")
+    await stage.done(3)
+    await pilot.press("ctrl+r")
     await stage.send("report")
-    await until(pilot, lambda: stage.recorded("delivery", "artifact") == 7)
-    stage.shoot("chat")
-    await until(pilot, lambda: stage.recorded("end") == 2 and stage.recorded("delivery", "status") == 2)
-    await pilot.press("alt+4")
+    await until(pilot, lambda: stage.recorded("delivery", "artifact") > 6)
+    await stage.shoot("chat")
+    await stage.done(4)
+    for view, name in ((3, "tasks"), (4, "webhooks")):
+        await stage.go(view)
+        await stage.shoot(name)
+    await stage.go(5)
+    await pilot.press("end")
     await until(pilot, lambda: True)
-    stage.shoot("webhooks")
-    await pilot.press("alt+5")
-    await until(pilot, lambda: True)
-    await pilot.press("end", "enter", "up")
-    await until(pilot, lambda: True)
-    stage.shoot("traffic")
+    await stage.shoot("traffic")
+    await stage.go(6)
+    await stage.shoot("findings")
 
 
 async def compose(stage: Stage) -> None:
     """Take the screenshot of a message with three parts, without sending it."""
-    pilot, composer = stage.pilot, stage.app.screen.query_one(Composer)
+    pilot = stage.pilot
     parts = (
         text_part("What is in this photo? Answer in five lines."),
         DraftPart(PartKind.LINK, "https://files.example/harbour.jpg"),
         DraftPart(PartKind.DATA, '{\n  "lines": 5\n}'),
     )
     await pilot.press("alt+2")
+    composer = stage.app.screen.query_one(Composer)
     composer.take(Draft(parts, message_id="b1946ac9-2de5-4f2a-9b8e-8f2d3c6a7e10"))
     await pilot.press("ctrl+o")
     await until(pilot, lambda: isinstance(stage.app.screen, ComposeScreen))
     await until(pilot, lambda: True)
-    stage.shoot("compose")
+    await stage.shoot("compose")
     await pilot.press("escape")
     await until(pilot, lambda: not isinstance(stage.app.screen, ComposeScreen))
     composer.take(None)
@@ -110,7 +133,7 @@ async def main(play: Callable[[Stage], Awaitable[None]] = play) -> None:
         url = await agent.start()
         app = InspectorApp(Options(reference=url, theme=theme))
         app.animation_level = "none"
-        async with app.run_test(size=SIZE) as pilot:
+        async with app.run_test(size=SIZES[""]) as pilot:
             await play(Stage(app, pilot, suffix))
         await agent.stop()
 

@@ -50,7 +50,7 @@ STAGED = Behaviours(
     (
         BUILT_IN.find("echo"),
         TaskBehaviour(BUILT_IN.find("report").skill, _report),
-        *(BUILT_IN.find(name) for name in ("file", "ask", "fail", "long", "push")),
+        *(BUILT_IN.find(name) for name in ("file", "ask", "fail", "long", "push", "careless")),
     ),
     default=BUILT_IN.find("echo"),
 )
@@ -75,6 +75,8 @@ _VARYING: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "13:35:50"),
     (re.compile(r"(?<=127\.0\.0\.1:)\d{1,5}"), lambda match: "41241"[: len(match[0])]),
     (re.compile(r"(?<=&#160;)\d{1,2}\.\d{3}(?=&#160;)"), _to_the_beat),
+    (re.compile(r"\b\d{1,3}(?=&#160;ms\b)"), lambda match: "120"[: len(match[0])]),
+    (re.compile(r"\b\d+(?:\.\d)?(?=/s\b)"), lambda match: "3.3"[: len(match[0])]),
 )
 
 
