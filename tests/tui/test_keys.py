@@ -102,7 +102,7 @@ async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, m
 async def test_keys_of_the_footer_can_be_clicked(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.click("v representation")
+        await driver.click("v view")
         assert '"supportedInterfaces": [' in driver.screen
         await driver.go(3)
         assert "x cancel" in driver.lines[-1]

@@ -32,6 +32,8 @@ _CAPABILITY = 22
 """The width of the column of capabilities."""
 _DESCRIPTION_ROWS = 8
 """The lines of the description that are shown before the rest is unfolded."""
+_GAP = 3
+"""The cells between two columns of the interfaces."""
 _MOST_ROWS = 40
 """The most interfaces, schemes or extensions that are listed."""
 
@@ -311,7 +313,8 @@ class CardFacts:
 
 def _table_width(rows: Sequence[tuple[str, str, str]]) -> int:
     """Return the width of the table of interfaces: the columns, a sign and the gaps."""
-    return LABEL + 2 + sum(max((cell_len(row[column]) for row in rows), default=0) + 3 for column in range(3))
+    columns = (max((cell_len(row[column]) for row in rows), default=0) for column in range(3))
+    return LABEL + 2 + sum(columns) + 2 * _GAP
 
 
 def _padded(text: str, width: int) -> str:

@@ -46,7 +46,7 @@ class AgentView(View):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("filter", "find", "find", "Search the skills"),
-        bind("representation", "next_section", "", "Show the next of: card, raw, extended card, changes"),
+        bind("representation", "next_section", "view", "Show the next of: card, raw, extended card, changes"),
         bind("refresh", "refresh_card", "", "Fetch the card again"),
         bind("back", "stop", "cancel", "Cancel connecting"),
         bind("edit-card", "edit", "edit", show=False),

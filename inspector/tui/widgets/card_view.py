@@ -32,7 +32,7 @@ _HINTS = {
     See: "show in the JSON",
     Verify: "verify",
     EnterCredentials: "credentials",
-    type(None): "next example",
+    type(None): "example",
 }
 
 
