@@ -38,7 +38,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
         terminal.wait_for("✓ no findings")
         terminal.press("p")
-        terminal.wait_for("push 127.0.0.1:")
+        terminal.wait_for("webhook 127.0.0.1:")
         terminal.press("2")
         say(terminal, "report 5")
         terminal.wait_for("● completed")
