@@ -67,7 +67,6 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
     Secrets are masked, including the secrets that the redactor knows. An invalid file is renamed:
     `.broken` is appended to its name.
     """
-    path = recent_path()
     agents, problem = load()
     redactor = redactor or Redactor()
     agent = replace(
@@ -76,12 +75,31 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
         name=redactor.text(agent.name)[:_LONGEST_TEXT],
         protocol_version=agent.protocol_version[:_LONGEST_TEXT],
     )
-    newest = [agent, *(other for other in agents if other.url != agent.url)][:MOST]
+    return _write([agent, *(other for other in agents if other.url != agent.url)], problem)
+
+
+def forget(agent: RecentAgent) -> str:
+    """Remove an agent from the list; return an error message, or `""`."""
+    agents, problem = load()
+    return problem or _write([other for other in agents if other.url != agent.url])
+
+
+def restore(agent: RecentAgent, index: int) -> str:
+    """Put an agent that was removed back at its place in the list; return an error message, or `""`."""
+    agents, problem = load()
+    others = [other for other in agents if other.url != agent.url]
+    return problem or _write([*others[:index], agent, *others[index:]])
+
+
+def _write(agents: list[RecentAgent], problem: str = "") -> str:
+    """Replace the file; with a `problem`, keep the invalid file under another name."""
+    path = recent_path()
     try:
         private_folder(path.parent)
         if problem:
             path.replace(path.with_name(f"{path.name}.broken"))
-        replace_file(path, json.dumps({"agents": [asdict(entry) for entry in newest]}, indent=2).encode())
+        newest = [asdict(entry) for entry in agents[:MOST]]
+        replace_file(path, json.dumps({"agents": newest}, indent=2).encode())
     except CaptureError as error:
         return str(error)
     except OSError as error:

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from inspector.capture.records import FRAME, REQUEST, Kind, Record
 from inspector.findings.finding import Severity, worst_of
+from inspector.protocol.errors import Whose
 
 SLICES = 32
 """The largest number of time slices."""
 
 _NARROWEST = 0.001
 """The first width of a slice, in seconds."""
+
+
+_BROKEN = "broken"
+_REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
+"""Who is responsible for a broken exchange if the agent cannot be reached."""
+_DENIED = frozenset({401, 403, 16, 7})
+"""The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(slots=True)
@@ -100,11 +112,28 @@ class ExchangeSummary:
     pulse: ArrivalHistogram | None = None
 
 
+class Reachability(Enum):
+    """What the last exchange with a host showed."""
+
+    RESPONDING = "responding"
+    UNREACHABLE = "unreachable"
+    CREDENTIALS_NEEDED = "credentials needed"
+
+
+class HostState(NamedTuple):
+    """The state of a host, since when (the time of the first of several equal results), and when it was last seen."""
+
+    state: Reachability
+    since: float
+    last: float
+
+
 class Exchanges:
-    """Folds records into summaries, by the number of their exchange."""
+    """Folds records into summaries, by the number of their exchange, and into the state of each host."""
 
     def __init__(self) -> None:
         self._by_number: dict[int, ExchangeSummary] = {}
+        self._hosts: dict[str, HostState] = {}
         self._open = 0
         self.over = False
         """Whether this is an opened capture, in which exchanges without a recorded end are not running, either."""
@@ -120,6 +149,11 @@ class Exchanges:
     def get(self, number: int) -> ExchangeSummary | None:
         """Return the summary of an exchange, or None if there is none."""
         return self._by_number.get(number)
+
+    def host_state(self, *urls: str) -> HostState | None:
+        """Return the newest state of the hosts of some URLs, None without an ended exchange."""
+        states = (self._hosts.get(_host(url)) for url in urls if url)
+        return max((state for state in states if state is not None), key=attrgetter("last"), default=None)
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""
@@ -191,8 +225,34 @@ class Exchanges:
                 self._open -= summary.seconds is None
                 summary.seconds = first.meta["seconds"]
                 summary.how = first.meta["how"]
+                self._note_host(summary, first)
             case _:
                 pass
+
+    def _note_host(self, summary: ExchangeSummary, end: Record) -> None:
+        """Note whether the host responded; a request that could not be sent, or was stopped before, shows nothing."""
+        if summary.how == _BROKEN:
+            if end.meta.get("whose") not in _REMOTE:
+                return
+            state = Reachability.UNREACHABLE
+        elif not summary.status and not summary.received:
+            return
+        else:
+            denied = summary.status in _DENIED
+            state = Reachability.CREDENTIALS_NEEDED if denied else Reachability.RESPONDING
+        host = _host(summary.url)
+        before = self._hosts.get(host)
+        since = before.since if before is not None and before.state is state else end.at
+        self._hosts[host] = HostState(state, since, end.at)
+
+
+def _host(url: str) -> str:
+    """Return the host and the port of a URL."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, '')}"
+    except ValueError:  # a card can contain an invalid URL
+        return url
 
 
 def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:

@@ -24,9 +24,10 @@ from inspector.protocol.model import (
     TaskRequest,
 )
 from inspector.protocol.operations import Operation
-from inspector.protocol.security import key_place
+from inspector.protocol.security import DEFAULT_KEY_PLACE, key_place
 from inspector.protocol.selection import Choice, options, select
 from inspector.session import lazy_loading
+from inspector.session.authentication import EnteredCredentials
 from inspector.session.bookmarks import Bookmarks
 from inspector.session.checker import Checker
 from inspector.session.connection import (
@@ -43,7 +44,7 @@ from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
-from inspector.wire.client.credentials import origin, split_userinfo
+from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import normalise
@@ -80,8 +81,24 @@ class Session:
         self.tasks = TaskFold(self.journal.exchanges)
         self.client = Client(self.settings.limits, verify=not self.settings.insecure)
         self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
-        self.credentials = self.settings.credentials()
+        self._given = self.settings.credentials()
+        self._url = ""
+        self.entered = EnteredCredentials(redactor)
+        """The credentials that were entered while the session was running."""
         self.connection: Connection | None = None
+
+    @property
+    def credentials(self) -> Credentials:
+        """Return the credentials for new requests: those of the settings, and those that were entered."""
+        card = self.connection.card if self.connection else None
+        return self.entered.added_to(self._given, key_place(card) if card else DEFAULT_KEY_PLACE)
+
+    @property
+    def agent_url(self) -> str:
+        """Return the URL to which credentials are sent: that of the interface in use, else that of the card."""
+        if self.connection is not None and self.connection.choice is not None:
+            return self._address(self.connection.choice)
+        return self.connection.url if self.connection else self._url
 
     @cached_property
     def history(self) -> CardHistory:
@@ -124,15 +141,15 @@ class Session:
         to the origin of the URL and to trusted origins.
         """
         self.connection = None
-        self.credentials = self.settings.credentials()
+        self._given, self._url = self.settings.credentials(), ""
         found = read_card_file(self.journal, reference)
         if found is None:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
-            self.credentials = self.settings.credentials(origin(url), userinfo)
+            self._given, self._url = self.settings.credentials(origin(url), userinfo), url
             found = await find_card(self.journal, self.client, self.credentials, url if userinfo else reference)
         self.connection = replace(found, choice=self._select(found.card))
-        self.credentials = self.credentials.with_key(self.settings.api_key, *key_place(found.card))
+        self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self._note_connection(self.connection)
         return self.connection
 

@@ -62,7 +62,6 @@ class InspectorApp(App[int]):
         self.use_keys(dict(options.changed_keys))
         self._sessions: Sessions | None = None
         self._demo_agent = demo_agent
-        self._reference = ""
         self.error_console.push_render_hook(CleanOutput())
 
     def use_keys(self, changed: dict[str, str]) -> None:
@@ -144,8 +143,6 @@ class InspectorApp(App[int]):
 
     def open(self, chosen: str | Path) -> None:
         """Connect to an agent (URL or card file) or open a capture (path), after the frame is drawn."""
-        if isinstance(chosen, str):
-            self._reference = chosen
         self._show_frame().call_after_refresh(self._open, chosen)
 
     def _show_frame(self) -> Screen[Any]:
@@ -183,9 +180,16 @@ class InspectorApp(App[int]):
             self._demo_agent = DemoAgent()
         return self._demo_agent
 
-    def on_agent_view_refresh_wanted(self) -> None:
+    @work(group="connect", exclusive=True)
+    async def on_agent_view_refresh_wanted(self) -> None:
         """Connect to the agent again."""
-        self.open(self._reference)
+        if self._sessions is not None and self.workbench is not None:
+            await self._sessions.connect_again(self.workbench)
+
+    def on_agent_view_stop_wanted(self) -> None:
+        """Cancel connecting."""
+        if self._sessions is not None:
+            self._sessions.stop_connecting()
 
     # Keys and commands of all screens
 

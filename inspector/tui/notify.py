@@ -8,7 +8,8 @@ from typing import Literal
 
 from textual.message_pump import MessagePump
 
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault, FaultCode, FaultError
+from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
 
 
@@ -23,6 +24,10 @@ def notify(
     node.app.notify(plain(text, newlines=newlines).plain, severity=severity, markup=False)
 
 
+DENIED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
+"""The codes of failures that credentials may correct."""
+
+
 @contextmanager
 def notify_faults(node: MessagePump) -> Iterator[None]:
     """Show a notification if the block raises `FaultError`."""
@@ -34,7 +39,14 @@ def notify_faults(node: MessagePump) -> Iterator[None]:
 
 def notify_fault(node: MessagePump, fault: Fault) -> None:
     """Show a fault as an error notification."""
-    notify(node, fault.sentence(), "error")
+    notify(node, fault_in_words(fault), "error")
+
+
+def fault_in_words(fault: Fault) -> str:
+    """Return a fault with what to do next; if credentials may correct it, with the keys to enter them."""
+    if fault.code not in DENIED:
+        return fault.sentence()
+    return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to enter credentials."
 
 
 def copy(node: MessagePump, text: str) -> None:

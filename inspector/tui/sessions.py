@@ -16,7 +16,7 @@ from textual.screen import Screen
 from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
@@ -49,6 +49,7 @@ class Sessions:
         self._demo_agent = demo_agent
         self._demo_url = ""
         self._begin_tour = options.tour
+        self._attempt: asyncio.Task[Connection] | None = None
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
 
@@ -70,16 +71,41 @@ class Sessions:
             except CaptureError as error:
                 await self._report(str(error))
                 return
-            connecting = asyncio.create_task(session.connect(reference))  # while the workbench is made
-            workbench = await self._show(session, reference)
+            self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                connection = await connecting
-            except FaultError as error:
-                workbench.show_fault(error.fault)
-                return
+                await self._finish(await self._show(session, reference), self._attempt)
             finally:
-                connecting.cancel()
-            await self._connected(workbench, connection, demo=reference == self._demo_url)
+                self._attempt.cancel()
+
+    async def connect_again(self, workbench: WorkbenchScreen) -> None:
+        """Fetch the card again in the same session, because there is none."""
+        async with self._opening:
+            workbench.show_connecting()
+            self._attempt = asyncio.create_task(workbench.session.connect(workbench.reference))
+            try:
+                await self._finish(workbench, self._attempt)
+            finally:
+                self._attempt.cancel()
+
+    def stop_connecting(self) -> None:
+        """Cancel the running attempt to connect."""
+        if self._attempt is not None:
+            self._attempt.cancel()
+
+    async def _finish(self, workbench: WorkbenchScreen, attempt: asyncio.Task[Connection]) -> None:
+        """Wait for the end of an attempt to connect, and show its result."""
+        began = time.monotonic()
+        await asyncio.wait({attempt})
+        if attempt.cancelled():
+            seen = f"Connecting was canceled after {time.monotonic() - began:.1f} s."
+            workbench.show_fault(Fault(Whose.YOURS, FaultCode.TIMEOUT, seen))
+            return
+        try:
+            connection = attempt.result()
+        except FaultError as error:
+            workbench.show_fault(error.fault)
+            return
+        await self._connected(workbench, connection, demo=workbench.reference == self._demo_url)
 
     def _capture_path(self, reference: str) -> Path:
         """Return the file for a new session: the file that the user chose for the first, else a new file."""

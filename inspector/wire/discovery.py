@@ -97,6 +97,15 @@ def candidates(reference: str) -> list[str]:
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 
+def what_happens(reference: str) -> str:
+    """Return what connecting to a reference does, in words."""
+    path = local_path(reference)
+    if path is not None:
+        return f"Read the card file {path}" if path.is_file() else f"There is no file {path}"
+    first, *others = candidates(reference)
+    return f"Fetch the card from {first}" + (f", else from {len(others)} other paths" if others else "")
+
+
 def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
     """Return the card of a response, or the reason why it is not a card."""
     if status != 200:

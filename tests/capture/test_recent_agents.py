@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.capture.recent_agents import MOST, RecentAgent, RecentAgents, load, recent_path, remember
+from inspector.capture.recent_agents import (
+    MOST,
+    RecentAgent,
+    RecentAgents,
+    forget,
+    load,
+    recent_path,
+    remember,
+    restore,
+)
 from inspector.capture.redaction import Redactor
 
 
@@ -105,3 +114,23 @@ def test_a_file_of_a_newer_program_with_more_members_is_still_read() -> None:
     document["version"] = 2
     recent_path().write_text(json.dumps(document))
     assert load().agents == [RecentAgent("http://h/", "n", "1.0", 5.0)]
+
+
+def test_an_agent_is_forgotten_and_restored_at_its_place() -> None:
+    first, second, third = (RecentAgent(f"https://{name}.example", name, "1.0", 1.0) for name in "abc")
+    for agent in (third, second, first):
+        assert remember(agent) == ""
+    assert forget(second) == ""
+    assert load().agents == [first, third]
+    assert restore(second, 1) == ""
+    assert load().agents == [first, second, third]
+    assert forget(second) == forget(second) == "", "forgetting twice is not an error"
+
+
+def test_an_invalid_list_is_not_replaced_when_an_agent_is_forgotten() -> None:
+    recent_path().parent.mkdir(parents=True, exist_ok=True)
+    recent_path().write_text("{")
+    agent = RecentAgent("https://a.example")
+    assert "not valid" in forget(agent)
+    assert "not valid" in restore(agent, 0)
+    assert recent_path().read_text() == "{"

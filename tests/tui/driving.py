@@ -154,6 +154,13 @@ class Driver:
         await self.say(text)
         await self.done(before + 1)
 
+    async def run_command(self, command: str) -> None:
+        """Run a command by its id, as the actions menu does."""
+        bindings = self.app.screen.active_bindings.values()
+        active = next(active for active in bindings if active.binding.id == command and active.enabled)
+        await self.app.run_action(active.binding.action, active.node)
+        await self.pilot.pause()
+
     # Parts of the app
 
     def widget(self, selector: str, kind: type[W]) -> W:

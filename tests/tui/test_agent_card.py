@@ -55,7 +55,7 @@ async def test_findings_are_shown_beside_their_rows(open_app: Open):
     async with playing(card=odd) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
         lines = driver.lines
-        modes = next(row for row, line in enumerate(lines) if line.strip().startswith("Output modes"))
+        modes = next(row for row, line in enumerate(lines) if line.strip("│ ▌").startswith("Output modes"))
         assert "nonsense" in lines[modes]
         assert "CARD-100" in lines[modes + 1]
         assert "version is missing" in driver.line("CARD-001")
@@ -85,10 +85,12 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
         "iconUrl": "http://169.254.169.254/icon.png",
         "skills": skills(1, securityRequirements=[{"schemes": {"key": {"list": []}}}]),
     }
-    async with playing(card=card) as agent, open_app(agent.url, (150, 60)) as driver:
+    async with playing(card=card) as agent, open_app(agent.url, (140, 60)) as driver:
         await driver.connected()
         for words in (
-            "OAuth 2.0 (authorizationCode) with r, or an API key in header X-API-Key",
+            "✕ OAuth 2.0 (authorizationCode) with r   missing",
+            "✕ an API key in header X-API-Key   missing",
+            "enter credentials (C)",
             "sso: OAuth 2.0 (authorizationCode). Ours alone. authorizationUrl https://id.example/in. tokenUrl",
             "urn:x:1   required   Counts",
             "(the host is xn--exmple-4nf.org)",
@@ -107,7 +109,7 @@ async def test_observed_behaviour_is_shown_beside_declared_capabilities(open_app
         await driver.go(1)
         assert "1 stream with" in driver.line("✓ streaming")
         assert "SendStreamingMessage 1 succeeded" in driver.line("Observed calls")
-        await driver.press("e")
+        await driver.press("v", "v", "r")
         await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
         await driver.until("No extended card:")
         await driver.press("escape")
@@ -118,7 +120,7 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
     many = skills(5000, examples=["do this", "do that"], inputModes=["image/png"])
     async with playing(card={"skills": many}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
-        assert "SKILLS   5,000" in driver.screen
+        assert "Skills   5,000" in driver.screen
         assert "▸ Skill 0" in driver.line("Does thing 0")
         await driver.press("end")
         assert "Skill 4999" in driver.screen
@@ -126,7 +128,7 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
         await driver.type("t4321 THING")
         assert "1 skill " in driver.lines[-1]
         await driver.press("enter")
-        assert "SKILLS   1 of 5,000" in driver.screen
+        assert "Skills   1 of 5,000" in driver.screen
         assert driver.line("enter unfold or fold")
         await driver.press("enter")
         assert "id s4321   input modes image/png" in driver.screen
@@ -136,7 +138,7 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
         await driver.type("no such skill")
         assert "No match. Press escape" in driver.screen
         await driver.press("escape")
-        await driver.press("right", "t")
+        await driver.press("right", "i")
         assert driver.composer.text == "do this"
 
 
@@ -152,7 +154,7 @@ async def test_arrow_keys_select_skills_and_enter_folds(open_app: Open):
         await driver.press("enter")
         assert "▸ Skill 0" in driver.screen
         assert driver.screen.count("→ do it") == 2
-        await driver.press("t")
+        await driver.press("i")
         assert driver.composer.text == "do it"
 
 
@@ -162,7 +164,7 @@ async def test_a_skill_without_an_example_shows_a_notification(open_app: Open):
         open_app(agent.url, SIZE, run={"notifications": True}) as driver,
     ):
         await driver.connected()
-        await driver.press("right", "t")
+        await driver.press("right", "i")
         await driver.until("has no example")
         assert driver.workbench.view == "agent"
 
@@ -170,10 +172,10 @@ async def test_a_skill_without_an_example_shows_a_notification(open_app: Open):
 async def test_a_row_opens_its_pointer_in_the_raw_card(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
-        await driver.press("right", "right", "r")
+        await driver.press("right", "right", "v")
         assert driver.widget("#card-json", JsonView).pointer == "/skills/1"
-        assert "/skills/1" in driver.line("AGENT")
-        await driver.press("r")
+        assert driver.lines[-2].endswith("/skills/1 ─╯"), "the pointer is in the lower border"
+        await driver.press("escape")
         assert driver.widget("#card", CardView).pointer == "/skills/1"
 
 
@@ -183,9 +185,9 @@ async def test_copy_copies_the_value_of_the_selected_row(open_app: Open, monkeyp
         copied: list[str] = []
         monkeypatch.setattr(pyperclip, "copy", copied.append)
         await driver.press("down", "down", "y")
-        await driver.press("tab", "y")
-        await driver.press("r", "home", "down", "y", "Y")
-        assert copied == ["Answers as a test wants", "do it", "Puppet", "/name"]
+        await driver.click("→ do it")
+        await driver.press("y", "v", "home", "down", "y")
+        assert copied == ["Answers as a test wants", "do it", "Puppet"]
 
 
 # Raw
@@ -194,7 +196,7 @@ async def test_copy_copies_the_value_of_the_selected_row(open_app: Open, monkeyp
 async def test_the_source_of_the_card_is_shown_above_the_raw_card(open_app: Open):
     async with playing(card={}) as agent, open_app(f"{agent.url}/some/path", SIZE) as driver:
         await driver.connected()
-        await driver.press("r")
+        await driver.press("v")
         for words in ("source", "tried", "404", "served", "application/json", "A2A 1.0 card", "caching"):
             assert words in driver.screen, words
         assert "Content-Type: application/json" in driver.screen
@@ -209,17 +211,18 @@ async def test_sections_are_selected_by_key_and_by_mouse(open_app: Open, mock: s
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         for words, wanted in (
-            ("raw r", "raw"),
-            ("extended e", "extended"),
-            ("changes D", "changes"),
-            ("edit E", "edit"),
+            ("raw", "raw"),
+            ("extended", "extended"),
+            ("changes", "changes"),
+            ("edit", "edit"),
         ):
-            await driver.click(words)
+            await driver.click(f" {words} ", aside=2)
             assert section(driver) == wanted
             assert driver.app.focused is not None
-        await driver.click("card", aside=1)
+        await driver.click("─ card raw", aside=3)
         assert section(driver) == "card"
-        for key, wanted in (("r", "raw"), ("escape", "card"), ("D", "changes"), ("escape", "card"), ("E", "edit")):
+        steps = [("v", "raw"), ("v", "extended"), ("v", "changes"), ("v", "card"), ("E", "edit"), ("v", "edit")]
+        for key, wanted in steps:
             await driver.press(key)
             assert section(driver) == wanted
         await driver.press("escape", "escape")
@@ -232,17 +235,16 @@ async def test_sections_are_selected_by_key_and_by_mouse(open_app: Open, mock: s
 async def test_the_extended_card_is_compared_with_the_public_one(open_app: Open):
     async with playing(members_only, card={"capabilities": EXTENDED}) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
-        await driver.press("e")
+        await driver.press("v", "v", "r")
         await driver.until("from the public card to the extended card")
         assert "+ skills / secret" in driver.screen
         assert '"Puppet"  →  "Extended"' in driver.line("~ name")
-        await driver.press("r")
-        assert "edit E   extended card" in driver.line("AGENT")
+        await driver.run_command("raw-card")
+        assert "extended card" in driver.lines[-2]
         assert '"name": "Extended"' in driver.screen
-        await driver.press("r")
+        await driver.press("v")
         assert section(driver) == "extended"
-        await driver.click("card", aside=1)
-        await driver.press("r")
+        await driver.press("escape", "v")
         assert '"name": "Puppet"' in driver.screen
 
 
@@ -254,21 +256,21 @@ async def test_a_refreshed_card_is_compared_and_an_unchanged_card_is_reported(op
     async with open_app(str(path), SIZE, run={"notifications": True}) as driver:
         await driver.connected()
         first = driver.session
-        await driver.press("D")
+        await driver.press("v", "v", "v")
         assert "No other card of this agent is stored." in " ".join(driver.screen.split())
         path.write_text(json.dumps(card | {"name": "Renamed", "skills": [*CARD["skills"], *skills(1)]}))
-        await driver.press("R")
+        await driver.press("r")
         await driver.until("2 changes since the card seen")
         assert '"Puppet"  →  "Renamed"' in driver.line("~ name")
-        assert "changes 2" in driver.line("AGENT")
+        assert "changes 2" in driver.line("─ card raw")
         assert "Renamed" in driver.lines[0]
         assert driver.session is first
-        await driver.press("R")
+        await driver.press("r")
         await driver.until("The card is unchanged.")
         path.write_text(json.dumps(card | {"name": "Again"}))
-        await driver.press("R")
-        await driver.until("1 of 2, v older card")
-        await driver.press("v")
+        await driver.press("r")
+        await driver.until("1 of 2 earlier cards")
+        await driver.run_command("older-card")
         assert "2 of 2" in driver.screen
         assert '"Puppet"  →  "Again"' in driver.line("~ name")
 
@@ -280,7 +282,7 @@ async def test_a_stored_earlier_card_is_compared(open_app: Open):
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
             await driver.until("changes 2")
-            await driver.press("D")
+            await driver.press("v", "v", "v")
             assert "since the card seen 2026-09-2" in driver.screen
             assert '"1.0.0"  →  "2.0.0"' in driver.line("~ version")
             assert "+ supportedInterfaces" in driver.screen
@@ -314,7 +316,7 @@ async def test_a_failed_refresh_is_reported_and_keeps_the_card(open_app: Open):
     async with playing(card={}) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
         await driver.connected()
         agent.card = web.Response(status=503, text="down")
-        await driver.press("R")
+        await driver.press("r")
         await driver.until("No card was found at")
         assert "Puppet" in driver.lines[0]
         assert section(driver) == "card"
@@ -335,7 +337,7 @@ async def test_a_copy_is_edited_linted_and_saved(open_app: Open, tmp_path: Path,
         await driver.until(lambda: "version is missing" not in driver.screen)
         area.text = area.text.replace('"text/plain"', '"plain"', 1)
         await driver.until("CARD-100")
-        await driver.press("ctrl+n")
+        await driver.press("f6")
         row, _ = area.cursor_location
         assert area.text.split("\n")[row].strip().startswith('"plain"')
         await driver.press("ctrl+s")
@@ -415,15 +417,15 @@ async def test_keys_of_signatures_are_fetched_only_on_request(open_app: Open):
         async with open_app(agent.url, SIZE) as driver:
             await driver.connected()
             await driver.until("· no key   ES256 ours")
-            assert "Press S to fetch the keys" in driver.screen
+            assert "fetch the keys, from the origin of the card only, and verify" in driver.screen
             assert [record.operation for record in driver.records(Kind.REQUEST)] == ["GetAgentCard"]
-            await driver.press("S")
+            await driver.click("fetch the keys", times=2)
             await driver.until("✓ valid    ES256 ours")
             assert "over the card as served" in driver.screen
             agent.card |= {"version": "9"}
-            await driver.press("R")
+            await driver.press("r")
             await driver.until(lambda: "no key" in driver.line("Signatures"))
-            await driver.press("S")
+            await driver.run_command("verify")
             await driver.until("✕ wrong    ES256 ours")
 
 
@@ -431,7 +433,7 @@ async def test_verify_is_disabled_without_signatures(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         assert "none" in driver.line("Signatures")
-        assert driver.enabled("S") is None
+        assert not any(active.binding.id == "verify" for active in driver.app.screen.active_bindings.values())
 
 
 # Responses that are not a card
@@ -453,8 +455,8 @@ async def test_verify_is_disabled_without_signatures(open_app: Open, mock: str):
 async def test_a_response_that_is_not_a_card_is_shown_linted_and_edited(open_app: Open, body: bytes, said: str):
     answer = web.Response(body=body, content_type="application/json")
     async with playing(card=answer) as agent, open_app(agent.url, SIZE) as driver:
-        await driver.until("r the response and its findings")
-        await driver.press("r")
+        await driver.until("show the response and its findings")
+        await driver.press("v")
         assert section(driver) == "raw"
         assert "the response that was received instead of a card" in driver.screen
         assert "! CARD-" in driver.screen
@@ -492,7 +494,7 @@ async def test_hostile_texts_are_shown_safely_in_every_section(open_app: Open, s
     async with playing(card=card) as agent, open_app(agent.url, size) as driver:
         store_card(f"{agent.url}{CARD_PATH}", json.dumps({evil: evil, "skills": [skill]}).encode(), 1.0)
         await driver.connected()
-        for key in ("end", "home", "r", "end", "escape", "D", "enter", "end", "escape", "E", "escape", "escape"):
+        for key in ("end", "home", "v", "end", "v", "v", "enter", "end", "escape", "E", "escape", "escape"):
             await driver.press(key)
             assert not set("\x1b\x07\x9b\u202e") & set(driver.screen), key
         assert [record.operation for record in driver.records(Kind.REQUEST)] == ["GetAgentCard"], (
@@ -511,3 +513,79 @@ async def test_a_long_description_is_folded_until_enter(open_app: Open):
         assert "Paragraph 39" in driver.screen
         await driver.click("press enter to show less", times=2)
         assert "Paragraph 9" not in driver.screen
+
+
+# Widths and states
+
+
+async def test_on_a_wide_screen_the_skills_have_a_pane_of_their_own(open_app: Open):
+    few = skills(3, examples=["do it"])
+    async with playing(card={"skills": few}) as agent, open_app(agent.url, (200, 50)) as driver:
+        await driver.connected()
+        assert driver.line("Interfaces")
+        column, row = driver.place("▾ Skill 0")
+        assert column > 90
+        assert row < 6, "beside the facts, at the top"
+        assert "Skills ─ 3" in driver.lines[2]
+        await driver.press("slash")
+        await driver.type("t2")
+        await driver.press("enter")
+        assert "Skill 2" in driver.screen
+        assert "Skill 1" not in driver.screen
+        assert "Interfaces" in driver.screen, "a search changes only the list of the skills"
+        await driver.press("slash", "escape")
+        await driver.click("→ do it")
+        await driver.press("v")
+        assert driver.widget("#card-json", JsonView).pointer == "/skills/0/examples"
+        assert "Skills ─ 3" not in driver.screen, "the other representations have the whole width"
+        await driver.press("escape")
+        await driver.pilot.resize_terminal(120, 40)
+        await driver.until("Skills   3")
+        assert "Skills ─ 3" not in driver.screen
+        await driver.pilot.resize_terminal(200, 50)
+        await driver.until("Skills ─ 3")
+
+
+async def test_descriptions_of_folded_skills_are_wrapped(open_app: Open):
+    words = "Books flights and hotels, compares their prices and asks before it pays. "
+    many = skills(20, description=words * 3 + "The end.")
+    async with playing(card={"skills": many}) as agent, open_app(agent.url, (100, 50)) as driver:
+        await driver.connected()
+        assert driver.line("▸ Skill 0")
+        assert driver.screen.count("The end.") >= 3, "nothing is cut"
+        await driver.press("right", "enter")
+        assert "▾ Skill 0" in driver.screen
+        await driver.press("enter")
+        assert "▸ Skill 0" in driver.screen
+        await driver.press("right")
+        assert driver.widget("#card", CardView).pointer == "/skills/1"
+
+
+async def test_a_scheme_with_the_members_of_two_versions_is_described_once(open_app: Open):
+    both = {"type": "mutualTLS", "description": "client certs", "mtlsSecurityScheme": {"description": "client certs"}}
+    async with playing(card={"securitySchemes": {"tls": both}}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert "tls: a client certificate. client certs" in driver.screen
+        assert driver.screen.count("client certs") == 1
+
+
+async def test_an_interface_that_is_not_supported_names_the_reason(open_app: Open):
+    interfaces = [
+        {"url": "http://127.0.0.1:1/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"},
+        {"url": "http://127.0.0.1:1/x", "protocolBinding": "PIGEON", "protocolVersion": "1.0"},
+    ]
+    async with playing(card={"supportedInterfaces": interfaces}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert "not supported: " in driver.line("PIGEON")
+        assert "in use (preferred)" in driver.line("JSONRPC   ")
+
+
+async def test_enter_on_the_authentication_opens_the_dialog(open_app: Open):
+    card = {
+        "securitySchemes": {"token": {"httpAuthSecurityScheme": {"scheme": "bearer"}}},
+        "securityRequirements": [{"schemes": {"token": {"list": []}}}],
+    }
+    async with playing(card=card) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.click("enter credentials (C)", times=2)
+        await driver.until("Bearer token (header Authorization)")

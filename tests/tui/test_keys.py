@@ -102,7 +102,7 @@ async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, m
 async def test_keys_of_the_footer_can_be_clicked(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.click("v raw")
+        await driver.click("v view")
         assert '"supportedInterfaces": [' in driver.screen
         await driver.go(3)
         assert "x cancel" in driver.lines[-1]
@@ -116,8 +116,8 @@ async def test_the_palette_lists_the_commands_that_work_now(open_app: Open, mock
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.press("ctrl+p")
-        await driver.type("raw or the rendered")
-        await driver.until("Raw (key v)")
+        await driver.type("raw card at the place")
+        await driver.until("Show the raw card at the place of the cursor")
         await driver.press("enter")
         await driver.until('"supportedInterfaces": [')
         await driver.press("ctrl+p")

@@ -82,7 +82,7 @@ async def test_the_other_views_are_mounted_after_the_card_is_shown(mock: str):
 
 async def test_the_other_views_are_mounted_without_an_agent():
     async with driving(Options(reference="http://127.0.0.1:1/")) as driver:
-        await driver.until("no agent")
+        await driver.until("unreachable since")
         await driver.go(5)
         await driver.until("Exchanges ─ 1")
 

@@ -47,7 +47,17 @@ class See(NamedTuple):
     pointer: str
 
 
-Act: TypeAlias = Try | Unfold | More | See | None
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """Enter fetches the keys and verifies the signatures."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnterCredentials:
+    """Enter opens the dialog for credentials."""
+
+
+Act: TypeAlias = Try | Unfold | More | See | Verify | EnterCredentials | None
 
 
 class CardLine(NamedTuple):
@@ -110,12 +120,13 @@ class Writer:
         for number, line in enumerate(hang(Paragraph(head, text, style), min(self.width, _WIDEST + indent))):
             self.add(*line, act=act if number == 0 else None, pointer=at)
 
-    def row(self, label: str, *pieces: Piece, at: str = "") -> None:
-        """Write a row of several styles beside its label."""
+    def row(self, label: str, *pieces: Piece, act: Act = None, at: str = "") -> None:
+        """Write a row of several styles beside its label; its first line has the action."""
         head = [(f"{label:<{LABEL}}", "card--label")]
         short = [(text[:LONGEST], style) for text, style in pieces]
-        for line in wrap_pieces(short, self.width, first=head, rest=[(" " * LABEL, "card--label")]):
-            self.add(*line, pointer=at)
+        lines = wrap_pieces(short, self.width, first=head, rest=[(" " * LABEL, "card--label")])
+        for number, line in enumerate(lines):
+            self.add(*line, act=act if number == 0 else None, pointer=at)
 
     def markdown(self, text: str, *, indent: int = 0, at: str = "") -> None:
         """Write Markdown."""

@@ -11,6 +11,7 @@ from inspector.protocol.difference import Change, How
 from inspector.protocol.model import Json
 from inspector.session.card.changes import EarlierCard
 from inspector.text.sanitise import clean
+from inspector.tui.keys import key_of
 from inspector.tui.render.finding_lines import date_and_time
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import ItemLines, Line, Piece, wrap_pieces
@@ -99,7 +100,7 @@ class ChangeLines(ItemLines[int]):
         lines = wrap_pieces([(text[:_LONGEST], style)], self._width, first=first, rest=rest)
         if whole or len(lines) <= _FOLDED_ROWS:
             return lines
-        more = f"… {len(lines) - _FOLDED_ROWS} more lines, press enter to show them"
+        more = f"… {len(lines) - _FOLDED_ROWS} more lines, press {key_of('open')} to show them"
         return [*lines[:_FOLDED_ROWS], [*rest, (more, "line--note")]]
 
 
@@ -108,13 +109,13 @@ def since_earlier(earlier: Sequence[EarlierCard], which: int, glyphs: Glyphs) ->
     found = earlier[which]
     first, last = date_and_time(found.card.first), date_and_time(found.card.last)
     seen = last if first == last else f"from {first} to {last}"
-    keys = f"   {which + 1} of {len(earlier)}, v older card" if len(earlier) > 1 else ""
+    keys = f"   {which + 1} of {len(earlier)} earlier cards" if len(earlier) > 1 else ""
     return _below_headline(f"since the card seen {seen}", keys, found.changes, glyphs)
 
 
 def against_public(changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
     """Return the differences between the extended card and the public one."""
-    keys = "   r raw response   e fetch again"
+    keys = f"   {key_of('refresh')} fetch again"
     return _below_headline("from the public card to the extended card", keys, changes, glyphs)
 
 

@@ -10,12 +10,18 @@ from inspector.text.sanitise import clean_line
 from inspector.tui.render.card_lines import STYLES, CardLine, FindingsByMember, Try, Unfold, Writer
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import in_one_line
+from inspector.tui.render.text_lines import Piece, wrap_pieces
 
 FEW = 12
 """Up to this number, skills are shown unfolded."""
 _INDENT = 4
-_NAME = 24
+_NARROWEST_NAME = 12
+_WIDEST_NAME = 32
 _MOST_EXAMPLES = 50
+_LONGEST = 1000
+"""The most characters of the description of a folded skill."""
+_MOST_WRAPPED = 200
+"""Up to this number of skills, the descriptions of folded skills are wrapped instead of cut."""
 
 
 class SkillLines:
@@ -28,8 +34,11 @@ class SkillLines:
         self._texts: list[str] = []
         self._unfolded = set(range(len(card.skills))) if len(card.skills) <= FEW else set()
         self._shown = list(range(len(card.skills)))
+        longest = max((cell_len(_name(skill, _WIDEST_NAME)) for skill in card.skills), default=0)
+        self._name = max(_NARROWEST_NAME, longest)
         self._rows: list[tuple[int, int]] = []
         self._details: dict[int, list[CardLine]] = {}
+        self._heads: dict[int, list[CardLine]] = {}
         self._width = 0
 
     def __len__(self) -> int:
@@ -45,6 +54,7 @@ class SkillLines:
         if width != self._width:
             self._width = width
             self._details.clear()
+            self._heads.clear()
             self._place()
 
     def search(self, words: str) -> None:
@@ -59,14 +69,16 @@ class SkillLines:
     def toggle(self, skill: int) -> tuple[int, int]:
         """Unfold or fold a skill; return its first line and its last."""
         self._unfolded ^= {skill}
+        self._heads.pop(skill, None)
         self._place()
         first = self._rows.index((skill, 0))
-        return first, first + self._details_shown(skill)
+        return first, first + self._count(skill) - 1
 
     def line(self, index: int) -> CardLine:
         """Return one line."""
         skill, row = self._rows[index]
-        return self._head(skill) if row == 0 else self._all_of(skill)[row - 1]
+        heads = self._head(skill)
+        return heads[row] if row < len(heads) else self._all_of(skill)[row - len(heads)]
 
     def skill(self, index: int) -> int:
         """Return the index of the skill that a line belongs to."""
@@ -81,34 +93,49 @@ class SkillLines:
         return [
             at
             for at, (skill, row) in enumerate(self._rows)
-            if (isinstance(self.line(at).act, Try) if row else skill not in self._unfolded)
+            if (skill in self._unfolded and isinstance(self.line(at).act, Try) if row else skill not in self._unfolded)
         ]
 
     def _place(self) -> None:
-        self._rows = [(skill, row) for skill in self._shown for row in range(1 + self._details_shown(skill))]
+        self._rows = [(skill, row) for skill in self._shown for row in range(self._count(skill))]
 
-    def _details_shown(self, skill: int) -> int:
-        return len(self._all_of(skill)) if skill in self._unfolded else 0
+    def _count(self, skill: int) -> int:
+        """Return how many lines a skill has."""
+        heads = len(self._head(skill)) if len(self._card.skills) <= _MOST_WRAPPED else 1
+        return heads + (len(self._all_of(skill)) if skill in self._unfolded else 0)
 
-    def _head(self, number: int) -> CardLine:
+    def _head(self, number: int) -> list[CardLine]:
+        """Return the name of a skill, if it is folded with its description."""
+        if number not in self._heads:
+            self._heads[number] = self._write_head(number)
+        return self._heads[number]
+
+    def _write_head(self, number: int) -> list[CardLine]:
         skill = self._card.skills[number]
         found = self._findings.peek(f"skills/{number}")
         worst = min((finding.severity for finding in found), key=list(STYLES).index, default=None)
         mark = self._glyphs.severities[worst] if worst else " "
         unfolded = number in self._unfolded
         fold = self._glyphs.open if unfolded else self._glyphs.folded
-        name = clean_line(skill.name or skill.id or "(no name)", self._width if unfolded else _NAME)
-        gap = " " * (0 if unfolded else _NAME - cell_len(name))
-        tags = "".join(f"  #{tag}" for tag in skill.tags[:20])
-        room = self._width - _NAME - _INDENT - 1
-        text = tags if unfolded else clean_line(in_one_line(skill.description, room), room)
-        pieces = (
+        column = min(self._name, max(_NARROWEST_NAME, self._width // 3))
+        name = _name(skill, self._width if unfolded else column)
+        gap = " " * (0 if unfolded else column - cell_len(name))
+        first: list[Piece] = [
             (f"{fold} ", "card--label"),
             (name + gap, "card--title"),
             (f" {mark} " if found or not unfolded else "", STYLES[worst] if worst else "card--text"),
-            (text, "card--muted"),
-        )
-        return CardLine(pieces, Unfold(number), f"/skills/{number}")
+        ]
+        at = f"/skills/{number}"
+        if unfolded:
+            tags = "".join(f"  #{tag}" for tag in skill.tags[:20])
+            return [CardLine([*first, (tags, "card--muted")], Unfold(number), at)]
+        room = self._width - column - _INDENT - 1
+        text = in_one_line(skill.description, _LONGEST)
+        if len(self._card.skills) > _MOST_WRAPPED:
+            return [CardLine([*first, (clean_line(text, room), "card--muted")], Unfold(number), at)]
+        rest: list[Piece] = [(" " * (column + _INDENT + 1), "card--text")]
+        lines = wrap_pieces([(text, "card--muted")], self._width, first=first, rest=rest)
+        return [CardLine(line, Unfold(number), at) for line in lines]
 
     def _all_of(self, number: int) -> list[CardLine]:
         if number not in self._details:
@@ -138,6 +165,10 @@ class SkillLines:
     def example(self, skill: int) -> str:
         """Return the first example of a skill, `""` without one."""
         return next(iter(self._card.skills[skill].examples or ()), "")
+
+
+def _name(skill: AgentSkill, width: int) -> str:
+    return clean_line(skill.name or skill.id or "(no name)", width)
 
 
 def _text(skill: AgentSkill) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -17,8 +19,12 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.capture import paths, recent_agents
+from inspector.capture.recent_agents import RecentAgent
+from inspector.text.sanitise import clean_line
 from inspector.text.units import size
+from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
+from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput
@@ -28,14 +34,39 @@ DEMO = "demo"
 """The reference of the built-in agent."""
 _CAPTURES = 5
 """The maximum number of captures that are listed."""
+_LONGEST_NAME = 28
+_INDENT = 2
+_AGE = 11
+"""The width of the column with the age."""
+_VERSION = 7
+_ADDRESS_LETTERS = frozenset("./:\\~[")
+"""A text with one of these characters is a URL, a host or a path; any other text filters the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A line of the list: what it opens, its name, its address, its version or size, and when it was used."""
+
+    choice: str | Path
+    name: str
+    address: str
+    detail: str = ""
+    used: float | None = None
+    agent: RecentAgent | None = None
+
+    def matches(self, words: str) -> bool:
+        text = f"{self.name}\n{self.address}".casefold()
+        return all(word in text for word in words.casefold().split())
 
 
 class ConnectScreen(Screen[None]):
-    """A field for the URL or card file of an agent, and a list of known agents and captures."""
+    """A field for a URL, a card file or a capture, and a list of agents and captures, which the field filters."""
 
     CSS_PATH = "connect.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("down", "to_list", "list", "Go to the list of agents"),
+        bind("down", "to_list", "list", "Go to the list of agents and captures"),
+        bind("remove", "remove", "remove", "Remove the agent from the list"),
+        bind("undo", "undo", "undo", "Put the removed agent back into the list"),
         bind("back", "back", "", "Go back to the connected agent"),
     ]
 
@@ -48,62 +79,198 @@ class ConnectScreen(Screen[None]):
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
         self._can_go_back = can_go_back
-        self._choices: list[str | Path] = []
+        self._agents: list[_Row] = []
+        self._captures: list[_Row] = []
+        self._shown: list[_Row | None] = []
+        self._removed: list[tuple[int, RecentAgent]] = []
 
     def compose(self) -> ComposeResult:
         """Make the field and the list."""
         with Vertical(id="connect"):
-            yield Static(
-                Content.assemble(("a2a-inspect", "bold $bar"), ("   Connect to an agent", "$text-soft")),
-                id="connect-title",
-            )
-            hint = "base URL, card URL, or path of a card file or capture"
-            yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
-            yield Static(id="connect-problem")
-            yield ChoiceList(enter_hint="connect", id="agents")
+            field = Vertical(id="connect-field", classes="pane")
+            field.border_title = Content.styled("Connect to an agent, or open a capture", "bold")
+            with field:
+                hint = "URL, host, card file or capture; a word filters the list"
+                yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
+                yield Static(id="connect-hint")
+            listed = Vertical(id="connect-list", classes="pane")
+            listed.border_title = Content.styled("Agents and captures", "bold")
+            with listed:
+                yield ChoiceList(enter_hint="connect", id="agents")
         yield KeyFooter()
 
     def on_mount(self) -> None:
         """List the known agents and captures."""
-        agents, problem = recent_agents.load()
-        self._add(DEMO, "demo", "the built-in mock agent")
-        for agent in agents:
-            self._add(agent.url, agent.name, f"{agent.url}   {agent.protocol_version}", agent.last_seen)
-        for capture in paths.recent_captures(_CAPTURES):
-            self._add(capture.path, "capture", f"{capture.path.name}   {size(capture.size)}", capture.changed)
-        self.query_one(OptionList).highlighted = 0
-        self.query_one("#connect-problem", Static).update(plain(problem))
+        problem = self._load()
+        captures = paths.recent_captures(_CAPTURES)
+        self._captures = [_Row(each.path, each.path.name, "", size(each.size), each.changed) for each in captures]
+        self._show()
         self.query_one(Input).focus()
+        self._hint(problem)
 
-    def _add(self, choice: str | Path, name: str, details: str, used: float | None = None) -> None:
-        """Add a line to the list; `used` is when the agent or the capture was used last."""
-        age = "" if used is None else f"{ago(time.time() - used)} ago"
-        line = Content.assemble(plain(f"{name:<24.24}"), (" ", ""), plain(details), ("   " + age, ""))
-        self.query_one(OptionList).add_option(Option(line))
-        self._choices.append(choice)
+    def _load(self) -> str:
+        """Read the recent agents; return an error message or `""`."""
+        agents, problem = recent_agents.load()
+        self._agents = [_Row(DEMO, "Demo", "the built-in mock agent"), *map(_row_of, agents)]
+        return problem
+
+    def on_resize(self) -> None:
+        """Fit the columns to the new width."""
+        self._show()
+
+    @property
+    def _typed(self) -> str:
+        return self.query_one(Input).value.strip()
+
+    def _show(self) -> None:
+        """Show the agents and captures that match the typed text."""
+        listed, before = self.query_one(OptionList), self._selected
+        words = self._typed
+        self._shown = []
+        listed.clear_options()
+        for heading, rows in (("Agents", self._agents), ("Captures", self._captures)):
+            found = [row for row in rows if row.matches(words)]
+            if found:
+                listed.add_option(Option(Content.styled(heading, "$text-soft"), disabled=True))
+                self._shown += [None, *found]
+                listed.add_options([Option(self._line(row)) for row in found])
+        if not self._shown:
+            listed.add_option(Option(Content.styled("Nothing in the list matches.", "$text-soft"), disabled=True))
+        selected = next((index for index, row in enumerate(self._shown) if row and row == before), None)
+        listed.highlighted = selected if selected is not None else 1 if self._shown else None
+
+    @property
+    def _selected(self) -> _Row | None:
+        index = self.query_one(OptionList).highlighted
+        return self._shown[index] if index is not None and index < len(self._shown) else None
+
+    def _line(self, row: _Row) -> Content:
+        """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
+        age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
+        width = max(40, self.query_one("#connect-list").content_size.width - 2)
+        names = self._name_width(width) if row.address else width - _VERSION - _AGE - _INDENT - 1
+        name = clean_line(row.name, names)
+        first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name))} "
+        room = width - cell_len(first) - _VERSION - _AGE
+        address = clean_line(row.address, max(8, room - 1)) if row.address else ""
+        gap = " " * max(1, room - cell_len(address))
+        last = f"{row.detail:>{_VERSION - 1}} {age:>{_AGE}}"
+        return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
+
+    def _name_width(self, width: int) -> int:
+        """Return the width of the names of the agents: as long as the names, unless an address would be cut."""
+        longest = max(cell_len(clean_line(row.name, width)) for row in self._agents)
+        addresses = max(cell_len(clean_line(row.address, width)) for row in self._agents)
+        return max(
+            min(longest, _LONGEST_NAME, width // 3), min(longest, width - addresses - _VERSION - _AGE - _INDENT - 2)
+        )
+
+    def _hint(self, problem: str = "") -> None:
+        """Show what enter does with the typed text, or an error message."""
+        typed, row = self._typed, self._selected
+        if problem:
+            text = plain(problem).stylize("$state-bad")
+        elif self._is_reference(typed):
+            text = plain(_what_happens(typed)).stylize("$text-soft")
+        elif row is not None:
+            text = plain(f"{'Open the capture' if isinstance(row.choice, Path) else 'Connect to'} {row.name}")
+            text = text.stylize("$text-soft")
+        else:
+            text = Content("")
+        self.query_one("#connect-hint", Static).update(text)
+
+    def _is_reference(self, typed: str) -> bool:
+        """Return whether the typed text is opened itself; a word without a match in the list may be a host."""
+        return bool(typed) and (bool(_ADDRESS_LETTERS & set(typed)) or typed == "localhost" or self._selected is None)
+
+    def on_input_changed(self) -> None:
+        """Filter the list, and show what the typed text does."""
+        self._show()
+        self._hint()
+
+    def on_option_list_option_highlighted(self) -> None:
+        """Show what enter does."""
+        self._hint()
+        self.refresh_bindings()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Choose the typed text, or the selected line if the field is empty."""
+        """Choose the typed text, or the selected line if the text only filters the list."""
         event.stop()
-        typed = event.value.strip()
-        if typed.endswith(paths.SUFFIX) and "://" not in typed:
-            self.post_message(self.Chosen(Path(typed).expanduser()))
+        typed, row = self._typed, self._selected
+        if not self._is_reference(typed):
+            if row is not None:
+                self.post_message(self.Chosen(row.choice))
         else:
-            selected = self._choices[self.query_one(OptionList).highlighted or 0]
-            self.post_message(self.Chosen(typed or selected))
+            self.post_message(self.Chosen(_capture_at(typed) or typed))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose a line of the list."""
-        self.post_message(self.Chosen(self._choices[event.option_index]))
+        row = self._shown[event.option_index]
+        if row is not None:
+            self.post_message(self.Chosen(row.choice))
 
     def action_to_list(self) -> None:
         """Focus the list."""
         self.query_one(OptionList).focus()
+
+    def action_remove(self) -> None:
+        """Remove the selected agent from the list of recent agents."""
+        row = self._selected
+        if row is None or row.agent is None:
+            return
+        index = self._agents.index(row) - 1  # the first row is the demo
+        problem = recent_agents.forget(row.agent)
+        if not problem:
+            self._removed.append((index, row.agent))
+            notify(self, f"Removed {row.name} from the list. Its captures are kept.")
+        self._renew(problem)
+
+    def action_undo(self) -> None:
+        """Put the agent that was removed last back into the list."""
+        index, agent = self._removed.pop()
+        self._renew(recent_agents.restore(agent, index))
+
+    def _renew(self, problem: str) -> None:
+        problem = problem or self._load()
+        self._show()
+        self._hint(problem)
+        self.refresh_bindings()
+
+    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
+        """Update which keys are enabled."""
+        self.refresh_bindings()
 
     def action_back(self) -> None:
         """Close the screen."""
         self.app.pop_screen()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Hide the key to go back if there is no workbench to go back to."""
-        return self._can_go_back if action == "back" else super().check_action(action, parameters)
+        """Hide the keys that have no effect now."""
+        if action == "back":
+            return self._can_go_back
+        if action == "remove":
+            row = self._selected if self.is_mounted else None
+            return isinstance(self.focused, OptionList) and row is not None and row.agent is not None
+        if action == "to_list":
+            return not isinstance(self.focused, OptionList)
+        if action == "undo":
+            return bool(self._removed)
+        return super().check_action(action, parameters)
+
+
+def _row_of(agent: RecentAgent) -> _Row:
+    version = f"A2A {agent.protocol_version}" if agent.protocol_version else ""
+    return _Row(agent.url, agent.name or agent.url, agent.url, version, agent.last_seen, agent)
+
+
+def _capture_at(typed: str) -> Path | None:
+    """Return the path of a capture that was typed, None if it is not the name of a capture."""
+    return Path(typed).expanduser() if typed.endswith(paths.SUFFIX) and "://" not in typed else None
+
+
+def _what_happens(typed: str) -> str:
+    """Return what enter does with a URL, a host or a path."""
+    path = _capture_at(typed)
+    if path is None:
+        return lazy_loading.describe_reference(typed)
+    return f"Open the capture {path}" if path.is_file() else f"There is no file {path}"

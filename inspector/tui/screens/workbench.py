@@ -22,7 +22,7 @@ from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
-from inspector.tui.notify import copy, notify, notify_fault, notify_faults
+from inspector.tui.notify import DENIED, copy, notify, notify_fault, notify_faults
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.dialog import ask
@@ -35,7 +35,6 @@ from inspector.tui.views.base import CallWanted
 from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.card_view import CardView
 from inspector.tui.widgets.status_bar import Status
-from inspector.tui.widgets.view_tabs import SectionTabs
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
@@ -49,7 +48,7 @@ if TYPE_CHECKING:  # loaded after the card is shown
 
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
-_NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces"})
+_NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces", "credentials"})
 """The actions that need an agent, and are disabled in a capture."""
 
 
@@ -65,6 +64,7 @@ class WorkbenchScreen(FrameScreen):
         bind("zoom", "unzoom", "restore", "Restore the pane"),
         bind("zoom", "zoom", show=False),
         bind("interface", "interfaces", show=False),
+        bind("credentials", "credentials", show=False),
         bind("translate", "translate", show=False),
         bind("send-again", "send_again", "", "Send the selected message again", show=False),
         bind("doctor", "doctor", show=False),
@@ -185,9 +185,15 @@ class WorkbenchScreen(FrameScreen):
         """Show the new card of the agent."""
         self.show_connection(event.connection)
 
+    def show_connecting(self) -> None:
+        """Show that the card is fetched again, because there was none."""
+        self._doing = ("busy", "connecting")
+        self.agent.show_connecting(self.reference)
+        self._show_status()
+
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent."""
-        self._doing = ("bad", "no agent")
+        self._doing = ("bad", "credentials needed" if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
         self.refresh_view()
         self.call_after_refresh(self.views.request_others)
@@ -228,7 +234,7 @@ class WorkbenchScreen(FrameScreen):
 
     def _show_status(self) -> None:
         light, doing = self._doing
-        reference = self.reference if self.session.recorded else ""
+        reference = self.session.journal.redactor.url(self.reference)
         self.status_bar.show(Status.of(self.session, light, doing, reference))
 
     def watch_view(self, view: str) -> None:
@@ -277,6 +283,24 @@ class WorkbenchScreen(FrameScreen):
         """Choose the interface and the protocol version to use."""
         if self.session.connection is not None:
             ask(self, InterfacesScreen(self.session.connection, "Interfaces"), self.use)
+
+    def action_credentials(self) -> None:
+        """Enter credentials for the agent."""
+        ask(self, lazy_loading.credentials_screen(self.session), self._use_credentials)
+
+    def on_agent_view_credentials_wanted(self) -> None:
+        """Enter credentials for the agent."""
+        self.action_credentials()
+
+    def _use_credentials(self, values: dict[str, str]) -> None:
+        """Use the credentials for new requests, and fetch the card again if there is none."""
+        lazy_loading.use_credentials(self.session, values)
+        if self.session.connection is None:
+            self.agent.post_message(AgentView.RefreshWanted())
+            return
+        self.agent.show_authentication()
+        sent = bool(self.session.entered)
+        notify(self, "New requests are sent with the credentials." if sent else "The credentials were removed.")
 
     def on_status_bar_interface_clicked(self) -> None:
         """Choose the interface."""
@@ -403,7 +427,7 @@ class WorkbenchScreen(FrameScreen):
         step = event.step
         self.view = step.view
         if step.section:
-            self.views.view.post_message(SectionTabs.Chosen(step.section))
+            self.call_next(self.agent.show_section, step.section)
         if event.found:
             self.views.view.show_seq(event.found)
         if event.focused and self._tour is not None:

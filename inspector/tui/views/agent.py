@@ -5,55 +5,40 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import ContentSwitcher
 
-from inspector.capture import card_history
-from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import Fault
 from inspector.protocol.jsonvalue import dump, parse
-from inspector.protocol.pointer import at
 from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
-from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_faults
-from inspector.tui.render.card import CardLines, Signed
-from inspector.tui.render.card_lines import Try
+from inspector.tui.render.card_facts import Signed
 from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
 from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.views.base import View
+from inspector.tui.views.earlier_cards import earlier_cards
+from inspector.tui.widgets.agent_pane import SECTIONS, AgentPane
+from inspector.tui.widgets.card_pair import CardPair
 from inspector.tui.widgets.card_view import CardView, ChangeView, RawCard
 from inspector.tui.widgets.connecting import Connecting
-from inspector.tui.widgets.view_tabs import SectionTab, SectionTabs
 
 if TYPE_CHECKING:
     from inspector.tui.widgets.card_editor import CardEditor
-
-SECTIONS = (
-    SectionTab("card", "card"),
-    SectionTab("raw", "raw", "r"),
-    SectionTab("extended", "extended", "e"),
-    SectionTab("changes", "changes", "D"),
-    SectionTab("edit", "edit", "E"),
-)
-"""The sections of the view."""
-
-_NO_EXTENDED = "The extended card has not been requested yet. Press e to request it."
-_NO_CHANGES = "No other card of this agent is stored. Press R to fetch the card again; later sessions compare with it."
 
 
 class AgentView(View):
@@ -61,13 +46,15 @@ class AgentView(View):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("filter", "find", "find", "Search the skills"),
-        bind("representation", "raw", "raw", "Show the raw or the rendered card"),
-        bind("extended-card", "call('EXTENDED_CARD')", "extended", "Get the extended card and compare it"),
+        bind("representation", "next_section", "view", "Show the next of: card, raw, extended card, changes"),
         bind("refresh", "refresh_card", "", "Fetch the card again"),
+        bind("back", "stop", "cancel", "Cancel connecting"),
+        bind("edit-card", "edit", "edit", show=False),
+        bind("extended-card", "call('EXTENDED_CARD')", "extended", "Get the extended card and compare it"),
+        bind("raw-card", "raw", "raw", "Show the raw card at the place of the cursor"),
         bind("changes", "section('changes')", "", "Show changes since earlier cards"),
         bind("verify", "verify", "", "Fetch the keys and verify the signatures"),
         bind("older-card", "older", "older"),
-        bind("edit-card", "edit", "edit"),
         bind("back", "home", "card", "Go back to the card", show=False),
     ]
 
@@ -75,6 +62,12 @@ class AgentView(View):
 
     class RefreshWanted(Message):
         """The user wants to connect again, because no agent is connected."""
+
+    class StopWanted(Message):
+        """The user wants to cancel connecting."""
+
+    class CredentialsWanted(Message):
+        """The user wants to enter credentials."""
 
     @dataclass
     class Connected(Message):
@@ -84,29 +77,38 @@ class AgentView(View):
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
-        self._observed = ObservedBehaviour()
         self._unread: Record | None = None
         self._extended = b""
         self._raw_of_extended = False
         self._earlier: list[EarlierCard] = []
         self._older = 0
         self._keep = False
-        self._tabs = SectionTabs("AGENT", id="agent-title", classes="pane-title")
-        self._connecting = Connecting(session.journal, glyphs, id="connecting")
-        self._card = CardView(id="card")
+        self._connecting = Connecting(session.journal, glyphs, session.settings.limits, id="connecting")
+        self._cards = CardPair(session, glyphs)
         self._raw = RawCard(glyphs, id="raw")
         self._changes = {
-            "extended": ChangeView(id="extended", empty=_NO_EXTENDED),
-            "changes": ChangeView(id="changes", empty=_NO_CHANGES),
+            "extended": ChangeView(
+                id="extended",
+                empty=f"The extended card has not been requested yet. Press {key_of('refresh')} to request it.",
+            ),
+            "changes": ChangeView(
+                id="changes",
+                empty=f"No other card of this agent is stored. Press {key_of('refresh')} to fetch the card again; "
+                "later sessions compare with it.",
+            ),
         }
         self._editor: CardEditor | None = None
-        sections = (self._connecting, self._card, self._raw, *self._changes.values())
+        sections = (self._connecting, self._cards.card, self._raw, *self._changes.values())
         self._switcher = ContentSwitcher(*sections, initial="connecting")
+        self._pane = AgentPane("Agent", id="agent-pane")
 
     def compose(self) -> ComposeResult:
-        """Make the title and the sections."""
-        yield self._tabs
-        yield self._switcher
+        """Make the pane with the representations of the card, and the pane of the skills for a wide screen."""
+        with Horizontal():
+            with self._pane:
+                yield self._switcher
+            with self._cards.skills_pane:
+                yield self._cards.skills
 
     @property
     def section(self) -> str:
@@ -120,25 +122,26 @@ class AgentView(View):
 
     def show_connecting(self, reference: str) -> None:
         """Show the attempts to connect."""
-        self.action_section("connecting")
         self._connecting.begin(reference)
+        self.action_section("connecting")
 
     def show_recording(self) -> None:
         """Show that there is no agent, because a capture is open."""
         self._connecting.show_recording()
+        self._show_title()
 
     def show_fault(self, fault: Fault) -> None:
         """Show why the connection failed; a response that is not a valid card can be read and edited."""
         bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
         self._unread = next((record for record in reversed(bodies) if record.findings), None)
-        self.action_section("connecting")
         self._connecting.show_fault(fault, unread=self._unread is not None)
+        self.action_section("connecting")
 
     def show_connection(self, connection: Connection) -> None:
         """Show the card of the agent, or the new card if it changed."""
         self._unread = None
-        self._card.show(CardLines(connection, self._observed, self.glyphs))
-        self._update_observed()
+        self._connecting.end()
+        self._cards.show(connection, self.size.width)
         if self.section == "connecting":
             self.action_section("card")
         elif self.section == "raw" and not self._raw_of_extended:
@@ -147,15 +150,27 @@ class AgentView(View):
         if connection.card.signatures:
             self._verify(connection, fetch=False)
 
+    def show_authentication(self) -> None:
+        """Show which credentials are sent, and which requirements they meet."""
+        self._cards.show_authentication()
+
+    def on_resize(self) -> None:
+        """Show the skills in a pane of their own if there is room."""
+        self._cards.fit(self.size.width)
+        self._show_skills_pane()
+
+    def _show_skills_pane(self) -> None:
+        """Show the pane of the skills beside the card, but not beside its other representations."""
+        self._cards.skills_pane.display = self.section == "card" and self._cards.is_wide
+
     @work(group="calls")
     async def _verify(self, connection: Connection, *, fetch: bool) -> None:
         """Verify the signatures of the card, with or without fetching their keys."""
         keys = await fetch_keys(self.session, connection) if fetch else None
         verdicts = await verify_card(connection, keys)
         current = self.connection
-        if current is not None and current.found is connection.found and self._card.lines is not None:
-            self._card.lines.signed = Signed(verdicts, keys.notes if keys else ())
-            self._card.renew()
+        if current is not None and current.found is connection.found:
+            self._cards.show_signatures(Signed(verdicts, keys.notes if keys else ()))
 
     def refresh_view(self) -> None:
         """Show the attempts to connect, or the observed behaviour."""
@@ -163,18 +178,13 @@ class AgentView(View):
             if self.connection is None and not self.session.recorded:
                 self._connecting.show_attempts()
         else:
-            self._update_observed()
-
-    def _update_observed(self) -> None:
-        """Show new observations of the agent's behaviour."""
-        if self._observed.catch_up(self.session.journal.capture):
-            self._card.renew()
+            self._cards.show_observations()
 
     @work(group="cards", exclusive=True)
     async def compare(self, *, keep: bool) -> None:
         """Compare the card with earlier cards of the agent, and with `keep` store it for the next session."""
         self._keep = keep
-        self._earlier, problem = await asyncio.to_thread(_earlier_cards, self.session, keep=keep)
+        self._earlier, problem = await asyncio.to_thread(earlier_cards, self.session, keep=keep)
         self._older = 0
         self._show_changes()
         self._show_title()
@@ -197,7 +207,8 @@ class AgentView(View):
     def show_no_extended(self, fault: Fault) -> None:
         """Show why there is no extended card."""
         self._extended = b""
-        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} Press e to request it again."
+        again = f"Press {key_of('refresh')} to request it again."
+        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} {again}"
         self._show_answer(ChangeLines([], [], self.glyphs))
 
     def _show_answer(self, lines: ChangeLines) -> None:
@@ -209,14 +220,18 @@ class AgentView(View):
     # Sections
 
     def _show_title(self) -> None:
-        self._tabs.display = self.section != "connecting"
+        if self.section == "connecting":
+            self._pane.set_title(*self._connecting.title)
+            return
         count = len(self._earlier[0].changes) if self._earlier else 0
-        tabs = [tab._replace(name=f"changes {count:,}") if tab.id == "changes" and count else tab for tab in SECTIONS]
-        tabs = tabs if self.connection else [tab for tab in tabs if tab.id in ("raw", "edit")]
-        note = ""
-        if self.section == "raw":
-            note = f"{'extended card  ' if self._raw_of_extended else ''}{self._raw.json.pointer}"
-        self._tabs.show(tabs, self.section, note)
+        pointer = self._raw.json.pointer if self.section == "raw" else ""
+        of_extended = self.section == "raw" and self._raw_of_extended
+        self._pane.show(self._sections, self.section, count, pointer, of_extended=of_extended)
+
+    @property
+    def _sections(self) -> tuple[str, ...]:
+        """The representations that a key steps through."""
+        return SECTIONS if self.connection else ("connecting", "raw")
 
     def on_json_view_highlighted(self) -> None:
         """Show the JSON pointer of the cursor."""
@@ -235,6 +250,7 @@ class AgentView(View):
         """Show a section."""
         self._switcher.current = section
         self._show_title()
+        self._show_skills_pane()
         if self.screen.focused is None or self.has_focus_within:
             self.focus_first()
         self.refresh_bindings()
@@ -254,9 +270,11 @@ class AgentView(View):
         """Disable actions that need a card if there is none, and actions that do not apply to the section."""
         if action == "find":
             return self.section == "card"
-        if action == "raw":
-            return bool(self.connection or self._unread) or None
-        if action == "edit":
+        if action in ("stop", "refresh_card") and not self.session.recorded:
+            return self._connecting.fetching is (action == "stop")
+        if action == "stop":
+            return False
+        if action in ("raw", "next_section", "edit"):
             return bool(self.connection or self._unread)
         if action == "home":
             return self.section != self._home
@@ -268,15 +286,29 @@ class AgentView(View):
             return self.section == "changes" and len(self._earlier) > 1
         return super().check_action(action, parameters)
 
-    async def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
-        """Show the section that was clicked."""
-        match event.section:
+    async def on_agent_pane_chosen(self, event: AgentPane.Chosen) -> None:
+        """Show the representation that was clicked."""
+        await self.show_section(event.section)
+
+    async def show_section(self, section: str) -> None:
+        """Show a representation of the card."""
+        match section:
             case "raw":
                 self._show_raw_at()
             case "edit":
                 await self.action_edit()
-            case section:
+            case _:
                 self.action_section(section)
+
+    async def action_next_section(self) -> None:
+        """Show the next representation; the raw card at the pointer of the cursor."""
+        sections = self._sections
+        index = sections.index(self.section) if self.section in sections else -1
+        following = sections[(index + 1) % len(sections)]
+        if following == "raw":
+            self.action_raw()
+        else:
+            await self.show_section(following)
 
     @property
     def _home(self) -> str:
@@ -287,12 +319,10 @@ class AgentView(View):
         self.action_section(self._home)
 
     def action_raw(self) -> None:
-        """Switch between the raw and the rendered card, at the same JSON pointer."""
+        """Show the raw card, at the JSON pointer of the cursor."""
         match self.section:
-            case "raw":
-                self.action_section("extended" if self._raw_of_extended else self._home)
             case "card":
-                self._show_raw_at(self._card.pointer)
+                self._show_raw_at(self._cards.pointer)
             case "extended" | "changes" as section:
                 self._show_raw_at(
                     self._changes[section].pointer, of_extended=section == "extended" and bool(self._extended)
@@ -312,7 +342,20 @@ class AgentView(View):
 
     def action_find(self) -> None:
         """Search the skills."""
-        self.app.push_screen(SearchScreen(self._card.find, self._card.words))
+        view = self._cards.searchable
+        self.app.push_screen(SearchScreen(view.find, view.words))
+
+    def on_card_view_verify_wanted(self) -> None:
+        """Fetch the keys, and verify the signatures."""
+        self.action_verify()
+
+    def on_card_view_credentials_wanted(self) -> None:
+        """Request the dialog for credentials."""
+        self.post_message(self.CredentialsWanted())
+
+    def action_stop(self) -> None:
+        """Cancel connecting."""
+        self.post_message(self.StopWanted())
 
     def action_verify(self) -> None:
         """Fetch the keys that the signatures name, and verify them."""
@@ -345,9 +388,11 @@ class AgentView(View):
 
     def action_refresh_card(self) -> None:
         """Fetch the card again, or connect again if there is none."""
-        if self.connection is not None:
+        if self.section == "extended" and self.connection is not None:
+            self.action_call("EXTENDED_CARD")
+        elif self.connection is not None:
             self._refresh(self.connection)
-        else:
+        elif not self._connecting.fetching:
             self.post_message(self.RefreshWanted())
 
     @work(group="calls")
@@ -372,14 +417,7 @@ class AgentView(View):
                 return self._changes[self.section].text
             case "edit":
                 return self._editor.text if self._editor is not None else ""
-        if isinstance(self._card.act, Try):
-            return self._card.act.text
-        if self.connection is None:
-            return ""
-        raw, pointer = self.connection.found.raw, self._card.pointer
-        value = at(parse(raw), pointer) if pointer else None
-        text = raw if value is None else dump(value)
-        return value if isinstance(value, str) else text.decode("utf-8", "replace")
+        return self._cards.text
 
 
 def _note(text: str) -> Paragraph:
@@ -388,21 +426,3 @@ def _note(text: str) -> Paragraph:
 
 def _file_name(name: str) -> str:
     return f"{re.sub(r'[^a-z0-9]+', '-', name.lower())[:40].strip('-') or 'agent'}-card.json"
-
-
-def _earlier_cards(session: Session, *, keep: bool) -> tuple[list[EarlierCard], str]:
-    """Compare the card with earlier cards of the agent; the second value is an error message or `""`."""
-    connection, redactor, problem = session.connection, session.journal.redactor, ""
-    if connection is None:
-        return [], ""
-    url = redactor.url(connection.url) if connection.url else str(Path(connection.reference).absolute())
-    raw = redactor.body(connection.found.raw)
-    if keep:
-        try:
-            if not session.history:
-                session.history.load(card_history.seen_cards(url))
-            card_history.store_card(url, raw, connection.at)
-        except CaptureError as error:
-            problem = str(error)
-    session.history.see(raw, connection.at)
-    return session.history.earlier(), problem

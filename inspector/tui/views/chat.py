@@ -23,7 +23,7 @@ from inspector.session.session import Session
 from inspector.session.tasks import EVENTS, TrackedTask
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
-from inspector.tui.notify import notify
+from inspector.tui.notify import fault_in_words, notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskListRows
 from inspector.tui.render.rows import SENDS, SHORT_ID, is_send
@@ -510,7 +510,7 @@ class ChatView(BookmarkView):
                 if self._timeline.feed.following:
                     self.follow_task(known)
         self.refresh_view()
-        self.composer.problem = call.fault.sentence() if call.fault else ""
+        self.composer.problem = fault_in_words(call.fault) if call.fault else ""
         self.screen.refresh_bindings()
 
     def action_reconnect(self) -> None:

@@ -16,7 +16,7 @@ from inspector.protocol.difference import Change
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.card import CardLines
-from inspector.tui.render.card_lines import Act, More, See, Try, Unfold
+from inspector.tui.render.card_lines import Act, EnterCredentials, More, See, Try, Unfold, Verify
 from inspector.tui.render.changes import ChangeLines, as_text
 from inspector.tui.render.finding_lines import finding_note, findings_here
 from inspector.tui.render.glyphs import Glyphs
@@ -30,7 +30,9 @@ _HINTS = {
     Unfold: "unfold or fold",
     More: "show more or less",
     See: "show in the JSON",
-    type(None): "go to the skills",
+    Verify: "verify",
+    EnterCredentials: "credentials",
+    type(None): "example",
 }
 
 
@@ -67,6 +69,12 @@ class CardView(CursorView):
         """The user wants an example in the composer."""
 
         example: str
+
+    class VerifyWanted(Message):
+        """The user wants to fetch the keys and verify the signatures."""
+
+    class CredentialsWanted(Message):
+        """The user wants to enter credentials."""
 
     @dataclass
     class PlaceWanted(Message):
@@ -168,6 +176,10 @@ class CardView(CursorView):
                 self._bring_into_view(last)
                 self.cursor = first
                 self._bring_into_view(first)
+            case Verify():
+                self.post_message(self.VerifyWanted())
+            case EnterCredentials():
+                self.post_message(self.CredentialsWanted())
             case More() if self.lines:
                 self.lines.whole = not self.lines.whole
                 self.lines.renew()
@@ -238,7 +250,7 @@ class RawCard(Vertical):
         lines = Paragraphs(paragraphs)
         lines.layout(self.content_size.width - 1, 0)
         view.display = bool(len(lines))
-        view.styles.height = min(len(lines), max(2, self.size.height // 3)) + 1
+        view.styles.height = min(len(lines), max(2, self.size.height // 4)) + 1
         view.show(lines)
 
 
@@ -254,7 +266,11 @@ class ChangeView(CursorView):
         & > .change--changed { color: $state-warning; }
     }
     """
-    enter_hint = "show in full"
+
+    @property
+    def enter_hint(self) -> str:  # type: ignore[override]  # it depends on the lines here
+        """What enter does, `""` without changes."""
+        return "show in full" if self.line_count else ""
 
     @property
     def _change(self) -> Change | None:

@@ -1,78 +1,229 @@
-"""The attempts to fetch an agent's card, and the reason if they failed."""
+"""Shows the attempts to connect with the elapsed time, and why they failed."""
 
 from __future__ import annotations
 
+import time
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from inspector.capture.records import Kind
-from inspector.protocol.errors import Fault
+from inspector.protocol.errors import Fault, Whose
+from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
+from inspector.tui.keys import COMMANDS, VIEW, key_of
+from inspector.tui.notify import DENIED
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.times import lasting
+from inspector.tui.widgets.pane import Chip
+from inspector.tui.widgets.view_tabs import clickable, clicked
+from inspector.wire.client.http import Limits
 
-_LOOKING = Content.styled("fetching the agent card", "$text-soft")
-_KEYS = "  d doctor   R retry   o another agent   5 traffic"
-_RECORDING = Content("This is a capture file. You can inspect it; no request is sent to the agent.")
-_RECORDING_KEYS = "  2 chat   3 tasks   5 traffic   6 findings   o connect to an agent"
-_UNREAD_KEYS = "  r the response and its findings   E edit a copy"
+_TICK = 0.2
+"""The seconds between two updates of the elapsed time."""
+_GAP = 3
+_LABEL = 14
+_SHORT_KEYS = {"escape": "esc"}
+_RECORDING = "This is a capture file. You can inspect it; no request is sent to the agent."
+_RESPONSIBLE = {Whose.YOURS: "you: what was entered, or the options of the command"}
+
+
+class _Attempt(NamedTuple):
+    """A request for the card: its URL, what was returned, how long that took, and whether it is running."""
+
+    url: str
+    outcome: str
+    seconds: float
+    running: bool
 
 
 class Connecting(VerticalScroll):
-    """Shows the attempts as they are made."""
+    """Shows the attempts as they are made, then the result with everything that can be done next."""
 
-    def __init__(self, journal: Journal, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(
+        self,
+        journal: Journal,
+        glyphs: Glyphs,
+        limits: Limits,
+        *,
+        id: str,  # noqa: A002 - as every widget of Textual's calls it
+    ) -> None:
         super().__init__(id=id)
         self._journal = journal
         self._glyphs = glyphs
+        self._limits = limits
         self._reference = ""
+        self._state = ""
+        self._began = 0.0
+        self._first = 0
+        self._fault: Fault | None = None
+        self._unread = False
         self._text = Static(id="connecting-text")
+        self.fetching = False
+        """Whether the card is being fetched."""
 
     def compose(self) -> ComposeResult:
         """Make the text."""
         yield self._text
 
+    def on_mount(self) -> None:
+        """Update the elapsed time while the card is fetched."""
+        self._timer = self.set_interval(_TICK, self.show_attempts, pause=not self.fetching)
+
+    @property
+    def title(self) -> tuple[Chip, ...]:
+        """The words for the title of the pane: what is shown, and for which agent."""
+        return Chip(self._state, "bold"), Chip(self._reference)
+
     def begin(self, reference: str) -> None:
         """Show that the card of a reference is being fetched."""
-        self._reference = reference
-        self._show([_LOOKING])
+        if self._began:  # the attempts before are not shown again
+            self._first = len(self._journal.capture)
+        self._reference, self._state = self._journal.redactor.url(reference), "connecting"
+        self._began = time.time()
+        self.fetching = True
+        self._timer.resume()
+        self.show_attempts()
+
+    def end(self) -> None:
+        """Stop the clock."""
+        self.fetching = False
+        self._timer.pause()
+        self.refresh_bindings()
 
     def show_recording(self) -> None:
         """Show that this is a capture file, without an agent."""
-        self._show([_RECORDING, Content(""), Content.styled(_RECORDING_KEYS, "$wire-quiet")])
+        self._state = "capture"
+        self.end()
+        self._draw()
 
     def show_attempts(self) -> None:
-        """Show the attempts so far."""
-        if self._journal.exchanges.open:
-            self._show([*self._attempts(), _LOOKING])
+        """Show the attempts so far, the elapsed time and its limits."""
+        if self.fetching:
+            self._draw()
 
     def show_fault(self, fault: Fault, *, unread: bool) -> None:
-        """Show why there is no agent, who is responsible and what to do next.
+        """Show what was tried, why there is no agent, who is responsible, and what to do next.
 
         With `unread`, the response that could not be read as a card can be viewed.
         """
-        lines = [
-            *self._attempts(),
-            Content.assemble((f"{self._glyphs.cross} ", "$state-bad"), plain(fault.seen)),
-            Content.assemble(("  responsible  ", "$text-soft"), fault.whose.value),
-        ]
-        lines += [Content.assemble(("  next step    ", "$text-soft"), plain(fault.hint))] if fault.hint else []
-        lines += [Content(""), Content.styled(_KEYS, "$wire-quiet")]
-        lines += [Content.styled(_UNREAD_KEYS, "$wire-quiet")] if unread else []
-        self._show(lines)
+        self._state, self._fault, self._unread = "not connected", fault, unread
+        self.end()
+        self._draw()
 
-    def _show(self, lines: list[Content]) -> None:
-        title = Content.assemble(("AGENT   ", "bold"), plain(self._reference))
-        self._text.update(Content("\n").join([title, Content(""), *lines]))
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self._draw()
+
+    def _draw(self) -> None:
+        if self.fetching:
+            lines = self._progress()
+        elif self._fault is not None:
+            lines = self._failure(self._fault)
+        else:
+            views = [(f"{VIEW}{view}", name) for view, name in (("chat", "Chat"), ("traffic", "Traffic"))]
+            lines = [Content(_RECORDING), Content(""), *self._steps([*views, ("connect", "connect to an agent")])]
+        self._text.update(Content("\n").join(lines))
+
+    def _progress(self) -> list[Content]:
+        elapsed = time.time() - self._began
+        reading = self._limits.read_seconds
+        limit = f"{reading:g} s" if reading is not None else "no limit (--timeout sets one)"
+        return [
+            *self._attempts(),
+            Content.assemble(("Fetching the agent card: ", "$text-soft"), f"{elapsed:.1f} s"),
+            Content.styled(f"Limits: connection {self._limits.connect_seconds:g} s, response {limit}", "$text-soft"),
+            Content(""),
+            *self._steps([("back", "cancel")]),
+        ]
+
+    def _failure(self, fault: Fault) -> list[Content]:
+        denied = fault.code in DENIED
+        hint = f"Press {key_of('credentials')} to enter credentials." if denied else fault.hint
+        whose = "you: credentials are needed" if denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
+        steps = [("credentials", "enter credentials")] if denied else []
+        steps += [("refresh", "try again")]
+        if self._unread:
+            steps += [("representation", "show the response and its findings"), ("edit-card", "edit a copy")]
+        steps += [("doctor", "doctor: check name, TCP, TLS, card and interfaces"), ("connect", "another agent")]
+        return [
+            *self._attempts(),
+            Content.assemble((f"{self._glyphs.cross} ", "$state-bad"), plain(self._without_outcomes(fault.seen))),
+            self._fact("Responsible", whose),
+            *([self._fact("Next step", hint)] if hint else []),
+            Content(""),
+            *self._steps([*steps, (f"{VIEW}traffic", "Traffic")]),
+        ]
+
+    def _fact(self, label: str, text: str) -> Content:
+        return Content.assemble((f"  {label:<{_LABEL}}", "$text-soft"), plain(text))
+
+    def _steps(self, steps: list[tuple[str, str]]) -> list[Content]:
+        """Return lines with a key and what it does; a click runs it."""
+        lines = []
+        for command, name in steps:
+            key = key_of(command) if command in COMMANDS else self._key_of_view(command)
+            line = Content.assemble((f"  {_SHORT_KEYS.get(key, key):<{_LABEL}}", "$bar"), (name, "$foreground"))
+            lines.append(clickable(line, command))
+        return lines
+
+    def _key_of_view(self, command: str) -> str:
+        keys = (key for key, active in self.screen.active_bindings.items() if active.binding.id == command)
+        return next(keys, "")
+
+    async def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        command = clicked(event)
+        found = (active for active in self.screen.active_bindings.values() if active.binding.id == command)
+        active = next((active for active in found if active.enabled), None)
+        if command:
+            event.stop()  # the pane around it has other targets
+        if active is not None:
+            await self.app.run_action(active.binding.action, active.node)
+
+    def _without_outcomes(self, seen: str) -> str:
+        """Remove the outcomes of the attempts from a sentence, because they are listed above it."""
+        urls = [attempt.url for attempt in self._tried()]
+        start, outcomes, _ = seen.partition(f" ({urls[0]}: ") if urls else (seen, "", "")
+        return f"{start}." if outcomes else seen
+
+    def _tried(self) -> list[_Attempt]:
+        capture, exchanges = self._journal.capture, self._journal.exchanges
+        bodies = {record.exchange: record.label for record in capture.select(kinds=(Kind.BODY,), after=self._first)}
+        heads = {record.exchange: record.label for record in capture.select(kinds=(Kind.RESPONSE,), after=self._first)}
+        attempts = []
+        for record in capture.select(kinds=(Kind.REQUEST,), after=self._first):
+            summary = exchanges.get(record.seq)
+            if summary is None or summary.operation != GET_CARD:
+                continue
+            head, body, running = heads.get(record.seq, ""), bodies.get(record.seq, ""), summary.seconds is None
+            reason = body if body and body.partition(",")[0] != str(summary.status) else ""
+            outcome = " ".join(filter(None, (head, reason))) or ("waiting" if running else "no response")
+            seconds = time.time() - summary.at if summary.seconds is None else summary.seconds
+            attempts.append(_Attempt(summary.url, outcome, seconds, running))
+        return attempts
 
     def _attempts(self) -> list[Content]:
-        attempts: list[Content] = []
-        for record in self._journal.capture.select(kinds=(Kind.REQUEST,)):
-            summary = self._journal.exchanges.get(record.seq)
-            if summary is not None and summary.operation == "GetAgentCard":
-                outcome = f"   {summary.status or ('no response' if summary.how else 'waiting')}"
-                sign = (f"{self._glyphs.sent} ", "$wire-sent")
-                attempts.append(Content.assemble(sign, plain(summary.url), (outcome, "$text-soft")))
-        return [*attempts, Content("")] if attempts else []
+        """Return a line for each attempt: its URL, what was returned, and the time."""
+        attempts = self._tried()
+        widest = max((cell_len(attempt.url) for attempt in attempts), default=0)
+        lines = []
+        for attempt in attempts:
+            took = f"{attempt.seconds:.1f} s" if attempt.running else lasting(attempt.seconds)
+            result = Content.assemble(
+                plain(attempt.outcome).stylize("$wire-received" if attempt.running else "$text-soft"),
+                (f"   {took}", "$wire-quiet"),
+            )
+            first = Content.assemble((f"{self._glyphs.sent} ", "$wire-sent"), plain(attempt.url))
+            gap = " " * (widest - cell_len(attempt.url) + _GAP)
+            if widest + _GAP + 2 + cell_len(result.plain) <= self.content_size.width:
+                lines.append(Content.assemble(first, gap, result))
+            else:
+                lines += [first, Content.assemble("    ", result)]
+        return [*lines, Content("")] if lines else []

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
+from inspector.tui.render.times import clock
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 if TYPE_CHECKING:  # the bar is painted before the session is loaded
@@ -48,6 +49,7 @@ class Status:
         """Return the status of a session; `reference` is shown while there is no agent."""
         journal, push, connection = session.journal, session.push, session.connection
         choice = connection.choice if connection else None
+        light, doing = _true_state(session, light, doing)
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
         return cls(
             agent=connection.card.name if connection else reference,
@@ -60,6 +62,18 @@ class Status:
             worst=journal.worst,
             failure=journal.capture.failure or "",
         )
+
+
+def _true_state(session: Session, light: str, doing: str) -> tuple[str, str]:
+    """Return the state that the last exchange with the agent showed, if it is worse than the state of the session."""
+    if session.recorded or light == "busy":
+        return light, doing
+    card = session.connection.url if session.connection else ""
+    host = session.journal.exchanges.host_state(session.agent_url, card)
+    state = host.state.value if host is not None else ""
+    if host is not None and state == "unreachable":
+        return "bad", f"{state} since {clock(host.since)}"
+    return ("bad", state) if state == "credentials needed" else (light, doing)
 
 
 class StatusBar(Static):

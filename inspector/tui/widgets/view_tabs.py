@@ -1,10 +1,9 @@
-"""Lines of words that can be clicked: the tabs of the views, the tabs of the sections of a view, and chips."""
+"""Lines of words that can be clicked: the tabs of the views, and chips."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from textual import events
 from textual.content import Content
@@ -58,42 +57,6 @@ class ViewTabs(Static):
         """Report the view under the pointer."""
         if view := clicked(event):
             self.post_message(self.Chosen(view))
-
-
-class SectionTab(NamedTuple):
-    """A section of a view: its id, and its name and key as they are shown."""
-
-    id: str
-    name: str
-    key: str = ""
-
-
-class SectionTabs(Static):
-    """Shows the sections and a note after them, and reports the section that is clicked."""
-
-    @dataclass
-    class Chosen(Message):
-        """A section was clicked."""
-
-        section: str
-
-    def __init__(self, title: str, *, id: str, classes: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
-        super().__init__(id=id, classes=classes)
-        self._title = title
-
-    def show(self, sections: Sequence[SectionTab], current: str, note: str = "") -> None:
-        """Show these sections, one of which is visible, and a note about it."""
-        pieces: list[Content | tuple[str, str]] = [(self._title, "bold")]
-        for section in sections:
-            style = "bold $foreground" if section.id == current else "$text-soft"
-            tab = Content.assemble((f"   {section.name}", style), (f" {section.key}" if section.key else "", "$bar"))
-            pieces.append(clickable(tab, section.id))
-        self.update(Content.assemble(*pieces, "   ", plain(note)))
-
-    def on_click(self, event: events.Click) -> None:
-        """Report the section under the pointer."""
-        if section := clicked(event):
-            self.post_message(self.Chosen(section))
 
 
 class Chips(Static):

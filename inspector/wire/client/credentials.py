@@ -41,20 +41,39 @@ def basic(userinfo: str) -> str:
 class Credentials:
     """Headers and query parameters with credentials, and the origins to which they may be sent.
 
-    `plain` are headers without credentials, which are sent with every request.
+    `plain` are headers without credentials, which are sent with every request. `more` are further credentials with
+    origins of their own; they replace credentials of the same name.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: frozenset[str] = frozenset()
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     plain: Mapping[str, str] = field(default_factory=dict)
+    more: tuple[Credentials, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.headers or self.query)
+        return bool(self.headers or self.query or self.more)
 
     def are_for(self, url: str) -> bool:
-        """Return whether the credentials may be sent to a URL."""
-        return bool(origin(url)) and origin(url) in self.origins
+        """Return whether credentials may be sent to a URL."""
+        return bool(self._sent_to(url))
+
+    def _sent_to(self, url: str) -> list[Credentials]:
+        place = origin(url)
+        return [part for part in (self, *self.more) if place and place in part.origins]
+
+    def headers_for(self, url: str) -> dict[str, str]:
+        """Return the headers with credentials that are sent to a URL."""
+        headers: dict[str, str] = {}
+        for part in self._sent_to(url):
+            replaced = {name.lower() for name in part.headers}
+            headers = {name: value for name, value in headers.items() if name.lower() not in replaced}
+            headers |= part.headers
+        return headers
+
+    def query_for(self, url: str) -> dict[str, str]:
+        """Return the query parameters with credentials that are sent to a URL."""
+        return {name: value for part in self._sent_to(url) for name, value in part.query.items()}
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
         """Return the credentials with an API key added as the `header`, `query` parameter or `cookie` of this name."""
@@ -73,19 +92,18 @@ class Credentials:
 
         The headers of the credentials replace headers of the request; with `keep_headers`, the request has priority.
         """
-        allowed = self.are_for(request.url)
-        added = {**self.plain, **(self.headers if allowed else {})}
+        added = {**self.plain, **self.headers_for(request.url)}
         if keep_headers:
             present = {name.lower() for name in request.headers}
             added = {name: value for name, value in added.items() if name.lower() not in present}
         names = {name.lower() for name in added}
         others = {name: value for name, value in request.headers.items() if name.lower() not in names}
-        url = _with_query(request.url, self.query) if allowed else request.url
+        url = _with_query(request.url, self.query_for(request.url))
         return replace(request, url=url, headers={**others, **added})
 
     def sign_call(self, call: GrpcRequest, *, keep_headers: bool = False) -> GrpcRequest:
         """Return the call with the credentials in its metadata (query parameters included), if they may be sent."""
-        added = {**self.plain, **({**self.headers, **self.query} if self.are_for(call.url) else {})}
+        added = {**self.plain, **self.headers_for(call.url), **self.query_for(call.url)}
         added = {name.lower(): value for name, value in added.items()}
         return replace(call, metadata={**added, **call.metadata} if keep_headers else {**call.metadata, **added})
 

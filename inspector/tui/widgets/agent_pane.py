@@ -1,0 +1,38 @@
+"""The pane around the card, with the representations of the card in its title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from inspector.tui.widgets.pane import Chip, NextChip, Pane
+
+SECTIONS = ("card", "raw", "extended", "changes")
+"""The representations of the card, in the order in which a key steps through them."""
+_EDIT = "edit"
+
+
+class AgentPane(Pane):
+    """Shows the representations of the card in its title, where they can be clicked."""
+
+    @dataclass
+    class Chosen(Message):
+        """A representation was clicked."""
+
+        section: str
+
+    def show(self, sections: Sequence[str], current: str, changes: int, pointer: str, *, of_extended: bool) -> None:
+        """Show the names of the representations, the number of changes, and the place in the raw card."""
+        names = {"connecting": "result", "changes": f"changes {changes:,}" if changes else "changes"}
+        first, *others = (
+            (names.get(section, section), "bold $foreground" if section == current else "$text-soft", section)
+            for section in (*sections, _EDIT)
+        )
+        chips = [Chip(*first), *(NextChip(*other) for other in others)]
+        self.set_title(*chips, note=(Chip("extended card" if of_extended else "", "bold"), Chip(pointer)))
+
+    def chosen(self, target: str) -> None:
+        """Report the representation that was clicked."""
+        self.post_message(self.Chosen(target))

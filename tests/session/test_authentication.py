@@ -1,0 +1,103 @@
+"""Credentials that are entered in a running session, and the requirements of a card that they meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scripted import Agent, OpenSession, card_of, giving
+
+from inspector.capture.redaction import Redactor
+from inspector.protocol.card import AgentCard
+from inspector.session.authentication import EnteredCredentials, check_requirements, masked
+from inspector.wire.client.credentials import Credentials
+
+URL = "https://agent.example/rpc"
+HOME = "https://agent.example:443"
+SECRET = "canary-77aa"
+BEARER = {"httpAuthSecurityScheme": {"scheme": "Bearer"}}
+BASIC = {"httpAuthSecurityScheme": {"scheme": "basic"}}
+TLS = {"mtlsSecurityScheme": {}}
+
+
+def key(location: str, name: str) -> dict[str, Any]:
+    return {"apiKeySecurityScheme": {"location": location, "name": name}}
+
+
+def card(*alternatives: list[str], **schemes: Any) -> AgentCard:
+    required = [{"schemes": {name: {"list": []} for name in names}} for names in alternatives]
+    return AgentCard.model_validate({"name": "a", "security_schemes": schemes, "security_requirements": required})
+
+
+@pytest.mark.parametrize(
+    ("scheme", "credentials", "met"),
+    [
+        (BEARER, Credentials({"authorization": f"bearer {SECRET}"}, frozenset({HOME})), True),
+        (BEARER, Credentials({"Authorization": f"Basic {SECRET}"}, frozenset({HOME})), False),
+        (BEARER, Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({"https://other.example:443"})), False),
+        (BASIC, Credentials({"Authorization": f"Basic {SECRET}"}, frozenset({HOME})), True),
+        ({"oauth2SecurityScheme": {}}, Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME})), True),
+        (key("header", "X-Key"), Credentials({"x-key": SECRET}, frozenset({HOME})), True),
+        (key("query", "k"), Credentials({}, frozenset({HOME}), {"k": SECRET}), True),
+        (key("query", "k"), Credentials({"k": SECRET}, frozenset({HOME})), False),
+        (key("cookie", "sid"), Credentials({"Cookie": f"sid={SECRET}"}, frozenset({HOME})), True),
+        (TLS, Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME})), False),
+    ],
+)
+def test_a_scheme_is_met_by_credentials_for_the_agent(scheme: Any, credentials: Credentials, met: bool):
+    [alternative] = check_requirements(card(["s"], s=scheme), credentials, URL)
+    assert bool(alternative.missing) is not met
+
+
+def test_an_alternative_names_what_is_missing():
+    both = card(["token", "tls"], ["token"], ["lost"], token=BEARER, tls=TLS)
+    sent = Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME}))
+    first, second, third = check_requirements(both, sent, URL)
+    assert (first.words, first.missing) == ("a bearer token and a client certificate", ("a client certificate",))
+    assert second.missing == ()
+    assert third.missing == ("lost, which the card does not define",)
+    assert check_requirements(card(token=BEARER), sent, URL) == []
+
+
+def test_entered_credentials_replace_given_credentials_of_the_same_name_at_their_origin_only():
+    given = Credentials({"Authorization": "Bearer given", "X-A": "1"}, frozenset({HOME, "https://b.example:443"}))
+    entered = EnteredCredentials(Redactor())
+    entered.add_header(URL, "authorization", f"Digest {SECRET}")
+    both = entered.added_to(given, ("header", "X-API-Key"))
+    assert both.headers_for(URL) == {"X-A": "1", "authorization": f"Digest {SECRET}"}
+    assert both.headers_for("https://b.example/") == {"Authorization": "Bearer given", "X-A": "1"}
+    assert both.headers_for("https://c.example/") == {}
+    entered.clear()
+    assert entered.added_to(given, ("header", "X-API-Key")).headers_for(URL) == given.headers
+
+
+@pytest.mark.parametrize(
+    ("place", "shown"),
+    [
+        (("header", "X-Key"), "X-Key: ****"),
+        (("query", "k"), "k=**** in the query"),
+        (("cookie", "sid"), "Cookie: sid=****"),
+    ],
+)
+def test_an_api_key_is_sent_where_the_card_declares_and_shown_masked(place: tuple[str, str], shown: str):
+    entered = EnteredCredentials(Redactor())
+    entered.add_key(URL, SECRET)
+    assert masked(entered.added_to(Credentials(), place), URL) == [shown]
+
+
+def test_an_entered_secret_is_masked_before_it_is_used():
+    redactor = Redactor()
+    entered = EnteredCredentials(redactor)
+    entered.add_bearer(URL, SECRET)
+    entered.add_header(URL, "X-Other", "Scheme other-canary")
+    assert redactor.text(f"{SECRET} other-canary") == "**** ****"
+    assert SECRET not in repr(entered.added_to(Credentials(), ("header", "X-API-Key")))
+
+
+async def test_an_entered_key_moves_to_the_place_of_the_card(open_session: OpenSession, agent: Agent):
+    session = await open_session()
+    session.entered.add_key(agent.url, SECRET)
+    place = {"securitySchemes": {"k": key("header", "X-Mine")}}
+    agent.routes["/.well-known/agent-card.json"] = giving(card_of(agent.url, **place))
+    await session.connect(agent.url)
+    assert session.credentials.headers_for(agent.url) == {"X-Mine": SECRET}

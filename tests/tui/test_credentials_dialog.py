@@ -1,0 +1,178 @@
+"""Credentials that are entered while a session is running: for a refused card, and for refused calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from driving import Driver, Open
+from players import playing
+from puppets import Call, task
+from textual.widgets import Input
+
+CANARY = "canary-5f0c-secret"
+SIZE = (120, 40)
+BEARER = {"token": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}
+KEY = {"key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Agent-Key"}}}
+
+
+def requiring(name: str) -> list[dict[str, Any]]:
+    return [{"schemes": {name: {"list": []}}}]
+
+
+async def complete(call: Call) -> web.StreamResponse:
+    return await call.stream({"task": task("COMPLETED")})
+
+
+def guarded(allowed: Callable[[web.BaseRequest], bool]) -> Callable[[Call], Any]:
+    """Return an agent that refuses calls without credentials, with a challenge."""
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if not allowed(call.request):
+            return web.Response(status=401, headers={"WWW-Authenticate": 'Bearer realm="puppet"'})
+        return await complete(call)
+
+    return answer
+
+
+def has_bearer(request: web.BaseRequest) -> bool:
+    return request.headers.get("Authorization") == f"Bearer {CANARY}"
+
+
+def stored(home: Path) -> bytes:
+    """Return the bytes of all files that a2a-inspect wrote."""
+    return b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+async def test_a_refused_card_is_fetched_again_with_a_bearer_token(open_app: Open, home: Path):
+    async with playing(guarded(has_bearer), card=web.Response(status=401)) as agent:
+        async with open_app(agent.url, SIZE) as driver:
+            await driver.until("enter credentials")
+            assert "401" in driver.line("/.well-known/agent-card.json")
+            assert "Press C to enter credentials." in driver.line("Next step")
+            assert "credentials needed" in driver.lines[0]
+            await driver.press("C")
+            await driver.until("Bearer token (header Authorization)")
+            await driver.press("enter")
+            await driver.type(CANARY)
+            assert CANARY not in driver.screen
+            assert "•" * 5 in driver.screen
+            agent.card = {"securitySchemes": BEARER, "securityRequirements": requiring("token")}
+            await driver.press("enter", "enter")
+            await driver.connected()
+            assert has_bearer(agent.calls[-1].request), "the card is fetched with the token"
+            assert "connected" in driver.lines[0]
+            assert "✓ a bearer token   met" in driver.screen
+            assert "sent: Authorization: Bearer ****" in driver.screen
+            await driver.ask("hello")
+            assert has_bearer(agent.calls[-1].request)
+            await driver.go(5)
+            assert CANARY not in driver.screen
+            before = stored(home)
+        assert CANARY.encode() not in before + stored(home)
+        assert len(before) > 1000
+
+
+async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(open_app: Open, home: Path):
+    card = {"securitySchemes": KEY, "securityRequirements": requiring("key")}
+    has_key = guarded(lambda request: request.headers.get("X-Agent-Key") == CANARY)
+    async with playing(has_key, card=card) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
+        await driver.connected()
+        assert "✕ an API key in header X-Agent-Key   missing" in driver.screen
+        await driver.ask("hello")
+        await driver.until("credentials needed")
+        assert "Press escape, then C, to enter" in driver.screen
+        await driver.press("escape", "C")
+        await driver.until("API key (header X-Agent-Key)")
+        await driver.press("down", "enter")
+        await driver.type(CANARY)
+        await driver.press("enter", "enter")
+        await driver.until("New requests are sent with the credentials.")
+        await driver.ask("again")
+        assert "connected" in driver.lines[0]
+        assert "credentials needed" not in driver.lines[0]
+        assert agent.calls[-1].request.headers["X-Agent-Key"] == CANARY
+        await driver.go(1)
+        assert "✓ an API key in header X-Agent-Key   met" in driver.screen
+        assert "sent: X-Agent-Key: ****" in driver.screen
+        assert CANARY not in driver.screen
+    assert CANARY.encode() not in stored(home)
+
+
+async def test_credentials_are_not_sent_to_another_origin(open_app: Open):
+    async with playing(complete) as stranger, playing(complete) as agent:
+        interface = {"url": f"{stranger.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+        agent.card = {"supportedInterfaces": [interface]}
+        async with open_app(agent.url, SIZE) as driver:
+            await driver.connected()
+            await driver.press("C", "enter")
+            await driver.type(CANARY)
+            await driver.press("enter")
+            field = driver.widget("#field-origin", Input)
+            assert field.value == stranger.url, "the dialog names the origin to which a call is sent"
+            field.value = agent.url
+            await driver.press("enter")
+            await driver.ask("hello")
+            assert "Authorization" not in stranger.calls[-1].request.headers
+            await driver.go(1)
+            await driver.press("r")
+            await driver.until(lambda: len(agent.calls) == 2)
+            assert has_bearer(agent.calls[-1].request)
+
+
+async def test_entered_credentials_can_be_removed(open_app: Open):
+    async with playing(complete) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.press("C", "down", "down", "enter")
+        await driver.type("X-Tenant-Token")
+        await driver.press("enter")
+        await driver.type(CANARY)
+        await driver.press("enter", "enter")
+        await driver.until("sent: X-Tenant-Token: ****")
+        await driver.press("C")
+        await driver.until("now sent: X-Tenant-Token: ****")
+        await driver.press("end", "enter")
+        await driver.until(lambda: "sent: X-Tenant-Token" not in driver.screen)
+        await driver.ask("hello")
+        assert "X-Tenant-Token" not in agent.calls[-1].request.headers
+
+
+@pytest.mark.parametrize(
+    ("keys", "values", "problem"),
+    [
+        (["enter"], {"field-token": ""}, "Enter the secret."),
+        (["enter"], {"field-token": "a\u00e4b"}, "characters that are not allowed"),
+        (["enter"], {"field-token": "abc"}, "too short or too common to be masked"),
+        (["enter"], {"field-token": "abcd", "field-origin": "somewhere"}, "Enter the origin of the agent"),
+        (["down", "down", "enter"], {"field-name": "a b", "field-value": "abcd"}, "not the name of a header"),
+    ],
+)
+async def test_invalid_credentials_are_rejected_in_the_dialog(
+    open_app: Open, mock: str, keys: list[str], values: dict[str, str], problem: str
+):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.press("C", *keys)
+        for field, value in values.items():
+            driver.widget(f"#{field}", Input).value = value
+        await submit(driver)
+        assert problem in driver.screen
+        assert not driver.session.entered
+
+
+async def submit(driver: Driver) -> None:
+    driver.widget("#field-origin", Input).focus()
+    await driver.press("enter")
+
+
+async def test_a_capture_has_no_credentials(open_app: Open, mock: str, home: Path):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+    [path] = (home / "captures").glob("*.a2a")
+    async with open_app(None, SIZE, recording=path) as driver:
+        await driver.until("capture")
+        await driver.settled()
+        assert driver.enabled("C") is False
