@@ -23,11 +23,11 @@ def to_talk(terminal: Terminal) -> None:
     """Go to Chat once the agent is there."""
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
-    terminal.wait_for("TIMELINE")
+    terminal.wait_for("Timeline")
 
 
 def say(terminal: Terminal, text: str) -> None:
-    terminal.wait_for("write a message")
+    terminal.wait_for("Write a message")
     terminal.send(text)
     terminal.wait_for(f"▌ {text}")
     terminal.press("enter")
@@ -38,7 +38,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
         terminal.wait_for("✓ no findings")
         terminal.press("p")
-        terminal.wait_for("push 127.0.0.1:")
+        terminal.wait_for("⇐ webhook 127.0.0.1:")
         terminal.press("2")
         say(terminal, "report 5")
         terminal.wait_for("● completed")
@@ -139,7 +139,7 @@ def test_terminal_can_be_resized_during_a_stream(inspect: Run, mock: str):
 def test_long_paste_becomes_a_part(inspect: Run, mock: str):
     with inspect(mock) as terminal:
         to_talk(terminal)
-        terminal.wait_for("write a message")
+        terminal.wait_for("Write a message")
         terminal.paste("echo a few words")
         terminal.wait_for("▌ echo a few words")
         terminal.send(f"\x1b[200~{'All work and no play. ' * 50_000}\x1b[201~", timeout=120)
