@@ -19,15 +19,15 @@ from inspector.capture.store import Capture
 IN_ORDER = Ending(0, frozenset())
 
 
-def to_talk(terminal: Terminal) -> None:
+def to_chat(terminal: Terminal) -> None:
     """Go to Chat once the agent is there."""
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
-    terminal.wait_for("TIMELINE")
+    terminal.wait_for("Timeline")
 
 
 def say(terminal: Terminal, text: str) -> None:
-    terminal.wait_for("write a message")
+    terminal.wait_for("Write a message")
     terminal.send(text)
     terminal.wait_for(f"▌ {text}")
     terminal.press("enter")
@@ -84,7 +84,7 @@ def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture
     inspect: Run, home: Path, mock: str, number: signal.Signals
 ):
     with inspect(mock) as terminal:
-        to_talk(terminal)
+        to_chat(terminal)
         say(terminal, "long 30")
         terminal.wait_for("0 of 30 seconds done")
         terminal.signal(number)
@@ -104,7 +104,7 @@ def written(path: Path, event: str) -> int:
 
 def test_killed_program_leaves_a_readable_capture(inspect: Run, home: Path, mock: str):
     with inspect(mock) as terminal:
-        to_talk(terminal)
+        to_chat(terminal)
         say(terminal, "report 400")
         terminal.wait_for("report.md")
         path = only_capture(home)
@@ -122,7 +122,7 @@ def test_killed_program_leaves_a_readable_capture(inspect: Run, home: Path, mock
 
 def test_terminal_can_be_resized_during_a_stream(inspect: Run, mock: str):
     with inspect(mock) as terminal:
-        to_talk(terminal)
+        to_chat(terminal)
         say(terminal, "report 40")
         terminal.wait_for("report.md")
         for cols, rows in ((80, 24), (20, 5), (1, 1), (200, 60), (40, 12), (120, 40)):
@@ -138,8 +138,8 @@ def test_terminal_can_be_resized_during_a_stream(inspect: Run, mock: str):
 
 def test_long_paste_becomes_a_part(inspect: Run, mock: str):
     with inspect(mock) as terminal:
-        to_talk(terminal)
-        terminal.wait_for("write a message")
+        to_chat(terminal)
+        terminal.wait_for("Write a message")
         terminal.paste("echo a few words")
         terminal.wait_for("▌ echo a few words")
         terminal.send(f"\x1b[200~{'All work and no play. ' * 50_000}\x1b[201~", timeout=120)

@@ -1,4 +1,4 @@
-"""From "no delivery" to the cause, and from an answer dialled in to the agent's retries, in a real terminal."""
+"""From "no delivery" to the cause, and from a response override to the retries of the agent, in a real terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZES = pytest.mark.parametrize(("cols", "rows"), [(120, 40), (80, 24)])
 def say(terminal: Terminal, text: str) -> None:
     terminal.wait_for("A small agent for trying things out.")
     terminal.press("2")
-    terminal.wait_for("write a message")
+    terminal.wait_for("Write a message")
     terminal.send(text)
     terminal.wait_for(f"▌ {text}")
     terminal.press("enter")
@@ -51,6 +51,7 @@ def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: i
     with inspect("demo", cols=cols, rows=rows) as terminal:
         terminal.wait_for("A small agent for trying things out.")
         terminal.press("p", "4")
+        terminal.wait_for("⇐ webhook ")
         terminal.wait_for("● listening ─ webhook with every message")
         terminal.press("O")
         terminal.wait_for("Response to deliveries")
@@ -59,7 +60,7 @@ def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: i
         terminal.press("enter")
         terminal.wait_for("enter next")
         terminal.send("2")
-        terminal.wait_for("deliveries      2")
+        terminal.wait_for(lambda terminal: re.search(r"deliveries +2\b", terminal.screen_text()))
         terminal.press("enter")
         terminal.wait_for("enter confirm")
         terminal.press("enter")

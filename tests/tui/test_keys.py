@@ -11,6 +11,7 @@ from pkgutil import walk_packages
 import pytest
 from driving import Open
 from players import eventually
+from rich.cells import cell_len
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
@@ -234,6 +235,14 @@ async def test_the_status_bar_always_shows_the_agent_and_its_state(open_app: Ope
             await driver.settled()
             assert "Mock Agent" in driver.lines[0], width
             assert "●" in driver.lines[0], width
+
+
+async def test_the_status_bar_uses_all_cells_before_it_leaves_something_out(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.lines[0].endswith("✓ no findings   ⇐ webhook on"))
+        assert cell_len(driver.lines[0]) == 79, "one cell of padding on the right"
 
 
 # Leaving

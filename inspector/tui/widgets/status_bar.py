@@ -119,7 +119,7 @@ class StatusBar(Static):
         self.update(self._content())
 
     def _content(self) -> Content:
-        status, width = self._status, self.size.width - 2
+        status, width = self._status, self.size.width
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [Content.styled(f"{self._glyphs.light} {status.doing}", light)]
         interface = Content.styled(f"{status.interface} {self._glyphs.open}" if status.interface else "", "$text-soft")
@@ -173,4 +173,5 @@ def _join(pieces: list[Content]) -> Content:
 
 
 def _width(pieces: list[Content]) -> int:
-    return sum(cell_len(piece.plain) + _GAP for piece in pieces if piece.plain)
+    """Return the width of pieces with the gaps between them."""
+    return sum(cell_len(piece.plain) + _GAP for piece in pieces if piece.plain) - _GAP
