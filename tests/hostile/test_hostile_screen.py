@@ -9,6 +9,17 @@ from pathlib import Path
 import pytest
 from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, stream
 from hostile_text import CARD, FIELDS, MARKUP, PAYLOADS, SPLIT, artifact, pushes, respond_with_everything, shown, status
+from operating import (
+    IN_ORDER,
+    PLAIN,
+    WAITING,
+    Tour,
+    assert_unharmed,
+    click_on_everything,
+    edges_of,
+    states_of,
+    streaming,
+)
 from programs import Run, only_capture
 from rich.cells import cell_len
 from terminal import Ending, Terminal, Token, assert_absent, assert_inert, foreign
@@ -18,88 +29,9 @@ from inspector.capture.store import Capture
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 
-PLAIN = {
-    "name": "Hostile",
-    "description": "a plain card",
-    "version": "1",
-    "capabilities": {"streaming": True},
-    "defaultInputModes": ["text/plain"],
-    "defaultOutputModes": ["text/plain"],
-    "skills": [],
-}
-IN_ORDER = Ending(0, frozenset())
-WAITING = "the agent waits for your input"
-
-
-class Tour:
-    """Operates the program and collects every screen in `seen`."""
-
-    def __init__(self, terminal: Terminal, home: Path) -> None:
-        self.terminal = terminal
-        self.seen = ""
-        self._home = home
-
-    def look(self, what: str = "") -> None:
-        """Wait for a text and add the screen to `seen`."""
-        self.terminal.wait_for(what)
-        self.seen += self.terminal.screen_text() + "\n"
-
-    @property
-    def lines(self) -> list[str]:
-        return self.terminal.screen_text().split("\n")
-
-    def leave(self, text: str) -> None:
-        """Press escape and wait for a text: keys sent too early would be read as one sequence with it."""
-        self.terminal.press("escape")
-        self.look(text)
-
-    def records(self, *kinds: Kind) -> list[Record]:
-        with Capture.open(only_capture(self._home)) as capture:
-            return capture.select(kinds=kinds or tuple(Kind))
-
-    def through_records(self, wanted: list[Record]) -> None:
-        """Show the records of the focused list in all four views; as hex, one record is enough."""
-        for view in ("raw", "hex", "headers", "decoded"):
-            self._choose(view, wanted[0])
-            self.terminal.press("home")
-            for record in wanted if view != "hex" else wanted[:1]:
-                self.look(f"record       #{record.seq} " if view == "headers" else f"Detail ─ #{record.seq} ")
-                self.terminal.press("down")
-
-    def _choose(self, view: str, first: Record) -> None:
-        """Click on a view in the border while the first record is selected: the words move with its title."""
-        title = f"╭─ Detail ─ #{first.seq} "
-        self.terminal.press("end", "home")
-        self.terminal.wait_for(title)
-        row, line = next((row, line) for row, line in enumerate(self.lines) if title in line)
-        self.terminal.click(line.index(view, line.index(title)), row)
-
-    def go_to_text(self) -> None:
-        """Go to the composer from any view: Chat focuses it, unless Chat is the current view."""
-        self.terminal.press("alt+6")
-        self.terminal.wait_for("╭─ Findings ")
-        self.terminal.press("alt+2")
-        self.terminal.wait_for(" enter send")
-
-    def say(self, text: str) -> None:
-        """Send a message from Chat and wait until the call is over."""
-        before = len(self.records(Kind.END))
-        self.go_to_text()
-        self.terminal.send(text)
-        self.terminal.wait_for(f"▌ {text}")
-        self.terminal.press("enter")
-        self.terminal.wait_for(lambda terminal: len(self.records(Kind.END)) > before)
-
-
-def assert_unharmed(terminal: Terminal) -> None:
-    """Fail if hostile output has reached the terminal."""
-    assert_inert(terminal.raw)
-    assert (terminal.title, terminal.bells) == ("", 0)
-
-
 def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, home: Path, server_thread: ServerThread):
     with server_thread.serving(HostileAgent(CARD, respond_with_everything, pushes=pushes)) as agent:
-        terminal = inspect(agent.url, cols=120, rows=48)
+        terminal = inspect(agent.url, cols=120, rows=64)
         tour = Tour(terminal, home)
         tour.look(shown("example")[0])
         terminal.press("v")
@@ -159,20 +91,6 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
     assert [field for field in FIELDS if not any(text in tour.seen for text in shown(field))] == []
 
 
-def streaming(*events: dict[str, object] | bytes) -> HostileAgent:
-    """Return an agent with a plain card that responds to every message with these events."""
-
-    def say(hostile_agent: HostileAgent, request: ReceivedRequest) -> list[bytes]:
-        return stream(*(event if isinstance(event, bytes) else request.frame(event) for event in events))
-
-    return HostileAgent(PLAIN, say)
-
-
-def states_of(lines: list[str]) -> list[str]:
-    """Return the texts after the state `working` on the timeline."""
-    return [line.partition("◐ working")[2].lstrip() for line in lines if "◐ working" in line]
-
-
 def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
     inspect: Run, home: Path, server_thread: ServerThread
 ):
@@ -211,11 +129,6 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
-
-
-def edges_of(line: str) -> list[int]:
-    """Return the cells in which a line of the screen has the edge or a corner of a pane."""
-    return [cell_len(line[:index]) for index, character in enumerate(line) if character in "│╭╮╰╯"]
 
 
 def test_columns_stay_aligned_with_all_scripts(inspect: Run, home: Path, server_thread: ServerThread):
@@ -269,14 +182,14 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
-        tour.look("Interfaces")
+        tour.look("● connected")
         for text in MARKUP:
             assert text in tour.seen, text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         terminal.click(tour.lines[0].index("quit]x") + 5, 0)  # the name is not clickable, and the program still runs
         terminal.press("down", "home", "alt+2")
         terminal.wait_for(" enter send")
-        terminal.press("escape", "alt+1")
+        terminal.press("alt+1")
         terminal.wait_for("Interfaces")
         terminal.press("i")
         terminal.wait_for("▌ [@click=app.quit]x[/]")  # "try" only writes the example
@@ -293,19 +206,6 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
-
-
-def click_on_everything(terminal: Terminal, *texts: str) -> None:
-    """Click on the last letter of each of these texts in every line of the screen."""
-    places = [
-        (cell_len(line[: line.index(text) + len(text) - 1]), row)
-        for row, line in enumerate(terminal.screen_text().split("\n"))
-        for text in texts
-        if row and text in line  # the first line is the header with its own menu
-    ]
-    assert places
-    for column, row in places:
-        terminal.click(column, row)
 
 
 def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, server_thread: ServerThread):
@@ -325,27 +225,39 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         assert terminal.wait_exit() == IN_ORDER
 
 
+def in_artifact_pane(lines: list[str]) -> list[str]:
+    """Return the lines in the pane of the artifact, without its edges."""
+    top = next(row for row, line in enumerate(lines) if "╭─ Artifact " in line)
+    left = lines[top].index("╭─ Artifact ") + 1
+    below = [line[left:-1].strip() for line in lines[top + 1 :]]
+    return below[: next(row for row, line in enumerate(below) if line.startswith("──"))]
+
+
 def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thread: ServerThread):
-    forged = "\n" * 60 + "a2a-inspect needs your password\nPassword: \n" + "\n" * 60
-    events = status("WORKING", forged), artifact([{"text": forged}]), status("COMPLETED", "done")
+    prompt = "a2a-inspect needs your password\nPassword: \n"
+    forged = "\n" * 60 + prompt + "\n" * 60
+    events = (
+        status("WORKING", forged),
+        artifact([{"text": "\n\n" + prompt}], name="report\n" + prompt),
+        status("INPUT_REQUIRED", prompt * 20),
+    )
     with server_thread.serving(streaming(*events)) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("a plain card")
         tour.say("go")
-        tour.look("● completed  done")
+        tour.look(WAITING)
         lines = tour.lines
         assert "Hostile" in lines[0]
         assert "1 Agent   2 Chat" in lines[1]
         assert "Write a message" in lines[-3]
-        top = next(line for line in lines if "╭─ Timeline " in line)
-        timeline, artifact_pane = slice(0, top.index("╮") + 1), slice(top.index("╭─ Artifact "), None)
-        forged_lines = [line for line in lines if "assword" in line]
-        assert forged_lines
-        for line in forged_lines:
-            assert (line[timeline][0], line[timeline][-1]) == ("│", "│"), line
-            assert (line[artifact_pane][0], line[artifact_pane][-1]) == ("│", "│"), line
-            assert "working" in line[timeline] or "assword" not in line[timeline], line
+        assert lines[-2][0] + lines[-2][-1] == "╰╯"
+        assert sum(line == "Password:" for line in in_artifact_pane(lines)) == 1
+        for line in lines:
+            if "assword" in line:
+                assert line[0] + line[-1] in ("││", "╭╮"), line
+                assert cell_len(line) == 120, line
+                assert not line.strip("│ ").startswith(("a2a-inspect needs", "Password")) or "␊" in line, line
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
 
