@@ -7,162 +7,88 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, stream
+from hostile_agent import HostileAgent, ServerThread
 from hostile_text import CARD, FIELDS, MARKUP, PAYLOADS, SPLIT, artifact, pushes, respond_with_everything, shown, status
-from programs import Run, only_capture
+from operating import (
+    IN_ORDER,
+    PLAIN,
+    WAITING,
+    Tour,
+    assert_unharmed,
+    click_on_everything,
+    edges_of,
+    states_of,
+    streaming,
+)
+from programs import Run
 from rich.cells import cell_len
-from terminal import Ending, Terminal, Token, assert_absent, assert_inert, foreign
+from terminal import Terminal, Token, assert_absent, assert_inert, foreign
 
-from inspector.capture.records import Kind, Record
-from inspector.capture.store import Capture
+from inspector.capture.records import Kind
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
-
-PLAIN = {
-    "name": "Hostile",
-    "description": "a plain card",
-    "version": "1",
-    "capabilities": {"streaming": True},
-    "defaultInputModes": ["text/plain"],
-    "defaultOutputModes": ["text/plain"],
-    "skills": [],
-}
-IN_ORDER = Ending(0, frozenset())
-
-
-class Tour:
-    """Operates the program and collects every screen in `seen`."""
-
-    def __init__(self, terminal: Terminal, home: Path) -> None:
-        self.terminal = terminal
-        self.seen = ""
-        self._home = home
-
-    def look(self, what: str = "") -> None:
-        """Wait for a text and add the screen to `seen`."""
-        self.terminal.wait_for(what)
-        self.seen += self.terminal.screen_text() + "\n"
-
-    @property
-    def lines(self) -> list[str]:
-        return self.terminal.screen_text().split("\n")
-
-    def leave(self, text: str) -> None:
-        """Press escape and wait for a text: keys sent too early would be read as one sequence with it."""
-        self.terminal.press("escape")
-        self.look(text)
-
-    def records(self, *kinds: Kind) -> list[Record]:
-        with Capture.open(only_capture(self._home)) as capture:
-            return capture.select(kinds=kinds or tuple(Kind))
-
-    def through_records(self, wanted: list[Record]) -> None:
-        """Show the records of the focused list in all four views; as hex, one record is enough."""
-        for view in ("raw", "hex", "head", "decoded"):
-            self._choose(view, wanted[0])
-            self.terminal.press("home")
-            for record in wanted if view != "hex" else wanted[:1]:
-                self.look(f"record       #{record.seq} " if view == "head" else f"#{record.seq} ")
-                self.terminal.press("down")
-
-    def _choose(self, view: str, first: Record) -> None:
-        """Click on a view while the first record is selected: the title moves with the selected record."""
-        title = f" DETAIL  #{first.seq} "
-        self.terminal.press("home")
-        self.terminal.wait_for(title)
-        row, line = next((row, line) for row, line in enumerate(self.lines) if title in line)
-        self.terminal.click(line.index(view, line.index(title)), row)
-
-    def go_to_text(self) -> None:
-        """Go to the composer from wherever one is; who comes to Chat from elsewhere is there."""
-        self.terminal.press("alt+1")
-        self.terminal.wait_for("R refresh")
-        self.terminal.press("alt+2")
-        self.terminal.wait_for("^s send")
-
-    def say(self, text: str) -> None:
-        """Send a message from Chat and wait until the call is over."""
-        before = len(self.records(Kind.END))
-        self.go_to_text()
-        self.terminal.send(text)
-        self.terminal.wait_for(f"▌ {text}")
-        self.terminal.press("enter")
-        self.terminal.wait_for(lambda terminal: len(self.records(Kind.END)) > before)
-
-
-def assert_unharmed(terminal: Terminal) -> None:
-    """Fail if hostile output has reached the terminal."""
-    assert_inert(terminal.raw)
-    assert (terminal.title, terminal.bells) == ("", 0)
 
 
 def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, home: Path, server_thread: ServerThread):
     with server_thread.serving(HostileAgent(CARD, respond_with_everything, pushes=pushes)) as agent:
-        terminal = inspect(agent.url, cols=120, rows=48)
+        terminal = inspect(agent.url, cols=120, rows=64)
         tour = Tour(terminal, home)
-        tour.look("SKILLS")
-        terminal.press("r")
+        tour.look(shown("example")[0])
+        terminal.press("v")
         tour.look('"supportedInterfaces"')
         terminal.press("end")
         tour.look('"skills"')
         tour.say("everything")
-        tour.look("the agent asks")
+        tour.look(WAITING)
         tour.leave(" enter open")
         terminal.press("tab")
         for field, way in (("artifact text", 0), ("filename", 0), ("data value", 1)):
-            terminal.press("a")
+            terminal.press(">")
             tour.look(shown(field)[way])
         terminal.press("p")
-        terminal.wait_for("push 127.0.0.1:")
+        terminal.wait_for("webhook 127.0.0.1:")
         tour.say("push")
         terminal.wait_for(lambda terminal: len(tour.records(Kind.DELIVERY)) == 4)
-        tour.look("the agent asks")
+        tour.look(WAITING)
         tour.leave(" enter open")
         terminal.press("ctrl+p")
         terminal.wait_for("Search for commands")
         tour.leave(" enter open")
         tour.say("error")
-        tour.look("problem")
+        tour.look(f"Error: {shown('error message')[0]}")
         tour.leave(" enter open")
         terminal.press("4")
-        tour.look("Deliveries")
+        tour.look("╭─ Deliveries ─ 4 ")
         tour.through_records(tour.records(Kind.DELIVERY))
         terminal.press("5")
-        tour.look(" enter show records")
+        tour.look("╭─ Exchanges ")
         calls = [record for record in tour.records(Kind.REQUEST) if record.raw]
         for steps, call in ((0, calls[2]), (2, calls[0])):
-            terminal.press("end", *["up"] * steps, "enter")
-            tour.look(" enter open")
+            terminal.press("end", *["up"] * steps)
+            tour.look(f"╭─ Records ─ #{call.seq} ")
+            terminal.press("tab")
+            tour.look(f"╭─ Detail ─ #{call.seq} ")
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
-            tour.leave(" enter show records")
+            tour.leave("─ request headers body ─")
         terminal.press("3")
-        tour.look("task     ")
+        tour.look("╭─ Task ─ q17␛]52;")
         terminal.press("6")
         violated = {finding.rule for record in tour.records() for finding in record.findings}
-        assert violated >= {"PUSH-001", "PUSH-003", "RPC-001"}
+        assert violated >= {"PUSH-003", "PUSH-004", "RPC-001"}
         for rule in sorted(violated, key=lambda rule: (list(Severity).index(RULES[rule].severity), rule)):
-            tour.look(f"│ {rule}")
+            tour.look(f"╭─ Explanation ─ {rule} ")
             terminal.press("down")
         terminal.press("1", "o")
         tour.look("Connect to an agent")
         tour.leave('"skills"')
         terminal.press("f1")
-        tour.look("KEYS")
+        tour.look("╭─ Help ─")
         assert_unharmed(terminal)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
     assert_absent(terminal.raw, ["\x1b]52", "\x9b\x9b", "]52;c;q00\x07"])
     assert [field for field in FIELDS if not any(text in tour.seen for text in shown(field))] == []
-
-
-def streaming(*events: dict[str, object] | bytes) -> HostileAgent:
-    """Return an agent with a plain card that responds to every message with these events."""
-
-    def say(hostile_agent: HostileAgent, request: ReceivedRequest) -> list[bytes]:
-        return stream(*(event if isinstance(event, bytes) else request.frame(event) for event in events))
-
-    return HostileAgent(PLAIN, say)
 
 
 def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
@@ -181,24 +107,22 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=150, rows=2 * len(attacks) + 30)
         tour = Tour(terminal, home)
-        tour.look("in use (preferred)")
+        tour.look("in use")
         click_on_everything(terminal, "more lines")
         click_on_everything(terminal, "more lines")
         tour.look("press enter to show less")
-        assert terminal.screen_text().count("\n  next\n") == len(attacks)
+        assert [line.strip("│▌▁▂▃▄▅▆▇ ") for line in tour.lines].count("next") == len(attacks)
         tour.say("go")
         tour.look("the end")
-        lines = tour.lines
+        shown_states = states_of(tour.lines)
         for name, (_, token) in PAYLOADS.items():
             assert tour.seen.count(token) >= 2, name
-            assert any(f"working  {token} next"[:22] in line for line in lines), name
+            assert any(text.startswith(f"{token} next"[:13]) for text in shown_states), name
         assert "ab␛[2Jcd" in tour.seen
         assert "not UTF-8" in tour.seen
         tour.leave(" enter open")
         terminal.press("up", "up", "up")
         tour.look("as text")
-        terminal.press("enter")
-        terminal.wait_for(" v view")
         terminal.press("v")
         tour.look('data: {"jsonrpc"')
         assert_absent(terminal.raw, [attack for attack in attacks if attack != "\x1b]"])
@@ -227,9 +151,14 @@ def test_columns_stay_aligned_with_all_scripts(inspect: Run, home: Path, server_
         tour.look("a plain card")
         tour.say("go")
         tour.look("19996 marks")
-        rows = [line for line in tour.lines[3:-5] if "│" in line]
-        assert len(rows) > 30
-        assert len({cell_len(row[: row.index("│")]) for row in rows}) == 1, "\n".join(rows)
+        first = next(row for row, line in enumerate(tour.lines) if "╭─ Timeline " in line)
+        edges = edges_of(tour.lines[first])
+        assert len(edges) == 4
+        last = next(row for row, line in enumerate(tour.lines) if "● following" in line)
+        rows = tour.lines[first + 1 : last]
+        assert len(rows) > 20
+        for row in rows:
+            assert set(edges) <= set(edges_of(row)), "\n".join(tour.lines)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
@@ -253,41 +182,30 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
-        tour.look("SKILLS")
+        tour.look("● connected")
         for text in MARKUP:
             assert text in tour.seen, text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
-        terminal.click(terminal.screen_text().index("quit]x") + 5, 0)
-        terminal.wait_for("INTERFACES")
-        tour.leave("1 Agent")
-        terminal.wait_for(lambda terminal: "INTERFACES" not in terminal.screen_text())
-        terminal.press("t")
-        terminal.wait_for("▌ [@click=app.quit]x[/]")  # `try` only writes the example
+        terminal.click(tour.lines[0].index("quit]x") + 5, 0)  # the name is not clickable, and the program still runs
+        terminal.press("down", "home", "alt+2")
+        terminal.wait_for(" enter send")
+        terminal.press("alt+1")
+        terminal.wait_for("Interfaces")
+        terminal.press("i")
+        terminal.wait_for("▌ [@click=app.quit]x[/]")  # "try" only writes the example
         terminal.press("enter")
-        tour.look("the agent asks  [@click=app.quit]x[/]")
+        tour.look(WAITING)
+        tour.look(f"╭─ Artifact ─ {MARKUP[2]} ─")
         for text in MARKUP:
-            assert any(f"working  {text[:8]}" in line for line in tour.lines), text
+            assert any(state.startswith(text[:8]) for state in states_of(tour.lines)), text
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         tour.leave("enter open")
         terminal.press("4")
-        terminal.wait_for("Deliveries")
+        terminal.wait_for("╭─ Deliveries ")
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
-
-
-def click_on_everything(terminal: Terminal, *texts: str) -> None:
-    """Click on the last letter of each of these texts in every line of the screen."""
-    places = [
-        (cell_len(line[: line.index(text) + len(text) - 1]), row)
-        for row, line in enumerate(terminal.screen_text().split("\n"))
-        for text in texts
-        if row and text in line  # the first line is the header with its own menu
-    ]
-    assert places
-    for column, row in places:
-        terminal.click(column, row)
 
 
 def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, server_thread: ServerThread):
@@ -296,7 +214,7 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         tour = Tour(terminal, home)
         tour.look("no interface")
         terminal.press("2")
-        terminal.wait_for("^s send")
+        terminal.wait_for(" enter send")
         terminal.send("hello?")
         terminal.wait_for("▌ hello?")
         terminal.press("enter")
@@ -307,20 +225,39 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         assert terminal.wait_exit() == IN_ORDER
 
 
+def in_artifact_pane(lines: list[str]) -> list[str]:
+    """Return the lines in the pane of the artifact, without its edges."""
+    top = next(row for row, line in enumerate(lines) if "╭─ Artifact " in line)
+    left = lines[top].index("╭─ Artifact ") + 1
+    below = [line[left:-1].strip() for line in lines[top + 1 :]]
+    return below[: next(row for row, line in enumerate(below) if line.startswith("──"))]
+
+
 def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thread: ServerThread):
-    forged = "\n" * 60 + "a2a-inspect needs your password\nPassword: \n" + "\n" * 60
-    events = status("WORKING", forged), artifact([{"text": forged}]), status("COMPLETED", "done")
+    prompt = "a2a-inspect needs your password\nPassword: \n"
+    forged = "\n" * 60 + prompt + "\n" * 60
+    events = (
+        status("WORKING", forged),
+        artifact([{"text": "\n\n" + prompt}], name="report\n" + prompt),
+        status("INPUT_REQUIRED", prompt * 20),
+    )
     with server_thread.serving(streaming(*events)) as agent:
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("a plain card")
         tour.say("go")
-        tour.look("● completed  done")
+        tour.look(WAITING)
         lines = tour.lines
         assert "Hostile" in lines[0]
         assert "1 Agent   2 Chat" in lines[1]
-        assert "write a message" in lines[-2]
-        assert not any("assword" in line.split("│")[0] for line in lines if "working" not in line)
+        assert "Write a message" in lines[-3]
+        assert lines[-2][0] + lines[-2][-1] == "╰╯"
+        assert sum(line == "Password:" for line in in_artifact_pane(lines)) == 1
+        for line in lines:
+            if "assword" in line:
+                assert line[0] + line[-1] in ("││", "╭╮"), line
+                assert cell_len(line) == 120, line
+                assert not line.strip("│ ").startswith(("a2a-inspect needs", "Password")) or "␊" in line, line
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
 
@@ -332,7 +269,7 @@ def test_copied_text_is_unchanged_and_sent_as_base64(inspect: Run, home: Path, s
         tour = Tour(terminal, home)
         tour.look("a plain card")
         tour.say("go")
-        tour.leave("enter open")
+        tour.leave(" enter open")
         terminal.press("tab", "y")
         terminal.wait_for(f"Copied {len(text)} characters with the terminal (OSC 52)")
         terminal.press("ctrl+q")

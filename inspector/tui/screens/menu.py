@@ -73,7 +73,7 @@ class MenuScreen(Dialog[Any]):
 
 def _option(entry: Entry | str, wide: int) -> Option:
     if isinstance(entry, str):
-        return Option(Content.styled(entry, "bold $text-soft"), disabled=True)
+        return Option(plain(entry).stylize("bold $text-soft"), disabled=True)
     quiet = entry.quiet or not entry.enabled
     style = "$wire-quiet" if quiet else "$foreground"
     space = " " * (wide - cell_len(entry.text) + _GAP)
@@ -129,7 +129,7 @@ class ConfirmScreen(Dialog[bool]):
 
     def body(self) -> ComposeResult:
         """Make the question."""
-        yield Static(plain(self._question, newlines=True), id="menu-question")
+        yield Static(plain(self._question), id="menu-question")
 
     def action_confirm(self) -> None:
         """Confirm."""

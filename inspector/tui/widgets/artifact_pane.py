@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -18,6 +19,7 @@ from inspector.protocol.model import Message
 from inspector.session.replay.file_content import FileFacts
 from inspector.session.replay.saving import default_folder
 from inspector.session.tasks import TrackedTask
+from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui.keys import bind
 from inspector.tui.render import images
@@ -56,6 +58,7 @@ _NAMES: dict[Representation, str] = {"markdown": "Markdown", "json": "JSON"}
 """The names of representations that differ from their ids."""
 
 _CORNERS, _RULE = 6, 3
+_SHORTEST_NAME = 8
 """The cells of the upper border beside its words, and those between two words."""
 _TABS = 12
 """The most parts whose names are shown in one line."""
@@ -199,21 +202,26 @@ class ArtifactPane(Pane):
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
         chips = []
-        if artifact is not None and artifacts:
-            chips.append(Chip(artifact.name or artifact.artifact_id, "$foreground", "artifact"))
         if len(artifacts) > 1:
             chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
             chips.append(Chip(f"{_NAMES.get(self._view, self._view)} {self._glyphs.open}", "$bar", "view"))
         name = "Artifact" if artifacts or artifact is None else "Message"
         if artifact is not None and artifacts:
+            room = self._room(name, chips) - _RULE
+            shown = clean_line(artifact.name or artifact.artifact_id, max(_SHORTEST_NAME, room))
+            chips.insert(0, Chip(shown, "$foreground", "artifact"))
             chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            room = self.size.width - _CORNERS - len(name) - sum(cell_len(chip.text) + _RULE for chip in chips)
+            room = self._room(name, chips)
             for text in (self._amount(artifact), chunks):
                 room -= len(text) + _RULE
                 chips += [Chip(text)] if room >= 0 else []
         self.set_title(*chips, name=name)
         self._show_parts()
+
+    def _room(self, name: str, chips: Sequence[Chip]) -> int:
+        """Return the cells of the border that are free beside the name of the pane and these words."""
+        return self.size.width - _CORNERS - len(name) - sum(cell_len(chip.text) + _RULE for chip in chips)
 
     def _amount(self, artifact: AssembledArtifact) -> str:
         """Return the size of the content that the artifact contains; the content of a URL is elsewhere."""

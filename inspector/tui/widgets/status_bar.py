@@ -140,13 +140,14 @@ class StatusBar(Static):
     def _names(self, room: int) -> Content:
         """Return the name of the agent, or the names of all agents with the current one in a block."""
         if len(self._tabs) < 2:
-            return Content.styled(clean_line(self._status.agent, _LONGEST_NAME), "bold $foreground")
+            longest = min(_LONGEST_NAME, max(_SHORTEST_NAME, room))
+            return Content.styled(clean_line(self._status.agent, longest), "bold $foreground")
         longest = max(_SHORTEST_NAME, room // len(self._tabs) - _GAP)
         names = []
         for index, name in enumerate(self._tabs):
             style = "bold $background on $bar" if index == self._current else "$text-soft"
             names.append(clickable(Content.styled(f" {clean_line(name, longest)} ", style), str(index)))
-        if sum(len(name.plain) for name in names) > room:
+        if sum(cell_len(name.plain) for name in names) > room:
             return Content.assemble(names[self._current], f" {self._current + 1} of {len(names)}")
         return Content("").join(names)
 
