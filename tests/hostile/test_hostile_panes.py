@@ -51,7 +51,8 @@ def test_hostile_names_in_a_title_do_not_change_the_border(inspect: Run, home: P
             title = line_with(tour, "╭─ Artifact ")
             assert f"╭─ Artifact ─ {token[:16]}" in title
             assert (cell_len(title), edges_of(title)) == (180, edges)
-        click_on_everything(terminal, "╭─ Artifact ─ e")
+        click_on_everything(terminal, "╭─ Artifact ─ \u00e9")
+        tour.look(f"─ 1 of {len(names)} ─")
         assert_absent(terminal.raw, [attack for attack, _ in PAYLOADS.values() if attack != "\x1b]"])
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
