@@ -54,16 +54,18 @@ class Tour:
     def through_records(self, wanted: list[Record]) -> None:
         """Show the records of the focused list in all four views; as hex, one record is enough."""
         for view in ("raw", "hex", "headers", "decoded"):
-            self._choose(view, wanted[0])
-            self.terminal.press("home")
+            self._choose(view, wanted)
+            self.terminal.wait_for("│0000  " if view == "hex" else "")
             for record in wanted if view != "hex" else wanted[:1]:
                 self.look(f"record       #{record.seq} " if view == "headers" else f"Detail ─ #{record.seq} ")
                 self.terminal.press("down")
 
-    def _choose(self, view: str, first: Record) -> None:
+    def _choose(self, view: str, wanted: list[Record]) -> None:
         """Click on a view in the border while the first record is selected: the words move with its title."""
-        title = f"╭─ Detail ─ #{first.seq} "
-        self.terminal.press("end", "home")
+        self.terminal.press("end")
+        self.terminal.wait_for(f"╭─ Detail ─ #{wanted[-1].seq} ")
+        self.terminal.press("home")
+        title = f"╭─ Detail ─ #{wanted[0].seq} "
         self.terminal.wait_for(title)
         row, line = next((row, line) for row, line in enumerate(self.lines) if title in line)
         self.terminal.click(line.index(view, line.index(title)), row)

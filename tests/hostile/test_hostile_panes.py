@@ -12,7 +12,7 @@ from hostile_text import CARD, MARKUP, PAYLOADS, artifact, hostile_text, respond
 from operating import IN_ORDER, PLAIN, WAITING, Tour, assert_unharmed, click_on_everything, edges_of, streaming
 from programs import Run, only_capture
 from rich.cells import cell_len
-from terminal import assert_absent, assert_inert
+from terminal import Terminal, assert_absent, assert_inert
 
 ATTACKS = [*PAYLOADS.values(), *((text, text) for text in MARKUP)]
 """Texts that an agent sends, each with the text on the screen."""
@@ -27,8 +27,14 @@ def line_with(tour: Tour, text: str) -> str:
     return line
 
 
+def close_dialog(terminal: Terminal, hint: str) -> None:
+    """Close a dialog with escape, and wait until the hint of its footer disappears."""
+    terminal.press("escape")
+    terminal.wait_for(lambda terminal: hint not in terminal.screen_text())
+
+
 def test_hostile_names_in_a_title_do_not_change_the_border(inspect: Run, home: Path, server_thread: ServerThread):
-    names = [*ATTACKS, (WIDE, WIDE[:4]), ("e" + "\u0301" * 20_000, "e" + "\u0301" * 4)]
+    names = [*ATTACKS, (WIDE, WIDE[:4]), ("e" + "\u0301" * 20_000, "\u00e9")]
     events = [artifact([{"text": "x"}], name=name, artifactId=str(n)) for n, (name, _) in enumerate(names)]
     with server_thread.serving(streaming(*events, status("COMPLETED", "done"))) as agent:
         terminal = inspect(agent.url, cols=180)
@@ -45,7 +51,8 @@ def test_hostile_names_in_a_title_do_not_change_the_border(inspect: Run, home: P
             title = line_with(tour, "╭─ Artifact ")
             assert f"╭─ Artifact ─ {token[:16]}" in title
             assert (cell_len(title), edges_of(title)) == (180, edges)
-        click_on_everything(terminal, "╭─ Artifact ─ e")
+        click_on_everything(terminal, "╭─ Artifact ─ \u00e9")
+        tour.look(f"─ 1 of {len(names)} ─")
         assert_absent(terminal.raw, [attack for attack, _ in PAYLOADS.values() if attack != "\x1b]"])
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -88,12 +95,10 @@ def test_hostile_ids_in_tables_titles_menus_and_questions(inspect: Run, home: Pa
             assert row[column:].startswith(token[:5]), row
             terminal.press("x")
             tour.look(f"│ Cancel task {name}")
-            terminal.press("escape")
-            terminal.wait_for(lambda terminal: "Cancel task " not in terminal.screen_text())
+            close_dialog(terminal, "esc no")
             terminal.press("a")
             tour.look(f"╭─ Task {name}")
-            terminal.press("escape")
-            terminal.wait_for(lambda terminal: "Cancel the task (CancelTask)" not in terminal.screen_text())
+            close_dialog(terminal, "esc close")
             terminal.press("down")
         terminal.press("enter")
         name = f"{ATTACKS[0][1]}0"[:SHORT]
@@ -120,7 +125,8 @@ def test_a_line_break_in_an_id_is_not_one_in_the_question(inspect: Run, home: Pa
         tour.look("1 of 1 listed by the agent")
         terminal.press("x")
         tour.look("│ Cancel task a?␊quit?? The agent stops working")
-        terminal.press("escape", "ctrl+q")
+        close_dialog(terminal, "esc no")
+        terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
 
@@ -134,15 +140,14 @@ def test_the_menus_of_interfaces_and_of_copies_show_hostile_text(inspect: Run, h
         tour.look("╭─ Interfaces ")
         assert f"{shown('other version')[0]};c;q07␇ · {shown('other binding')[0]}" in tour.seen
         click_on_everything(terminal, "q06␛]52")  # it cannot be chosen
-        tour.leave(" enter ")
+        close_dialog(terminal, "esc close")
         tour.say("everything")
         tour.look(f"╭─ Reply to task {hostile_text('task')[:3]}␛]52; (input-required) ")
         assert WAITING in tour.seen
         tour.leave(" enter open")
         terminal.press("a")
         tour.look("Cancel the task (CancelTask)")
-        terminal.press("escape")
-        tour.look(" enter open")
+        close_dialog(terminal, "esc close")
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -171,13 +176,11 @@ def test_the_headings_of_menus_show_hostile_text_of_a_capture(inspect: Run, home
     tour.look(f" {shown('event')[0]};c;q19␇ ─ decoded raw hex headers")
     terminal.press("a")
     tour.look(f"{shown('event')[0]};c;q19␇ ──")
-    terminal.press("escape")
-    terminal.wait_for(" enter open")
+    close_dialog(terminal, "esc close")
     terminal.press("Y")
     tour.look("╭─ Copy as ")
     assert any(line.rstrip("│ ").endswith(f"{shown('event')[0]};c;q19␇") for line in tour.lines)
-    terminal.press("escape")
-    terminal.wait_for(" enter open")
+    close_dialog(terminal, "esc close")
     terminal.press("ctrl+q")
     assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)

@@ -303,7 +303,7 @@ def test_each_of_the_two_filters_is_sufficient_and_one_is_needed(
     with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         argv = [sys.executable, script, missing, agent.url]
         with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=40) as terminal:
-            terminal.wait_for("go to the skills")
+            terminal.wait_for("Other findings")
             found = foreign(terminal.raw)
             assert (Token("osc", "52;c;q01") in found) is leaks
             assert bool(found) is leaks
