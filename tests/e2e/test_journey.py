@@ -42,7 +42,12 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.press("2")
         say(terminal, "report 5")
         terminal.wait_for("● completed")
+        terminal.click(80, 5)  # into the artifact, which shows its beginning if it was complete when it was first drawn
+        terminal.wait_for("i write")
+        terminal.press("G")
         terminal.wait_for("End of the report.")
+        terminal.press("i")
+        terminal.wait_for("esc timeline")
         terminal.wait_for(lambda terminal: re.search("⇐  push .*● completed.* ✓", terminal.screen_text()))
         terminal.send("half a word")
         terminal.wait_for("▌ half a word")
