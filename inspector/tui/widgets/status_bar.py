@@ -25,8 +25,6 @@ _LONGEST_NAME = 40
 _SHORTEST_NAME = 8
 _GAP = 3
 _INTERFACE = "interface"
-_ROOMY = 110
-"""The cells that are needed to show the address of the receiver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +125,8 @@ class StatusBar(Static):
         program = Content.styled("a2a-inspect", "$text-soft")
         names = self._names(width // 2)
         left = [names, interface]
-        for extra in self._optional(width):
-            if _width([*left, *right, extra]) <= width:
-                right.append(extra)
+        for forms in self._optional():
+            right += [form for form in forms if _width([*left, *right, form]) <= width][:1]
         if _width([program, *left, *right]) <= width:
             left = [program, *left]
         elif _width([*left, *right]) > width:
@@ -151,21 +148,22 @@ class StatusBar(Static):
             return Content.assemble(names[self._current], f" {self._current + 1} of {len(names)}")
         return Content("").join(names)
 
-    def _optional(self, width: int) -> list[Content]:
-        """Return what is left out if there is no room: findings, the receiver, the number of records."""
-        status = self._status
+    def _optional(self) -> list[tuple[Content, ...]]:
+        """Return what is left out if there is no room, each in its forms: findings, the receiver, the records."""
+        status, worst = self._status, self._status.worst
         found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
-        worst = status.worst
-        push = status.push if width > _ROOMY or not status.push else "webhook on"
         records = f"{status.records:,} record{'' if status.records == 1 else 's'}"
+        pushed = [
+            Content.styled(f"{self._glyphs.pushed} {text}", "$wire-pushed") for text in (status.push, "webhook on")
+        ]
         return [
-            Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
-            if worst is not None
-            else Content.styled(f"{self._glyphs.check} no findings", "$state-good"),
-            Content.styled(f"{self._glyphs.pushed} {push}", "$wire-pushed")
-            if push
-            else Content.styled("webhook off", "$wire-quiet"),
-            Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),
+            (
+                Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
+                if worst is not None
+                else Content.styled(f"{self._glyphs.check} no findings", "$state-good"),
+            ),
+            tuple(pushed) if status.push else (Content.styled("webhook off", "$wire-quiet"),),
+            (Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),),
         ]
 
 
