@@ -53,7 +53,7 @@ class ChatView(BookmarkView):
         bind("history", "recall", show=False),
         bind("cancel", "cancel", show=False),
         bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
-        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff"),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff"),
         bind("fold", "fold", show=False),
         bind("back", "back", "", "Go back to the timeline"),
         bind("subscribe", "call('SUBSCRIBE')", show=False),

@@ -111,7 +111,7 @@ class WebhooksView(BookmarkView):
         bind("diagnose", "diagnose", "", "Diagnose missing deliveries"),
         bind("compare", "compare", "", "Compare stream, push and responses", show=False),
         bind("send-again", "resend", "resend", "Send the delivery to another URL", show=False),
-        bind("representation", "next_view", "view", "Show decoded, raw, hex, head or diff", show=False),
+        bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff", show=False),
         bind("fold", "fold", "", "Fold or unfold runs of chunks and of equal pushes", show=False),
         bind("forward", "forward", "", "Start or stop forwarding"),
         bind("list", "call('LIST_PUSH')", "list", "List the webhooks of the task"),
