@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,7 @@ _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "arrivals".ljust(len(text))[: len(text)]),
     (re.compile(r" *[+-]\d{1,5}ms\b"), _right("+0ms")),
+    (re.compile(r"\+\d{1,4} ms\b"), _right("+0 ms")),
     (re.compile(r"(?<=\s)[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
     # The end of an id whose beginning is covered by a dialog.
     (re.compile(r"(?<=  )[0-9a-f]{0,7}(?:-[0-9a-f]{4}){2,3}-[0-9a-f]+"), lambda text: re.sub(r"[0-9a-f]", "0", text)),
@@ -92,7 +93,7 @@ def with_constant_times(measure: Callable[..., StreamHealth | None]) -> Callable
         if found is None:
             return None
         first_event = None if found.first_event is None else 0.012
-        return replace(found, first_event=first_event, rate=100.0, gap=0.034, buffered="")
+        return dataclasses.replace(found, first_event=first_event, rate=100.0, gap=0.034, buffered="")
 
     return measured
 
