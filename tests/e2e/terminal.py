@@ -40,6 +40,7 @@ KEYS = {
     "pageup": "\x1b[5~",
     "pagedown": "\x1b[6~",
     "f1": "\x1bOP",
+    "f6": "\x1b[17~",
     **{f"ctrl+{letter}": chr(ord(letter) - 96) for letter in "abcdefghijklmnopqrstuvwxyz"},
     **{f"alt+{digit}": f"\x1b{digit}" for digit in "0123456789"},
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, answer
 from hostile_text import CARD, PAYLOADS, respond_with_everything
+from operating import click_on_everything
 from programs import Run, only_capture
 from terminal import Ending, assert_absent, assert_inert
 
@@ -40,22 +41,26 @@ def test_a_hostile_card_sends_nothing_to_the_terminal(
     with server_thread.serving(hostile_agent) as agent:
         terminal = inspect(agent.url, cols=size[0], rows=size[1])
         terminal.wait_for("Interfaces")
-        terminal.press("end", "home", "r")
+        terminal.press("end", "home", "v")
         terminal.wait_for("source")
-        terminal.press("end", "home", "e")
+        terminal.press("end", "home", "v")
+        terminal.wait_for("has not been requested yet")
+        terminal.press("r")
         terminal.wait_for("to the extended card")
-        terminal.press("end", "enter", "home", "r")
-        terminal.wait_for("edit E   extended card")
+        terminal.press("end", "enter", "home", "a")
+        terminal.wait_for("Show the raw card")
+        click_on_everything(terminal, "Show the raw card")
+        terminal.wait_for("─ extended card ─")
         hostile_agent.card["description"] = PAYLOADS["right to left"][0] + PAYLOADS["zero width"][0]
-        terminal.press("R")
+        terminal.press("r")
         terminal.wait_for("changes 1")
-        terminal.press("D")
+        terminal.press("v", "v")
         terminal.wait_for("1 change since")
         terminal.press("end", "enter", "E")
         terminal.wait_for("next finding")
-        terminal.press("ctrl+n", "ctrl+n", "ctrl+s")
+        terminal.press("f6", "f6", "ctrl+s")
         terminal.wait_for("save as")
-        for sign in ("A2A 1.0 card", "enter go to the text", "t try"):
+        for sign in ("A2A 1.0 card", "enter go to the text", "i try"):
             terminal.press("escape")
             terminal.wait_for(sign)
         terminal.press("ctrl+q")
@@ -77,8 +82,8 @@ def test_a_search_in_a_hostile_card_sends_nothing_to_the_terminal(
         terminal.send("q0")
         terminal.wait_for("1 skill ")
         terminal.press("enter")
-        terminal.wait_for("t try")
-        terminal.press("r")
+        terminal.wait_for("enter unfold or fold   i try")
+        terminal.press("v")
         terminal.wait_for("served ")
         terminal.send("/")
         terminal.wait_for("\n find")
@@ -86,7 +91,7 @@ def test_a_search_in_a_hostile_card_sends_nothing_to_the_terminal(
         terminal.wait_for(" of 19   enter keep")
         terminal.press("enter")
         terminal.send("nN")
-        terminal.wait_for("R refresh")
+        terminal.wait_for("r refresh")
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_inert(terminal.raw)

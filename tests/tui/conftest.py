@@ -16,11 +16,12 @@ sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: sc
 import idle
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
-from snapshots import Snapshots
+from snapshots import Snapshots, with_constant_times
 from textual._styles_cache import StylesCache
 from textual.strip import Strip
 
 from inspector.options import Options
+from inspector.tui.widgets import task_lines
 
 _FEW_OBJECTS = 5_000
 """The most objects that a test without an app leaves."""
@@ -40,7 +41,8 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
-def snapshots(request: pytest.FixtureRequest) -> Snapshots:
+def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Snapshots:
+    monkeypatch.setattr(task_lines, "health", with_constant_times(task_lines.health))
     return Snapshots(update=request.config.getoption("update_snapshots", default=False))
 
 

@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -18,6 +21,8 @@ from rich.segment import Segment, Segments
 from rich.style import Style
 from textual.app import App
 from textual.strip import Strip
+
+from inspector.session.stream_health import StreamHealth
 
 PICTURES = Path(__file__).parent / "pictures"
 FAILED = Path(__file__).parent / "failed"
@@ -63,12 +68,34 @@ _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "arrivals".ljust(len(text))[: len(text)]),
     (re.compile(r" *[+-]\d{1,5}ms\b"), _right("+0ms")),
+    (re.compile(r"\+\d{1,4} ms\b"), _right("+0 ms")),
     (re.compile(r"(?<=\s)[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
     # The end of an id whose beginning is covered by a dialog.
     (re.compile(r"(?<=  )[0-9a-f]{0,7}(?:-[0-9a-f]{4}){2,3}-[0-9a-f]+"), lambda text: re.sub(r"[0-9a-f]", "0", text)),
+    (re.compile(r"(?<=, )[\d.]{1,4} m?s later *"), lambda text: "0 ms later".ljust(len(text))[: len(text)]),
+    (re.compile(r"(?<=│)[0-9a-f]{1,8}(?=  │)"), lambda text: "0" * len(text)),  # nearly covered by a dialog
+    # The bar of an exchange, whose parts have different colours.
+    (re.compile(r"(?<=\d\.\d{3})[ ─━]+(?=│)"), lambda text: " " * len(text)),
+    # The last line of an id in JSON, indented or not.
+    (re.compile(r"(?<=  )[0-9a-f]{1,12}(?=\",)"), lambda text: "0" * len(text)),
+    (re.compile(r"(?<=│)[0-9a-f]{1,12}(?=\", )"), lambda text: "0" * len(text)),
     (re.compile(r"(?<=/push/)[\w-]{1,32}"), _shaped_like("x" * 32)),
 )
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{0,12}){0,4}(?!\w)")
+
+
+def with_constant_times(measure: Callable[..., StreamHealth | None]) -> Callable[..., StreamHealth | None]:
+    """Measure streams, but with constant times: the border is drawn to the left of their texts of variable width."""
+
+    @wraps(measure)
+    def measured(*arguments: Any, **named: Any) -> StreamHealth | None:
+        found = measure(*arguments, **named)
+        if found is None:
+            return None
+        first_event = None if found.first_event is None else 0.012
+        return dataclasses.replace(found, first_event=first_event, rate=100.0, gap=0.034, buffered="")
+
+    return measured
 
 
 def screen_lines(app: App[object]) -> list[Strip]:

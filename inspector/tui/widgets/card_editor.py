@@ -186,7 +186,7 @@ class CardEditor(Vertical):
     def open(self, raw: bytes, name: str) -> str:
         """Open a copy of a card; return a sentence if the card is too large, else `""`."""
         if len(raw) > LARGEST:
-            return f"The card has {len(raw):,} bytes; at most {LARGEST:,} can be edited here. Press r to read it."
+            return f"The card has {len(raw):,} bytes; at most {LARGEST:,} can be edited here. The raw card shows it."
         text = raw.decode(json.detect_encoding(raw), "replace")  # a copy is always UTF-8 without BOM
         if "\n" not in text.strip():  # a single line is hard to edit
             with suppress(NotJsonError):  # shown as it is, with its findings
