@@ -45,11 +45,15 @@ class HelpScreen(Dialog[None]):
         """Return the keys that work now, as a block for each group."""
         lines: dict[Group, list[Content]] = {group: [_heading(group.value)] for group in _ORDER}
         self._listed: set[str] = set()
+        actions: set[str] = set()
         for key, active in self._below.active_bindings.items():
             binding, group = active.binding, group_of(active.binding)
-            if group is None or not active.enabled or key.startswith(UNBOUND) or binding.action in self._listed:
+            if group is None or not active.enabled or key.startswith(UNBOUND):
                 continue
-            self._listed |= {binding.action, binding.id or ""}
+            self._listed.add(binding.id or "")
+            if binding.action in actions:
+                continue
+            actions.add(binding.action)
             lines[group].append(_line(self.app.get_key_display(binding), binding.tooltip or binding.description))
         return list(lines.values())
 
