@@ -14,7 +14,7 @@ from textual.widgets import Static
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import FITTED, Dialog
 
 _KEY = 7
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
@@ -37,7 +37,7 @@ class HelpScreen(Dialog[None]):
 
     def body(self) -> ComposeResult:
         """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
-        with VerticalScroll(id="help-text"), Horizontal():
+        with VerticalScroll(id="help-text", classes=FITTED), Horizontal():
             yield Static(_joined(self._keys()))
             yield Static(_joined([*self._symbols(), self._other_keys()]))
 
