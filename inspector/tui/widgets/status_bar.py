@@ -30,7 +30,7 @@ _INTERFACE = "interface"
 
 
 class TabName(NamedTuple):
-    """The name of an agent or a capture; `host` (with the port) tells agents of the same name apart."""
+    """The name of an agent or a capture, and its host and port, which are shown if another has the same name."""
 
     name: str
     host: str = ""
@@ -191,7 +191,7 @@ def _told_apart(tabs: Sequence[TabName]) -> Iterator[TabName]:
 
 
 def _fitted(tab: TabName, longest: int) -> str:
-    """Return the text of a tab: its name is cut before its host, which tells it apart, and a host keeps its port."""
+    """Return the text of a tab: its name is cut before its host, and a host that is cut keeps its port."""
     room = longest - len(tab.host) - 1
     if not tab.host:
         return clean_line(tab.name, longest)
