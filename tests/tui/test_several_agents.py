@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from driving import Driver, Open
@@ -113,3 +114,47 @@ async def test_many_tabs_are_counted_where_there_is_no_room_for_their_names(open
         for reference in (mock.replace("127.0.0.1", "localhost"), mock + "/", mock + "/.well-known/agent-card.json"):
             await connect(driver, reference)
         assert "4 of 4" in driver.lines[0]
+
+
+async def test_the_help_lists_the_keys_of_the_next_agent_as_available(open_app: Open, mock: str):
+    async with open_app(mock, size=(120, 100)) as driver:
+        await driver.connected()
+        await driver.press("question_mark")
+        await driver.until("Not available here")
+        heading = re.compile(r"\b(Go to|Edit|Move) {8,}")
+        found = list(heading.finditer(driver.screen))
+        assert found[0][1] == "Go to"
+        listed = driver.screen[found[0].end() : found[1].start()]
+        assert "Go to the next agent or capture" in listed
+        assert "Go to the previous agent or capture" in listed
+        assert "Go to the next pane" in listed
+        assert driver.screen.count("Go to the next agent or capture") == 1
+        assert driver.screen.count("^q") == 1
+
+
+async def test_agents_of_the_same_name_are_told_apart_by_host_and_port(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        assert "127.0.0.1" not in driver.lines[0]
+        await connect(driver, slow_mock)
+        await driver.settled()
+        for url in (mock, slow_mock):
+            assert url.removeprefix("http://") in driver.lines[0]
+        assert "no findings" in driver.lines[0]
+        await driver.pilot.resize_terminal(140, 30)
+        await driver.settled()
+        for url in (mock, slow_mock):
+            assert f"Mock Agent {url.removeprefix('http://')}" in driver.lines[0]
+
+
+async def test_an_agent_without_a_card_is_named_by_host_and_port(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.press("o")
+        await driver.until("Connect to an agent")
+        await driver.type("http://127.0.0.1:9")
+        await driver.press("enter")
+        await driver.until("unreachable since")
+        await driver.settled()
+        assert " 127.0.0.1:9 " in driver.lines[0]
+        assert "Mock Agent" in driver.lines[0]

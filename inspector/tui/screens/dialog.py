@@ -16,6 +16,12 @@ from inspector.tui.widgets.footer import KeyFooter
 Result = TypeVar("Result")
 
 
+FITTED = "fitted"
+"""The class of a widget that, with the footer, is all that a dialog contains."""
+_AROUND = 4
+"""Lines of a dialog for its border, the footer and the line above it."""
+
+
 class Dialog(ModalScreen[Result | None]):
     """A modal frame with a title in its border, the widgets of `body`, and the footer."""
 
@@ -42,6 +48,11 @@ class Dialog(ModalScreen[Result | None]):
     def body(self) -> ComposeResult:
         """Make the widgets below the title."""
         yield from ()
+
+    def on_resize(self) -> None:
+        """Give a long list the whole height of the frame, so that there are no blank rows and the footer is seen."""
+        for fitted in self.query(f".{FITTED}"):
+            fitted.styles.max_height = max(1, self.size.height * 9 // 10 - _AROUND)
 
     def action_leave(self) -> None:
         """Close the dialog without a result."""

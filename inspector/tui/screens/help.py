@@ -14,7 +14,7 @@ from textual.widgets import Static
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import FITTED, Dialog
 
 _KEY = 7
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
@@ -37,7 +37,7 @@ class HelpScreen(Dialog[None]):
 
     def body(self) -> ComposeResult:
         """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
-        with VerticalScroll(id="help-text"), Horizontal():
+        with VerticalScroll(id="help-text", classes=FITTED), Horizontal():
             yield Static(_joined(self._keys()))
             yield Static(_joined([*self._symbols(), self._other_keys()]))
 
@@ -45,11 +45,15 @@ class HelpScreen(Dialog[None]):
         """Return the keys that work now, as a block for each group."""
         lines: dict[Group, list[Content]] = {group: [_heading(group.value)] for group in _ORDER}
         self._listed: set[str] = set()
+        actions: set[str] = set()
         for key, active in self._below.active_bindings.items():
             binding, group = active.binding, group_of(active.binding)
-            if group is None or not active.enabled or key.startswith(UNBOUND) or binding.action in self._listed:
+            if group is None or not active.enabled or key.startswith(UNBOUND):
                 continue
-            self._listed |= {binding.action, binding.id or ""}
+            self._listed.add(binding.id or "")
+            if binding.action in actions:
+                continue
+            actions.add(binding.action)
             lines[group].append(_line(self.app.get_key_display(binding), binding.tooltip or binding.description))
         return list(lines.values())
 

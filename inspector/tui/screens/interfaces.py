@@ -17,7 +17,7 @@ from inspector.session.connection import Connection
 from inspector.text.sanitise import clean_line
 from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.widgets.fields import ChoiceList
 
 _LONGEST_URL = 100
@@ -39,7 +39,9 @@ class InterfacesScreen(Dialog[Choice]):
 
     def body(self) -> ComposeResult:
         """Make the list."""
-        yield ChoiceList(enter_hint="choose", id="interface-list")
+        listed = ChoiceList(enter_hint="choose", id="interface-list")
+        listed.add_class(FITTED)
+        yield listed
 
     def on_mount(self) -> None:
         """List the interfaces that can be used, then the other interfaces with the reason."""

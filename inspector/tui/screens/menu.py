@@ -14,12 +14,18 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from inspector.text.sanitise import clean_line
 from inspector.tui.keys import UNBOUND, Group, bind, group_of, why_not
 from inspector.tui.render.content import plain
-from inspector.tui.screens.dialog import Dialog, ask
+from inspector.tui.screens.dialog import FITTED, Dialog, ask
 from inspector.tui.widgets.fields import ChoiceList
 
 _GAP = 3
+_LONGEST_KEY = 12
+"""A longer text at the right is a reason, which may be cut."""
+_WIDEST = 100
+_AROUND = 8
+"""Cells for the border, the paddings and the scroll bar."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
 """The groups whose commands are in the actions menu."""
 _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-match"})
@@ -54,9 +60,14 @@ class MenuScreen(Dialog[Any]):
 
     def body(self) -> ComposeResult:
         """Make the list."""
-        wide = max((cell_len(entry.text) for entry in self._entries if isinstance(entry, Entry)), default=0)
+        entries = [entry for entry in self._entries if isinstance(entry, Entry)]
+        keys = max((cell_len(entry.right) for entry in entries if cell_len(entry.right) <= _LONGEST_KEY), default=0)
+        room = min(_WIDEST, self.app.size.width * 94 // 100 - _AROUND) - keys - _GAP
+        wide = min(max((cell_len(entry.text) for entry in entries), default=0), room)
         options = [_option(entry, wide) for entry in self._entries]
-        yield ChoiceList(*options, enter_hint="choose", id="menu-list")
+        listed = ChoiceList(*options, enter_hint="choose", id="menu-list")
+        listed.add_class(FITTED)
+        yield listed
 
     def on_mount(self) -> None:
         """Select the first entry that can be chosen."""
@@ -76,9 +87,10 @@ def _option(entry: Entry | str, wide: int) -> Option:
         return Option(plain(entry).stylize("bold $text-soft"), disabled=True)
     quiet = entry.quiet or not entry.enabled
     style = "$wire-quiet" if quiet else "$foreground"
-    space = " " * (wide - cell_len(entry.text) + _GAP)
+    text = clean_line(entry.text, wide)
+    space = " " * (wide - cell_len(text) + _GAP)
     right = plain(entry.right).stylize("$wire-quiet" if quiet else "$bar")
-    return Option(Content.assemble(plain(entry.text).stylize(style), space, right), disabled=not entry.enabled)
+    return Option(Content.assemble(plain(text).stylize(style), space, right), disabled=not entry.enabled)
 
 
 def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:

@@ -21,7 +21,7 @@ from inspector.tui.widgets.feed import Cell, Column, Feed, Headings, Row
 
 _COLUMNS = (
     Column("SETTING", 24),
-    Column("VALUE", 18),
+    Column("VALUE", 18, shares=True),
     Column("FROM", 7, min_total_width=70),
     Column("MEANING"),
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlsplit
 
-from textual import work
+from textual import events, work
 from textual.binding import BindingType
 from textual.worker import Worker
 
@@ -34,7 +35,7 @@ from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import CallWanted
 from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.card_view import CardView
-from inspector.tui.widgets.status_bar import Status
+from inspector.tui.widgets.status_bar import Status, TabName
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
@@ -69,8 +70,11 @@ class WorkbenchScreen(FrameScreen):
         bind("send-again", "send_again", "", "Send the selected message again", show=False),
         bind("doctor", "doctor", show=False),
         bind("connect", "app.connect", show=False),
-        bind("next-connection", "app.connection(1)", show=False),
-        bind("previous-connection", "app.connection(-1)", show=False),
+        # Textual's scrolling widgets use these keys, too.
+        bind("next-connection", "app.connection(1)", show=False, priority=True),
+        bind("previous-connection", "app.connection(-1)", show=False, priority=True),
+        bind("next-pane", "app.focus_next", show=False),
+        bind("previous-pane", "app.focus_previous", show=False),
         bind("close-connection", "app.close_connection"),
         bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
@@ -207,17 +211,19 @@ class WorkbenchScreen(FrameScreen):
     # The tab of the session
 
     @property
-    def name_of_tab(self) -> str:
-        """The name of the agent, or its URL until the card is known, or the name of the capture."""
+    def name_of_tab(self) -> TabName:
+        """The name of the agent, or of the capture, and the host and port of the agent."""
         connection = self.session.connection
-        return connection.card.name if connection is not None else self.reference
+        url = urlsplit(self.session.agent_url if connection is not None else self.reference)
+        name = connection.card.name if connection is not None else ""
+        return TabName(name or url.netloc or self.reference, url.netloc.rpartition("@")[2])
 
     @property
     def is_without_agent(self) -> bool:
         """Whether the connection failed, or has not been made yet; never for a capture."""
         return self.session.connection is None and not self.session.recorded
 
-    def show_tabs(self, names: Sequence[str], current: int) -> None:
+    def show_tabs(self, names: Sequence[TabName], current: int) -> None:
         """Show the names of all sessions, this one highlighted."""
         self.status_bar.show_tabs(names, current)
 
@@ -240,6 +246,7 @@ class WorkbenchScreen(FrameScreen):
     def watch_view(self, view: str) -> None:
         """Show another view and focus it."""
         super().watch_view(view)
+        self.minimize()
         if self.ready.is_set():
             self.views.show(view)
 
@@ -263,6 +270,16 @@ class WorkbenchScreen(FrameScreen):
     def action_unzoom(self) -> None:
         """Restore the maximised pane."""
         self.minimize()
+        self.refresh_bindings()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Maximise the pane that gets the focus instead of the maximised pane, or restore all for the composer."""
+        if self.maximized is None or event.widget.is_in_maximized_view:
+            return
+        if self.views.has_chat and self.chat.composer in event.widget.ancestors:  # the key to restore is a letter there
+            self.minimize()
+        else:
+            self.maximize(event.widget)
         self.refresh_bindings()
 
     # Actions on the session and the selected record

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -23,8 +24,16 @@ if TYPE_CHECKING:  # the bar is painted before the session is loaded
 
 _LONGEST_NAME = 40
 _SHORTEST_NAME = 8
+_SHORTEST_PART = 2
 _GAP = 3
 _INTERFACE = "interface"
+
+
+class TabName(NamedTuple):
+    """The name of an agent or a capture, and its host and port, which are shown if another has the same name."""
+
+    name: str
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,7 @@ class StatusBar(Static):
         super().__init__("")
         self._glyphs = glyphs
         self._status = status
-        self._tabs: tuple[str, ...] = ()
+        self._tabs: tuple[TabName, ...] = ()
         self._current = 0
 
     def show(self, status: Status) -> None:
@@ -90,9 +99,9 @@ class StatusBar(Static):
             self._status = status
             self.update(self._content(), layout=False)
 
-    def show_tabs(self, names: Sequence[str], current: int) -> None:
+    def show_tabs(self, names: Sequence[TabName], current: int) -> None:
         """Show the names of all agents and captures if there are several; `current` is that of this session."""
-        self._tabs, self._current = tuple(names), current
+        self._tabs, self._current = tuple(_told_apart(names)), current
         self.update(self._content(), layout=False)
 
     class InterfaceClicked(Message):
@@ -120,12 +129,12 @@ class StatusBar(Static):
         status, width = self._status, self.size.width
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         right = [Content.styled(f"{self._glyphs.light} {status.doing}", light)]
-        interface = Content.styled(f"{status.interface} {self._glyphs.open}" if status.interface else "", "$text-soft")
-        interface = clickable(interface, _INTERFACE)
         program = Content.styled("a2a-inspect", "$text-soft")
-        names = self._names(width // 2)
+        optional = self._optional()
+        names = self._names(max(width // 2, width - _width([self._interface(0), *right, optional[0][0]]) - _GAP))
+        interface = self._interface(width - _width([names, *right, *(forms[-1] for forms in optional[:2])]) - _GAP)
         left = [names, interface]
-        for forms in self._optional():
+        for forms in optional:
             right += [form for form in forms if _width([*left, *right, form]) <= width][:1]
         if _width([program, *left, *right]) <= width:
             left = [program, *left]
@@ -134,16 +143,23 @@ class StatusBar(Static):
         gap = width - _width([*left, *right]) + _GAP
         return Content.assemble(_join(left), " " * max(2, gap), _join(right))
 
+    def _interface(self, room: int) -> Content:
+        """Return the protocol version and the binding in use, without the binding if there is no room for both."""
+        text = self._status.interface
+        if cell_len(text) + 2 > room:
+            text = text.partition(" · ")[0]
+        return clickable(Content.styled(f"{text} {self._glyphs.open}" if text else "", "$text-soft"), _INTERFACE)
+
     def _names(self, room: int) -> Content:
         """Return the name of the agent, or the names of all agents with the current one in a block."""
         if len(self._tabs) < 2:
             longest = min(_LONGEST_NAME, max(_SHORTEST_NAME, room))
             return Content.styled(clean_line(self._status.agent, longest), "bold $foreground")
-        longest = max(_SHORTEST_NAME, room // len(self._tabs) - _GAP)
+        longest = max(_SHORTEST_NAME, room // len(self._tabs) - 2)  # a space on each side
         names = []
-        for index, name in enumerate(self._tabs):
+        for index, tab in enumerate(self._tabs):
             style = "bold $background on $bar" if index == self._current else "$text-soft"
-            names.append(clickable(Content.styled(f" {clean_line(name, longest)} ", style), str(index)))
+            names.append(clickable(Content.styled(f" {_fitted(tab, longest)} ", style), str(index)))
         if sum(cell_len(name.plain) for name in names) > room:
             return Content.assemble(names[self._current], f" {self._current + 1} of {len(names)}")
         return Content("").join(names)
@@ -165,6 +181,27 @@ class StatusBar(Static):
             tuple(pushed) if status.push else (Content.styled("webhook off", "$wire-quiet"),),
             (Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),),
         ]
+
+
+def _told_apart(tabs: Sequence[TabName]) -> Iterator[TabName]:
+    """Return the tabs with their host only if another tab has the same name."""
+    names = Counter(tab.name for tab in tabs)
+    for tab in tabs:
+        yield tab if names[tab.name] > 1 and tab.host != tab.name else TabName(tab.name)
+
+
+def _fitted(tab: TabName, longest: int) -> str:
+    """Return the text of a tab: its name is cut before its host, and a host that is cut keeps its port."""
+    room = longest - len(tab.host) - 1
+    if not tab.host:
+        return clean_line(tab.name, longest)
+    if room >= _SHORTEST_PART:
+        return f"{clean_line(tab.name, room)} {clean_line(tab.host, len(tab.host))}"
+    return (
+        clean_line(tab.host, longest)
+        if len(tab.host) <= longest
+        else f"…{clean_line(tab.host[1 - longest :], longest)}"
+    )
 
 
 def _join(pieces: list[Content]) -> Content:

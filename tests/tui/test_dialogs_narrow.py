@@ -1,0 +1,50 @@
+"""Dialogs at 80 columns: keys and whole texts are shown, and a list has no blank rows below it."""
+
+from __future__ import annotations
+
+import pytest
+from driving import Driver, Open
+
+from inspector.tui.screens.dialog import FITTED, Dialog
+
+
+def blank_rows(driver: Driver) -> int:
+    """Return how many lines of the frame are neither its border, its list, the footer nor the line above it."""
+    dialog = driver.app.screen
+    assert isinstance(dialog, Dialog)
+    return dialog.frame.region.height - dialog.query_one(f".{FITTED}").region.height - 4
+
+
+@pytest.mark.parametrize("key", ["a", "I", "question_mark"])
+async def test_a_list_that_scrolls_has_no_blank_rows(open_app: Open, mock: str, key: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", key)
+        await driver.settled()
+        dialog = driver.app.screen
+        assert isinstance(dialog, Dialog)
+        assert dialog.query_one(f".{FITTED}").max_scroll_y > 0
+        assert blank_rows(driver) == 0
+        assert " close " in driver.screen
+
+
+async def test_the_actions_menu_shows_keys_and_the_help_whole_sentences(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "a")
+        await driver.settled()
+        assert " m " in driver.line("Mark this moment for a comparison")
+        await driver.press("escape", "question_mark")
+        await driver.settled()
+        assert "bearer token, API key or " in driver.screen
+        assert "another header" in driver.screen
+
+
+async def test_the_meaning_of_a_setting_has_the_blank_cells_of_its_value(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.press("comma")
+        await driver.settled()
+        assert "Draw symbols with ASCII characters" in driver.screen
