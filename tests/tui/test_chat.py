@@ -12,10 +12,12 @@ from driving import Driver, Open
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
+from textual import events
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.session.compose.draft import text_draft
+from inspector.tui.views.chat import ChatView
 from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -652,3 +654,28 @@ async def test_readline_keys_work_on_the_whole_line(open_app: Open, mock: str):
         assert driver.composer.text == "first\nz"
         await driver.press("ctrl+k")
         assert driver.composer.text == "first\n"
+
+
+async def test_the_selected_row_is_copied_in_another_form_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        assert driver.enabled("Y")
+        for key in ("up", "Y"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until("Copy as")
+        await driver.until("│ curl command ")
+        await driver.press("escape")
+        record = driver.widget("#chat", ChatView).selected_record()
+        assert record is not None
+        assert record.seq < driver.records(Kind.FRAME)[-1].seq
+
+
+async def test_the_actions_and_the_help_are_in_the_footer_of_a_narrow_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        await driver.until(lambda: driver.lines[-1].endswith("a actions   ? help"))

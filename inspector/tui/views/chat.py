@@ -530,6 +530,8 @@ class ChatView(BookmarkView):
             return True if running else None
         if action == "compare":
             return True if self.call_task else None
+        if action == "copy_as":
+            return True if self.selected_record() is not None else None
         if action == "travel_mark":
             return True if self._travel.travelling else None
         if action in ("save", "next_artifact", "next_part"):
