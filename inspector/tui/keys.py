@@ -210,9 +210,14 @@ def use_keys(changed: Mapping[str, str]) -> None:
     _changed.update(changed)
 
 
+def first_key(command: str) -> str:
+    """Return the first key of a command as bindings name it."""
+    return (_changed.get(command) or COMMANDS[command].keys).partition(",")[0].strip()
+
+
 def key_of(command: str) -> str:
     """Return the first key of a command as it is shown in sentences."""
-    key = (_changed.get(command) or COMMANDS[command].keys).partition(",")[0].strip()
+    key = first_key(command)
     return _SHOWN.get(key, key)
 
 

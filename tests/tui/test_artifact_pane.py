@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import sys
@@ -335,3 +336,26 @@ async def test_a_folder_that_cannot_be_made_is_said(open_app: Open, tmp_path: Pa
         driver.app.screen.query_one("#field-folder").value = str(tmp_path / "file")
         await driver.press("enter")
         await driver.until("Cannot")
+
+
+async def test_a_complete_artifact_of_several_parts_is_shown_from_its_beginning(open_app: Open):
+    going = asyncio.Event()
+    parts = (raw(b"%PDF-1.7 x", "application/pdf", "first.pdf"), {"text": "line\n" * 60})
+
+    async def answer(call: Call):
+        response = await begin(call)
+        for event in ({"task": task("WORKING")}, artifact("a", *parts)):
+            await response.write(call.frame(event))
+        await going.wait()
+        await response.write(call.frame(status("COMPLETED")))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until("│line ")
+        assert "▸ first.pdf" not in driver.screen  # the pane follows the end while the artifact may grow
+        going.set()
+        await driver.done(1)
+        assert "▸ first.pdf" in driver.screen

@@ -12,10 +12,12 @@ from driving import Driver, Open
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from players import begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
+from textual import events
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.session.compose.draft import text_draft
+from inspector.tui.views.chat import ChatView
 from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -204,7 +206,7 @@ async def test_the_composer_addresses_an_input_required_task_until_it_is_answere
         await driver.connected()
         await driver.ask("ask")
         question = driver.session.tasks.all()[0].now
-        assert "There is one at 18:00 and one at 20:30. Which do you want?   ctrl+r" in driver.screen
+        assert "There is one at 18:00 and one at 20:30. Which do you want?   ^r new task" in driver.screen
         assert f"Reply to task {question.id[:8]} (input-required)" in driver.screen
         await driver.ask("the early one")
         message = driver.sent()[1]["params"]["message"]
@@ -331,7 +333,7 @@ async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_
         await driver.ask("go")
         assert "New task in context" in driver.screen
         await deliver(webhooks[0], status("INPUT_REQUIRED", "Which one?"))
-        await driver.until("Which one?   ctrl+r")
+        await driver.until("Which one?   ^r new task")
         assert "Reply to task task-1" in driver.screen
         await deliver(webhooks[0], status("WORKING", "Never mind."))
         await driver.until("New task in context")
@@ -621,7 +623,7 @@ async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(o
         await driver.until(lambda: driver.app.session not in (None, session))
         await driver.connected()
         await driver.go(2)
-        await driver.until("Unsent message: later   ctrl+up restores it")
+        await driver.until("Unsent message: later   ^↑ restores it")
         assert driver.composer.text == ""
         await driver.press("ctrl+up")
         assert driver.composer.text == "later"
@@ -652,3 +654,36 @@ async def test_readline_keys_work_on_the_whole_line(open_app: Open, mock: str):
         assert driver.composer.text == "first\nz"
         await driver.press("ctrl+k")
         assert driver.composer.text == "first\n"
+
+
+async def test_the_selected_row_is_copied_in_another_form_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        assert driver.enabled("Y")
+        for key in ("up", "Y"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until("Copy as")
+        await driver.until("│ curl command ")
+        await driver.press("escape")
+        record = driver.widget("#chat", ChatView).selected_record()
+        assert record is not None
+        assert record.seq < driver.records(Kind.FRAME)[-1].seq
+
+
+async def test_the_actions_and_the_help_are_in_the_footer_of_a_narrow_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        await driver.until(lambda: driver.lines[-1].endswith("a actions   ? help"))
+
+
+async def test_the_question_and_its_key_fit_in_one_line_of_a_narrow_screen(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        line = driver.line("   ^r new task")
+        assert "There is one at 18:00 and one at 20:30. Which do you want?   ^r new task" in line

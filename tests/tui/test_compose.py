@@ -403,3 +403,17 @@ async def test_the_id_of_a_sent_message_is_reused_for_a_retry(open_app: Open, mo
         await driver.press("ctrl+s")
         await driver.done(2)
         assert driver.sent()[-1]["params"]["message"]["messageId"] == first
+
+
+async def test_the_other_parts_use_the_width_of_the_composer_and_share_it_if_they_are_long(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        text = " ".join(f"word-{number}" for number in range(11))
+        driver.composer.add_part(DraftPart(PartKind.DATA, text))
+        driver.composer.add_part(DraftPart(PartKind.FILE, "/tmp/a.txt"))
+        await driver.until(f"with  {text}   a.txt")
+        driver.composer.add_part(DraftPart(PartKind.DATA, "x" * 500))
+        await driver.until("x" * 39 + "…")
+        await driver.pilot.resize_terminal(200, 40)
+        await driver.until(f"with  {text}   a.txt   " + "x" * 90)  # the short parts leave the rest to the long part

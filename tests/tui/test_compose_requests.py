@@ -398,7 +398,7 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("form")
-        await driver.until("alt+i fill in its form")
+        await driver.until("alt+i form")
         task = driver.composer.aim.task_id
         await driver.press("alt+i")
         await driver.until("Form: the agent's question")
@@ -408,7 +408,7 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         await driver.press("shift+tab", "shift+tab")
         await driver.type("Bern")
         await driver.press("enter", "enter", "enter")
-        await driver.until('with  { "name": "Ada"')
+        await driver.until('with  { "name": "Ada", "city": "Bern"')
         await driver.press("enter")
         await driver.done(2)
         message = driver.sent()[-1]["params"]["message"]

@@ -235,3 +235,21 @@ async def test_a_key_that_arrives_at_once_is_about_the_row_under_the_cursor(open
         await driver.until(lambda: travel(driver).seq)
         assert travel(driver).past.id == report.id
         assert f"Timeline ─ {report.id[:8]} ─ ● completed" in driver.screen
+
+
+async def test_pushes_that_repeat_events_are_counted_and_listed(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("report 3")
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 6)
+        await driver.settled()
+        pushes = [record.seq for record in driver.records(Kind.DELIVERY)]
+        await driver.press("escape", "end", "t")
+        await driver.until(lambda: travel(driver).seq == pushes[-1])
+        await driver.press("m", "left", "left", "c")
+        await driver.until("Nothing changed in 2 events.")
+        assert f"Changes: #{pushes[-3]}" in driver.screen
+        await driver.until("Compared with earlier pushes only:")
+        assert "state changed from working to completed" in driver.screen

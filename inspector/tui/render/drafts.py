@@ -14,21 +14,21 @@ _BAR = 12
 _EXCERPT = 60
 
 
-def excerpt(text: str) -> str:
-    """Return at most 60 characters of a text, on one line."""
-    start = " ".join(text[: _EXCERPT * 2].split())
-    return f"{start[:_EXCERPT]}…" if len(start) > _EXCERPT or len(text) > _EXCERPT * 2 else start
+def excerpt(text: str, most: int = _EXCERPT) -> str:
+    """Return at most some characters of a text, on one line."""
+    start = " ".join(text[: most * 2].split())
+    return f"{start[:most]}…" if len(start) > most or len(text) > most * 2 else start
 
 
-def part_in_words(part: DraftPart) -> str:
-    """Return a part in a few words: its text, the name of its file, or its url."""
+def part_in_words(part: DraftPart, most: int = _EXCERPT) -> str:
+    """Return a part in a few words: at most some characters of its text, the name of its file, or its url."""
     match part.kind:
         case "file":
             return part.filename or PurePath(part.value).name or "no file"
         case "url":
             return part.value or "no url"
         case _:
-            return excerpt(part.value) or f"empty {part.kind}"
+            return excerpt(part.value, most) or f"empty {part.kind}"
 
 
 def settings_in_words(draft: Draft) -> list[str]:

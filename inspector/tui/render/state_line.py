@@ -16,10 +16,6 @@ from inspector.tui.render.rows import state_colour
 from inspector.tui.render.text_lines import Piece
 from inspector.tui.render.times import relative
 
-_WAITING: dict[str, str] = {
-    State.INPUT_REQUIRED: f"the agent waits for your input: {key_of('write')} reply, {key_of('cancel')} cancel task",
-    State.AUTH_REQUIRED: f"the agent waits for credentials: enter them where it asks, {key_of('subscribe')} subscribe",
-}
 _STATE = 24
 """The largest number of cells for an unknown state."""
 
@@ -75,20 +71,32 @@ def state_text(moves: Sequence[Move], glyphs: Glyphs) -> str:
     return "".join(texts)
 
 
-def notice(moves: Sequence[Move], glyphs: Glyphs, *, past: bool = False) -> list[Piece]:
+def notice(
+    moves: Sequence[Move], glyphs: Glyphs, *, past: bool = False, writing: bool = False, replying: bool = False
+) -> list[Piece]:
     """Return what the user has to know about the states: that the agent waits, or the last illegal transition.
 
-    In the `past` no answer is possible.
+    In the `past` no answer is possible. While the user is `writing`, letters are text; `replying` is whether the
+    message is the answer.
     """
     if not moves:
         return []
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent was waiting for you here", "$state-warning")]
-    if waiting := _WAITING.get(moves[-1].state):
-        return [(waiting, "$state-warning")]
+    if moves[-1].state in INTERRUPTED:
+        return [(_waiting(moves[-1].state, writing=writing, replying=replying), "$state-warning")]
     if wrong := illegal(moves):
         before, after = (short(moves[index].state) for index in (wrong[-1] - 1, wrong[-1]))
         text = f"illegal transition: {clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)}"
         more = f", and {len(wrong) - 1} more" if len(wrong) > 1 else ""
         return [(f"{glyphs.cross} {text}{more}", "$state-bad")]
     return []
+
+
+def _waiting(state: str, *, writing: bool, replying: bool) -> str:
+    """Return that the agent waits, and the keys that help where the focus is."""
+    first = f"{key_of('back')} " if writing else ""
+    if state == State.AUTH_REQUIRED:
+        return f"the agent waits for credentials: enter them where it asks, {first}{key_of('subscribe')} subscribe"
+    reply = "" if writing and not replying else "enter reply, " if writing else f"{key_of('write')} reply, "
+    return f"the agent waits for your input: {reply}{first}{key_of('cancel')} cancel{'' if writing else ' task'}"

@@ -112,6 +112,10 @@ class ChatView(BookmarkView):
                 yield self._task_feed
         yield self.composer
 
+    def on_mount(self) -> None:
+        """Name the keys that work for the destination of the message, whenever it changes."""
+        self.watch(self.composer, "aim", self.show_title, init=False)
+
     def refresh_view(self) -> None:
         """Show new rows, the state of the task and its artifact; address the composer to a task that requires input."""
         self._timeline.refresh_rows()
@@ -188,6 +192,7 @@ class ChatView(BookmarkView):
 
     def show_title(self) -> None:
         """Show the task, its state and its age."""
+        self._timeline.reply_to = self.composer.aim.task_id if self.composer.has_focus_within else None
         self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
@@ -291,6 +296,10 @@ class ChatView(BookmarkView):
             self.focus_timeline()
 
     # Panes
+
+    def on_descendant_focus(self) -> None:
+        """Name the keys that work where the focus is now."""
+        self.show_title()
 
     def open_detail(self) -> None:
         """Focus the detail pane, which is a page of its own on a narrow screen."""
@@ -530,6 +539,8 @@ class ChatView(BookmarkView):
             return True if running else None
         if action == "compare":
             return True if self.call_task else None
+        if action == "copy_as":
+            return True if self.selected_record() is not None else None
         if action == "travel_mark":
             return True if self._travel.travelling else None
         if action in ("save", "next_artifact", "next_part"):

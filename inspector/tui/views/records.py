@@ -30,6 +30,7 @@ class BookmarkView(View):
         bind("note", "note", show=False),
         bind("next-bookmark", "next_mark", "next mark", show=False),
         bind("undo", "undo", "", "Restore the note that was removed", show=False),
+        bind("copy-as", "copy_as", show=False),
     ]
 
     lists: Callable[[Record], bool] | None = None
@@ -43,6 +44,11 @@ class BookmarkView(View):
     def action_next_view(self) -> None:
         """Show the selected record in the next format."""
         self.detail.action_next_view()
+
+    def action_copy_as(self) -> None:
+        """Ask in which form to copy the selected record or its exchange, and copy it."""
+        if self.selected_record() is not None:
+            self.detail.action_copy_as()
 
     def open_detail(self) -> None:
         """Focus the detail pane, which is a second page on a narrow screen."""

@@ -263,10 +263,6 @@ class TrafficView(BookmarkView):
         elif self.detail.record is not None:
             self.open_detail()
 
-    def action_copy_as(self) -> None:
-        """Ask in which form to copy the record or the exchange."""
-        self.detail.action_copy_as()
-
     def action_back(self) -> None:
         """Go back by one list."""
         if self.detail.has_focus_within:

@@ -42,6 +42,7 @@ from inspector.tui.save_actions import save_artifacts
 from inspector.tui.widgets.document import Document, ImageView, MarkdownView
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.lines import LineView
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.view_tabs import Chips
 
@@ -100,6 +101,7 @@ class ArtifactPane(Pane):
         self._taken = 0
         self._inside = 0
         self._undrawn = False
+        self._was_over = False
         self._parts = Chips(id="artifact-parts")
         self._text = Document(id="artifact-text", empty="No artifact yet.")
         self._lines = FactView(id="artifact-lines", follow=True)
@@ -290,9 +292,8 @@ class ArtifactPane(Pane):
         if text := sections.text_of(section, self._taken):
             body.append(text)
             self._taken += len(text)
-        if fresh and self._tracked is not None and is_terminal(self._tracked.now.state):
-            body.following = False
-            body.action_first()  # nothing is added any more, so reading starts at the beginning
+        if fresh and self._is_over:
+            self._to_beginning(body)
 
     def _known(self, shown: tuple[object, ...]) -> str | None:
         """Return the text that the document shows in full, None if it shows something else."""
@@ -322,6 +323,18 @@ class ArtifactPane(Pane):
             self._inside = 0 if closed else self._inside
         if any(added):
             self._text.append("".join(added))
+        before, self._was_over = self._was_over and not fresh, self._is_over
+        if self._is_over and not before and (fresh or self._text.following):
+            self._to_beginning(self._text)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether nothing is added to the artifact any more, so that reading starts at its beginning."""
+        return self._tracked is not None and is_terminal(self._tracked.now.state)
+
+    def _to_beginning(self, body: LineView) -> None:
+        body.following = False
+        body.action_first()
 
     def _show_part(self, section: Section, view: Representation) -> None:
         part = section.part

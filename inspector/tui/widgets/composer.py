@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -17,7 +18,7 @@ from textual.widgets import Static
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.editor import edit
-from inspector.tui.keys import key_of
+from inspector.tui.keys import first_key, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
@@ -33,6 +34,8 @@ LARGE = 1_000_000
 _EMPTY = "the message is empty"
 _OFFERED = 60
 """The number of characters of an unsent message that are shown."""
+_PART = 40
+"""The cells that another part of the message has at least."""
 UPLOAD_PHASE = 0.1
 """The interval at which the progress is drawn, in seconds."""
 
@@ -114,6 +117,16 @@ def dragged_file(text: str) -> str:
         return str(path) if path.is_absolute() and path.is_file() else ""
     except (OSError, ValueError, RuntimeError):  # ValueError: no closing quote; RuntimeError: ~name of an unknown user
         return ""
+
+
+def _cut_to_fit(pieces: list[Content], room: int, gap: int) -> list[Content]:
+    """Return pieces of a line of `room` cells: the long pieces share what the short pieces leave."""
+    room -= gap * (len(pieces) - 1)
+    share = 0
+    for left, width in zip(range(len(pieces), 0, -1), sorted(piece.cell_length for piece in pieces), strict=True):
+        share = max(_PART, room // left)
+        room -= min(width, share)
+    return [piece.truncate(share, ellipsis=True) for piece in pieces]
 
 
 class Composer(Pane):
@@ -235,6 +248,10 @@ class Composer(Pane):
         self.call_later(self._show_aim)
         self._watch = self.set_interval(UPLOAD_PHASE, self._update_upload, pause=True)
 
+    def on_resize(self) -> None:
+        """Show as much of the other parts as fits."""
+        self._show_aim()
+
     def watch_aim(self) -> None:
         """Show the new destination."""
         self._show_aim()
@@ -265,8 +282,8 @@ class Composer(Pane):
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            form = f"   {key_of('form')} fill in its form" if self.has_form else ""
-            keys = (f"{form}   {key_of('new-task')} new task instead", "$text-soft")
+            form = f"   {self._key('form')} form" if self.has_form else ""
+            keys = (f"{form}   {self._key('new-task')} new task", "$text-soft")
             self._question_text.update(Content.assemble(plain(self.aim.question).stylize("$state-warning"), keys))
         self._show_border()
         problem = self._problem_line()
@@ -279,18 +296,21 @@ class Composer(Pane):
 
     watch_push_on = watch_problem = watch_has_form = watch_note = watch_offer = _show_aim
 
+    def _key(self, command: str) -> str:
+        """Return the key of a command as the footer shows it."""
+        return self.app.get_key_display(Binding(first_key(command), ""))
+
     def _others_line(self) -> Content | None:
         """Return the other parts and the settings of the message, None if there are none."""
         if self._draft is None:
             return None
         others = [part for index, part in enumerate(self._draft.parts) if index != self._part]
-        pieces = [plain(part_in_words(part), limit=40) for part in others]
-        settings = settings_in_words(self._draft)
-        if settings:
-            pieces.append(plain(", ".join(settings)).stylize("$text-soft"))
-        if not pieces:
-            return None
-        return Content.assemble(("with  ", "$text-soft"), Content("   ").join(pieces))
+        settings = plain(", ".join(settings_in_words(self._draft))).stylize("$text-soft")
+        head, gap = Content.styled("with  ", "$text-soft"), Content("   ")
+        room = self.content_size.width - head.cell_length - (settings.cell_length + len(gap) if settings else 0)
+        pieces = _cut_to_fit([plain(part_in_words(part, max(_PART, room))) for part in others], room, len(gap))
+        pieces += [settings] if settings else []
+        return Content.assemble(head, gap.join(pieces)) if pieces else None
 
     def _problem_line(self) -> Content:
         pieces: list[Content] = []
@@ -300,7 +320,7 @@ class Composer(Pane):
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
         elif self.offer:
             offer = plain(f"Unsent message: {self.offer}", limit=_OFFERED).stylize("$bar")
-            hint = f"   {key_of('history')} restores it, a new message hides it"
+            hint = f"   {self._key('history')} restores it, a new message hides it"
             pieces.append(Content.assemble(offer, (hint, "$text-soft")))
         elif self.note:
             pieces.append(plain(self.note).stylize("$state-warning"))

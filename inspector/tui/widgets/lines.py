@@ -178,7 +178,9 @@ class LineView(ScrollView, can_focus=True):
     def _settle(self) -> None:
         """Determine whether the view follows the end, and how many lines have not been seen."""
         at_end = self.scroll_y >= self.max_scroll_y
-        self.following = self._follow and at_end and self._holds_tail()
+        followed, self.following = self.following, self._follow and at_end and self._holds_tail()
+        if followed and not self.following:
+            self._seen = self.line_count  # lines that the source already has, even if not drawn yet, are not new
         bottom = self.virtual_size.height if at_end else self.scroll_offset.y + self.size.height
         self._seen = min(max(self._seen, bottom), self.line_count)
         self.unseen = self.line_count - self._seen if self._follow else 0

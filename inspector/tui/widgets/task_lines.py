@@ -42,9 +42,12 @@ class NoticeLine(Static):
         self._glyphs = glyphs
         self._drawn: tuple[Piece, ...] = ()
 
-    def show(self, account: AssembledTask | None, *, past: bool = False) -> None:
-        """Show the notice about a task as it is, or as it was in the `past`."""
-        drawn = tuple(notice(account.moves if account is not None else [], self._glyphs, past=past))
+    def show(
+        self, account: AssembledTask | None, *, past: bool = False, writing: bool = False, replying: bool = False
+    ) -> None:
+        """Show the notice about a task as it is, or as it was in the `past`; see `notice` for the focus."""
+        moves = account.moves if account is not None else []
+        drawn = tuple(notice(moves, self._glyphs, past=past, writing=writing, replying=replying))
         if drawn != self._drawn:
             self._drawn = drawn
             self.display = bool(drawn)

@@ -92,6 +92,9 @@ class TimelinePane(Pane):
         self._folded = True
         self._list = self._whole
         self._rows = self._rows_of(self._list)
+        self.reply_to: str | None = (
+            None  # the task that the composer replies to, None unless the composer has the focus
+        )
         self._titled: tuple[TrackedTask | None, TrackedTask | None, Record | None] = (None, None, None)
         self._notice = NoticeLine(glyphs)
         self.stream = StreamLine(session, glyphs)
@@ -201,7 +204,8 @@ class TimelinePane(Pane):
         session, self._titled = self._session, (task, past, record)
         shown = past or task
         account = shown.now if shown is not None else None
-        self._notice.show(account, past=past is not None)
+        replying = account is not None and self.reply_to == account.id
+        self._notice.show(account, past=past is not None, writing=self.reply_to is not None, replying=replying)
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:

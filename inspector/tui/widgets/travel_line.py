@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -261,8 +261,16 @@ class TravelLine(Widget, can_focus=True):
     async def _changes(self, moments: Moments, first: int, last: int | None) -> list[Paragraph]:
         while last is None and moments.read():  # noqa: ASYNC110 - let other coroutines run
             await asyncio.sleep(0)
-        later = moments.at(len(moments) - 1 if last is None else last)
-        return what_changed(compare_tasks(moments.at(first).now, later.now), self._glyphs)
+        last = len(moments) - 1 if last is None else last
+        before, after = moments.at(first), moments.at(last)
+        found = compare_tasks(before.now, after.now)
+        # Events that a push repeats do not change the task, but they are events between the moments, too.
+        lines = what_changed(replace(found, events=last - first), self._glyphs)
+        pushed = compare_tasks(before.pushed, after.pushed)
+        if found.is_empty and not pushed.is_empty:
+            heading = Paragraph(("", "line--soft"), "Compared with earlier pushes only:", "line--soft")
+            lines += [heading, *what_changed(pushed, self._glyphs)]
+        return lines
 
     def action_leave(self) -> None:
         """Return to the present task."""

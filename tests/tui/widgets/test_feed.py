@@ -109,6 +109,22 @@ async def test_the_cursor_follows_the_last_row_until_it_is_moved() -> None:
         assert (feed.cursor, feed.scroll_offset.y) == (199, 200 - 24)
 
 
+async def test_rows_that_were_there_when_following_stopped_are_not_new() -> None:
+    rows = Events(50)
+    feed = Feed(COLUMNS, rows)
+    async with Stage(feed).run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        rows.count = 56  # not drawn yet
+        feed.cursor = 20
+        feed.refresh_rows()
+        await settle(pilot)
+        assert (feed.following, feed.unseen) == (False, 0)
+        rows.count = 60
+        feed.refresh_rows()
+        await settle(pilot)
+        assert feed.unseen == 4
+
+
 async def test_unseen_rows_become_fewer_while_the_cursor_moves_down() -> None:
     rows = Events(30)
     feed = Feed(COLUMNS, rows)
