@@ -20,6 +20,12 @@ from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.widgets.fields import ChoiceList
 
 _GAP = 3
+_LEAST, _MOST = 36, 72
+"""The least width of a menu, and the most that its title can claim."""
+_BORDER = 8
+"""The cells of the upper border that are not text."""
+_INDENT = "  "
+"""The space before the entries under a heading."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
 """The groups whose commands are in the actions menu."""
 _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-match"})
@@ -50,12 +56,14 @@ class MenuScreen(Dialog[Any]):
     def __init__(self, title: str, entries: Sequence[Entry | str]) -> None:
         """Make a menu; an entry that is only a text is a heading."""
         super().__init__(title)
+        self.frame.styles.min_width = max(_LEAST, min(cell_len(title) + _BORDER, _MOST))
         self._entries = entries
 
     def body(self) -> ComposeResult:
         """Make the list."""
         wide = max((cell_len(entry.text) for entry in self._entries if isinstance(entry, Entry)), default=0)
-        options = [_option(entry, wide) for entry in self._entries]
+        indent = _INDENT if any(isinstance(entry, str) for entry in self._entries) else ""
+        options = [_option(entry, wide, indent) for entry in self._entries]
         yield ChoiceList(*options, enter_hint="choose", id="menu-list")
 
     def on_mount(self) -> None:
@@ -71,14 +79,14 @@ class MenuScreen(Dialog[Any]):
             self.dismiss(entry.value)
 
 
-def _option(entry: Entry | str, wide: int) -> Option:
+def _option(entry: Entry | str, wide: int, indent: str) -> Option:
     if isinstance(entry, str):
-        return Option(plain(entry).stylize("bold $text-soft"), disabled=True)
+        return Option(plain(entry).stylize("bold $bar"), disabled=True)
     quiet = entry.quiet or not entry.enabled
     style = "$wire-quiet" if quiet else "$foreground"
     space = " " * (wide - cell_len(entry.text) + _GAP)
     right = plain(entry.right).stylize("$wire-quiet" if quiet else "$bar")
-    return Option(Content.assemble(plain(entry.text).stylize(style), space, right), disabled=not entry.enabled)
+    return Option(Content.assemble(indent, plain(entry.text).stylize(style), space, right), disabled=not entry.enabled)
 
 
 def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:
