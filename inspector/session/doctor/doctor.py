@@ -174,7 +174,7 @@ class Doctor:
         """Fetch from every URL where the card may be; stop at the first timeout."""
         session = self._session
         credentials = session.settings.credentials_for(self._reference)
-        also_at = ""  # a copy of the card at an older path is no violation
+        also_at = ""  # a copy at the path of older versions violates no rule
         for url in candidates(self._url):
             began = time.perf_counter()
             try:

@@ -24,6 +24,8 @@ _LEAST, _MOST = 36, 72
 """The least width of a menu, and the most that its title can claim."""
 _BORDER = 8
 """The cells of the upper border that are not text."""
+_SIDES = 4
+"""The cells of the borders at the sides, and of the space inside them."""
 _INDENT = "  "
 """The space before the entries under a heading."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
@@ -56,7 +58,8 @@ class MenuScreen(Dialog[Any]):
     def __init__(self, title: str, entries: Sequence[Entry | str]) -> None:
         """Make a menu; an entry that is only a text is a heading."""
         super().__init__(title)
-        self.frame.styles.min_width = max(_LEAST, min(cell_len(title) + _BORDER, _MOST))
+        self._least = max(_LEAST, min(cell_len(title) + _BORDER, _MOST))
+        self.frame.styles.min_width = self._least
         self._entries = entries
 
     def body(self) -> ComposeResult:
@@ -64,7 +67,9 @@ class MenuScreen(Dialog[Any]):
         wide = max((cell_len(entry.text) for entry in self._entries if isinstance(entry, Entry)), default=0)
         indent = _INDENT if any(isinstance(entry, str) for entry in self._entries) else ""
         options = [_option(entry, wide, indent) for entry in self._entries]
-        yield ChoiceList(*options, enter_hint="choose", id="menu-list")
+        listed = ChoiceList(*options, enter_hint="choose", id="menu-list")
+        listed.styles.min_width = self._least - _SIDES
+        yield listed
 
     def on_mount(self) -> None:
         """Select the first entry that can be chosen."""
