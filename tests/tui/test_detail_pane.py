@@ -114,7 +114,7 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
 async def copy_as(driver: Driver, entry: str) -> None:
     """Choose an entry of the menu of forms."""
     await driver.press("Y")
-    await driver.until("Copy as")
+    await driver.until("Copy #")
     await driver.until(f"│ {entry} ")
     await driver.click(f"│ {entry} ", aside=3)
 
