@@ -12,6 +12,9 @@ from inspector.findings.finding import Finding
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The empty `meta`, for records without it."""
 
+PROBE = "probe"
+"""The member of `meta` that marks the records of the exchanges that the doctor makes to check an agent."""
+
 Payload: TypeAlias = tuple[int, bytes]
 """The size of a payload on the wire, which masking does not change, and the masked bytes that are recorded."""
 
@@ -86,3 +89,8 @@ class Record(NamedTuple):
     raw: bytes = b""
     meta: Mapping[str, Any] = NOTHING
     findings: tuple[Finding, ...] = ()
+
+
+def is_probe(record: Record) -> bool:
+    """Return whether a record is of an exchange that the doctor made to check the agent, not of a call of the user."""
+    return bool(record.meta.get(PROBE))

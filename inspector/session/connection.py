@@ -104,8 +104,12 @@ class DocumentFetch(Recorder):
 
 @dataclass(slots=True)
 class CardFetch(DocumentFetch):
-    """Fetches a card; `found` is the card, or the reason why the response is not a card."""
+    """Fetches a card; `found` is the card, or the reason why the response is not a card.
 
+    `also_at` is the preferred URL at which the agent serves a card, too: the card is checked as served there.
+    """
+
+    also_at: str = ""
     found: FoundCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
@@ -133,18 +137,27 @@ class CardFetch(DocumentFetch):
         is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
         is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
         headers = self.head.headers if self.head else ()
-        return self.journal.checker.lint(raw, self.url, headers) if is_card or is_meant else ()
+        return self.journal.checker.lint(raw, self.also_at or self.url, headers) if is_card or is_meant else ()
 
 
 async def fetch_card(
-    journal: Journal, client: Client, credentials: Credentials, url: str, conditions: Mapping[str, str] | None = None
+    journal: Journal,
+    client: Client,
+    credentials: Credentials,
+    url: str,
+    conditions: Mapping[str, str] | None = None,
+    *,
+    probe: bool = False,
+    also_at: str = "",
 ) -> CardFetch:
     """Fetch a card and follow redirects; credentials are not sent to another origin.
 
-    `conditions` are headers of the first request only: they ask for the card only if it has changed.
+    `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
+    records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
     for hop in range(MOST_REDIRECTS + 1):
-        fetch = CardFetch(journal, GET_CARD, url)
+        fetch = CardFetch(journal, GET_CARD, url, also_at)
+        fetch.probe = probe
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
         location = fetch.head.header("location") if fetch.head else ""

@@ -144,7 +144,7 @@ class Exchange(Recorder):
         if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._describe(kind, update)
         payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
-        records = self.journal.add(self._described[1], at, payloads, findings=findings)
+        records = self.journal.add(self._described[1], at, payloads, self.mark, findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records

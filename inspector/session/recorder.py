@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import NOTHING, PROBE, Kind, Record
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
@@ -17,8 +18,8 @@ class Recorder:
     """Converts the observations of one exchange into records; subclasses read the payload.
 
     `number` is the number of the request's record, 0 before it is sent. `content_type` is the media type of the
-    response in lower case, without parameters. `ending` is None until the end; `fault` is the reason for an irregular
-    end, with secrets masked.
+    response in lower case, without parameters. If `probe`, the records are marked as those of the doctor. `ending` is
+    None until the end; `fault` is the reason for an irregular end, with secrets masked.
     """
 
     journal: Journal
@@ -26,11 +27,19 @@ class Recorder:
     number: int = field(default=0, init=False)
     head: Head | None = field(default=None, init=False)
     content_type: str = field(default="", init=False)
+    probe: bool = field(default=False, init=False)
     ending: Ending | None = field(default=None, init=False)
     fault: Fault | None = field(default=None, init=False)
 
+    @property
+    def mark(self) -> Mapping[str, Json]:
+        """Return the member of `meta` that marks the records of a probe, nothing for other exchanges."""
+        return {PROBE: True} if self.probe else NOTHING
+
     def append(self, kind: Kind, at: float, **members: Any) -> list[Record]:
         """Append records of this exchange; `members` are those of `Journal.append`."""
+        if self.probe:
+            members["meta"] = {**members.get("meta", {}), **self.mark}
         return self.journal.append(kind, at, exchange=self.number, operation=self.operation, **members)
 
     def take(self, seen: Observation) -> list[Record]:
@@ -96,6 +105,7 @@ class Recorder:
                 "url": redactor.url(sent.url),
                 "headers": redactor.headers(sent.headers),
                 **(meta or {}),
+                **self.mark,
             },
             **members,
         )

@@ -132,6 +132,10 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
         assert driver.line("enter unfold or fold")
         await driver.press("enter")
         assert "id s4321   input modes image/png" in driver.screen
+        assert "esc clear filter" in driver.lines[-1]
+        await driver.press("escape")
+        assert "Skills   5,000" in driver.screen
+        assert "esc clear filter" not in driver.lines[-1]
         await driver.press("slash", "escape")
         assert "Skill 4320" in driver.screen or "Skill 0" in driver.screen
         await driver.press("slash")

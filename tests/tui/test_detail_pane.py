@@ -114,9 +114,9 @@ async def test_every_view_is_searched_and_the_next_places_are_gone_to(open_app: 
 async def copy_as(driver: Driver, entry: str) -> None:
     """Choose an entry of the menu of forms."""
     await driver.press("Y")
-    await driver.until("Copy as")
-    await driver.until(f"│ {entry} ")
-    await driver.click(f"│ {entry} ", aside=3)
+    await driver.until("Copy #")
+    await driver.until(f"│   {entry} ")
+    await driver.click(f"│   {entry} ", aside=5)
 
 
 async def test_a_value_is_copied_as_it_is_as_json_and_by_its_pointer(open_app: Open, monkeypatch):

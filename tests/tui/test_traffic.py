@@ -117,13 +117,18 @@ async def test_an_exchange_is_copied(open_app: Open, mock: str, copied: list[str
         await driver.press("Y")
         await choose(driver, "curl command")
         assert copied[-1].startswith("curl ")
+        number = driver.records(Kind.REQUEST)[-1].seq
         await driver.press("Y")
-        await choose(driver, "HTTP text")
+        await driver.until(f"Copy #{number} SendStreamingMessage as")
+        [heading] = [line.index("Request ") for line in driver.lines if line.strip("│ ").strip() == "Request"]
+        assert driver.line("Request as HTTP text").index("Request as") == heading + 2, "entries are indented"
+        assert "Headers and facts" not in driver.screen, "no record is selected"
+        await choose(driver, "Request as HTTP text")
         first, *lines = copied[-1].splitlines()
         assert first == f"POST {mock}/"
         assert '"SendStreamingMessage"' in lines[-1]
         await driver.press("Y")
-        await choose(driver, "Body")
+        await choose(driver, "Response body")
         assert copied[-1].startswith("data: {")
         assert copied[-1].count("data: ") == len(driver.records(Kind.FRAME))
         await driver.press("v", "enter", "y")

@@ -93,6 +93,12 @@ async def test_the_doctor_passes_the_mock_agent(open_app: Open, mock: str):
         assert driver.workbench.view == "agent"
         await driver.go(2)
         assert not [row for row in driver.lines if "doctor" in row and "d doctor" not in row]
+        assert "does not exist" not in driver.screen
+        assert "no findings" in driver.lines[0]
+        await driver.press("escape")
+        await driver.go(5)
+        await driver.settled()
+        assert "GetTask" in driver.screen
 
 
 async def test_the_doctor_can_be_used_for_an_unreachable_agent(open_app: Open):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, is_probe
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard
 from inspector.protocol.operations import Operation
@@ -52,7 +52,7 @@ class ObservedBehaviour:
     """What the records of a capture show: the results of each operation, accepted deliveries, and extensions.
 
     For the URI of each extension, `requested` has the number of requests that asked for the extension, `extensions` the
-    number of responses that activated it.
+    number of responses that activated it. The probes of the doctor do not count.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)
@@ -84,6 +84,8 @@ class ObservedBehaviour:
     def _take(self, record: Record, capture: Capture) -> None:
         if record.kind is Kind.DELIVERY:
             self.deliveries += not record.meta["refused"]
+            return
+        if is_probe(record):
             return
         if record.kind is Kind.REQUEST:
             asked = _named(record)

@@ -174,11 +174,13 @@ class Doctor:
         """Fetch from every URL where the card may be; stop at the first timeout."""
         session = self._session
         credentials = session.settings.credentials_for(self._reference)
+        also_at = ""  # a copy at the path of older versions violates no rule
         for url in candidates(self._url):
             began = time.perf_counter()
             try:
                 async with asyncio.timeout(self._timeouts.call):
-                    fetch = await fetch_card(session.journal, session.client, credentials, url)
+                    places = session.journal, session.client, credentials, url
+                    fetch = await fetch_card(*places, probe=True, also_at=also_at)
             except TimeoutError:
                 seen = f"no response within {self._timeouts.call:g} s"
                 fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
@@ -187,6 +189,7 @@ class Doctor:
                 return
             tries.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
+            also_at = also_at or (fetch.url if good else "")
             yield Step(f"card at {_path(url)}", good, _seen(fetch), time.perf_counter() - began, "", fetch.number)
 
     def _no_card(self, tries: list[CardFetch]) -> Step:
@@ -303,6 +306,7 @@ class Doctor:
         began = time.perf_counter()
         call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
         exchange = call.exchange
+        exchange.probe = True
 
         def step(passed: bool | None, message: str, remedy: str = "") -> Step:
             took = time.perf_counter() - began

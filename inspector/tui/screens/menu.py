@@ -21,11 +21,17 @@ from inspector.tui.screens.dialog import FITTED, Dialog, ask
 from inspector.tui.widgets.fields import ChoiceList
 
 _GAP = 3
+_LEAST, _MOST = 36, 72
+"""The least width of a menu, and the most that its title can claim."""
+_WIDEST = 100
+_BORDER = 8
+"""The cells of the upper border that are not text."""
+_SIDES = 4
+"""The cells of the borders at the sides, and of the space inside them."""
 _LONGEST_KEY = 12
 """A longer text at the right is a reason, which may be cut."""
-_WIDEST = 100
-_AROUND = 8
-"""Cells for the border, the paddings and the scroll bar."""
+_INDENT = "  "
+"""The space before the entries under a heading."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
 """The groups whose commands are in the actions menu."""
 _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-match"})
@@ -56,17 +62,21 @@ class MenuScreen(Dialog[Any]):
     def __init__(self, title: str, entries: Sequence[Entry | str]) -> None:
         """Make a menu; an entry that is only a text is a heading."""
         super().__init__(title)
+        self._least = max(_LEAST, min(cell_len(title) + _BORDER, _MOST))
+        self.frame.styles.min_width = self._least
         self._entries = entries
 
     def body(self) -> ComposeResult:
         """Make the list."""
         entries = [entry for entry in self._entries if isinstance(entry, Entry)]
+        indent = _INDENT if len(entries) < len(self._entries) else ""
         keys = max((cell_len(entry.right) for entry in entries if cell_len(entry.right) <= _LONGEST_KEY), default=0)
-        room = min(_WIDEST, self.app.size.width * 94 // 100 - _AROUND) - keys - _GAP
+        room = min(_WIDEST, self.app.size.width * 94 // 100 - _BORDER) - keys - _GAP - len(indent)
         wide = min(max((cell_len(entry.text) for entry in entries), default=0), room)
-        options = [_option(entry, wide) for entry in self._entries]
+        options = [_option(entry, wide, indent) for entry in self._entries]
         listed = ChoiceList(*options, enter_hint="choose", id="menu-list")
         listed.add_class(FITTED)
+        listed.styles.min_width = self._least - _SIDES
         yield listed
 
     def on_mount(self) -> None:
@@ -82,15 +92,15 @@ class MenuScreen(Dialog[Any]):
             self.dismiss(entry.value)
 
 
-def _option(entry: Entry | str, wide: int) -> Option:
+def _option(entry: Entry | str, wide: int, indent: str) -> Option:
     if isinstance(entry, str):
-        return Option(plain(entry).stylize("bold $text-soft"), disabled=True)
+        return Option(plain(entry).stylize("bold $bar"), disabled=True)
     quiet = entry.quiet or not entry.enabled
     style = "$wire-quiet" if quiet else "$foreground"
     text = clean_line(entry.text, wide)
     space = " " * (wide - cell_len(text) + _GAP)
     right = plain(entry.right).stylize("$wire-quiet" if quiet else "$bar")
-    return Option(Content.assemble(plain(text).stylize(style), space, right), disabled=not entry.enabled)
+    return Option(Content.assemble(indent, plain(text).stylize(style), space, right), disabled=not entry.enabled)
 
 
 def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:

@@ -49,6 +49,7 @@ class AgentView(View):
         bind("representation", "next_section", "view", "Show the next of: card, raw, extended card, changes"),
         bind("refresh", "refresh_card", "", "Fetch the card again"),
         bind("back", "stop", "cancel", "Cancel connecting"),
+        bind("back", "clear_search", "clear filter", "Show the whole card again"),
         bind("edit-card", "edit", "edit", show=False),
         bind("extended-card", "call('EXTENDED_CARD')", "extended", "Get the extended card and compare it"),
         bind("raw-card", "raw", "raw", "Show the raw card at the place of the cursor"),
@@ -270,6 +271,8 @@ class AgentView(View):
         """Disable actions that need a card if there is none, and actions that do not apply to the section."""
         if action == "find":
             return self.section == "card"
+        if action == "clear_search":
+            return self.section == "card" and bool(self._cards.searchable.words)
         if action in ("stop", "refresh_card") and not self.session.recorded:
             return self._connecting.fetching is (action == "stop")
         if action == "stop":
@@ -344,6 +347,11 @@ class AgentView(View):
         """Search the skills."""
         view = self._cards.searchable
         self.app.push_screen(SearchScreen(view.find, view.words))
+
+    def action_clear_search(self) -> None:
+        """Show the whole card again."""
+        self._cards.searchable.find("")
+        self.refresh_bindings()
 
     def on_card_view_verify_wanted(self) -> None:
         """Fetch the keys, and verify the signatures."""

@@ -27,6 +27,15 @@ from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
+_HEADINGS = {"time": "TIME", "gap": "GAP", "kind": "KIND", "text": "CONTENT", "note": "NOTE"}
+_ALIGNED = frozenset({"way", "kind"})
+"""The columns before the content that do not shrink, so that the content of all rows is under its heading."""
+HIT_COLUMNS = tuple(
+    column._replace(name=_HEADINGS.get(column.name, ""), shrinks=column.shrinks and column.name not in _ALIGNED)
+    for column in COLUMNS
+)
+"""The columns of the matching records: the task and the state are the beginning of the content."""
+
 
 class TrafficView(BookmarkView):
     """Shows the exchanges, or the records that match a filter, and the records of the selected exchange.
@@ -64,7 +73,7 @@ class TrafficView(BookmarkView):
             id="exchanges",
             empty=f"No exchanges yet. Press {key_of('connect')} to connect to an agent.",
         )
-        self._hit_feed = Feed(COLUMNS, self._hit_rows, enter_hint="show exchange", id="hits")
+        self._hit_feed = Feed(HIT_COLUMNS, self._hit_rows, enter_hint="show exchange", id="hits")
         self._heads = {False: Headings(self._exchange_feed), True: Headings(self._hit_feed)}
         self._show_hits(False)
         self._record_feed = Feed(

@@ -18,15 +18,17 @@ Form: TypeAlias = tuple[str, Callable[[], str] | None]
 """The name of a form, and the function that writes it; None if it is not possible now."""
 
 
-def copy_menu(session: Session, record: Record, view: JsonView | None) -> list[Entry | str]:
+def copy_menu(session: Session, record: Record, view: JsonView | None, *, whole: bool) -> list[Entry | str]:
     """Return the entries of the menu, each with a function that returns the text.
 
-    `view` shows the decoded payload of the record, or is None if another representation is shown.
+    `view` shows the decoded payload of the record, or is None if another representation is shown. If `whole`, the
+    exchange is selected: the menu has no entries for one of its records.
     """
     menu: list[Entry | str] = []
     if view is not None and view.json:
         menu += ["Value under the cursor", *_entries([("JSON", lambda: view.json), ("Pointer", lambda: view.pointer)])]
-    menu += [detail.title(record), *_entries(_record_forms(session, record))]
+    if not whole:
+        menu += [detail.title(record), *_entries(_record_forms(session, record))]
     if record.exchange:
         exchange = HttpExchange.of(session.journal.capture.select(exchange=record.exchange, after=record.exchange - 1))
         menu += ["Request", *_request_entries(session, exchange)]
@@ -45,7 +47,12 @@ def _record_forms(session: Session, record: Record) -> list[Form]:
 
 def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
     request = exchange.request
-    forms = [("URL", lambda: str(request.meta["url"])), ("HTTP text", lambda: exchange.request_text(session.payload))]
+    forms: list[Form] = [
+        ("URL", lambda: str(request.meta["url"])),
+        ("Request as HTTP text", lambda: exchange.request_text(session.payload)),
+    ]
+    body = session.payload(request)
+    forms.append(("Request body", (lambda: body.decode("utf-8", "replace")) if body else None))
     entries = _entries(forms)
     for name, write in (("curl command", curl.write), ("Python program (httpx)", httpx_program.write)):
         try:
@@ -60,9 +67,9 @@ def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
 def _response_forms(session: Session, exchange: HttpExchange) -> list[Form]:
     has_body = any(record.kind in (Kind.BODY, Kind.FRAME) for record in exchange.bodies)
     return [
-        ("HTTP text", (lambda: exchange.response_text(session.payload)) if exchange.response else None),
+        ("Response as HTTP text", (lambda: exchange.response_text(session.payload)) if exchange.response else None),
         (
-            "Body",
+            "Response body",
             (lambda: exchange.response_body(session.payload).decode("utf-8", "replace")) if has_body else None,
         ),
     ]

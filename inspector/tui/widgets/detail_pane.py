@@ -222,7 +222,10 @@ class DetailPane(Pane):
         """Ask in which form to copy the record or its exchange, and copy it."""
         if self.record is not None:
             record, view = self.record, self._json if self._widget_name == "decoded" else None
-            ask(self, MenuScreen("Copy as", copy_menu(self._session, record, view)), lambda form: copy(self, form()))
+            whole = self._exchange is not None
+            entries = copy_menu(self._session, record, view, whole=whole)
+            name = f"#{record.exchange} {record.operation}" if whole else detail.title(record)
+            ask(self, MenuScreen(f"Copy {name} as", entries), lambda form: copy(self, form()))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys while there is no record."""

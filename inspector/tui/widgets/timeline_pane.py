@@ -8,7 +8,7 @@ from bisect import bisect_right
 from rich.cells import cell_len
 from textual.app import ComposeResult
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, is_probe
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import State, is_terminal, short
 from inspector.session.record_list import RecordList
@@ -52,11 +52,11 @@ _SIDE_BY_SIDE = 64
 def belongs(record: Record) -> bool:
     """Return whether a record is part of the conversation.
 
-    Not part of it are card fetches, checks of the doctor, and head, trailers and end of a successful response.
+    Not part of it are card fetches, what the doctor does, and head, trailers and end of a successful response.
 
     Bookmarks and remarks are shown on the rows of their records.
     """
-    if record.operation == "GetAgentCard" or record.event in _NOT_SHOWN:
+    if record.operation == "GetAgentCard" or record.event in _NOT_SHOWN or is_probe(record):
         return False
     match record.kind:
         case Kind.RESPONSE:

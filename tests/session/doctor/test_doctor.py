@@ -13,8 +13,10 @@ import pytest
 from aiohttp import ClientSession, web
 from inspector.sample_agents.server import MockAgent
 
+from inspector.capture.records import Kind, is_probe
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import alternatives
+from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import Report, Step, Timeouts
 from inspector.session.session import Session
@@ -57,6 +59,7 @@ async def agent(answer: Answer, *, at: str = WELL_KNOWN, **card: Any) -> AsyncIt
         "protocolVersion": card.pop("version", "1.0"),
         **card.pop("interface", {}),
     }
+    places = (at, card.pop("also_at", at))
     base = ""
     members = {
         "name": "Patient",
@@ -69,7 +72,7 @@ async def agent(answer: Answer, *, at: str = WELL_KNOWN, **card: Any) -> AsyncIt
     } | card
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        if request.path == at:
+        if request.path in places:
             told = interface | {"url": interface["url"].format(base=base, port=base.rpartition(":")[2])}
             return web.json_response(members | {"supportedInterfaces": [told]})
         if request.path.endswith("/rpc"):
@@ -150,6 +153,38 @@ async def test_no_capability_is_checked_without_a_message(session: Session):
     assert methods == ["GetTask"]
     assert row(report, "streaming") == ("yes", "not checked: needs --message", None)
     assert row(report, "push notifications")[::2] == ("not declared", None)
+
+
+async def test_the_probes_are_marked_and_are_not_observed_behaviour(session: Session):
+    async with agent(knows_no_task) as url:
+        await session.connect(url)
+        await session.get("missing").finish()
+        before = len(session.journal.capture)
+        await examine(session, url)
+    capture = session.journal.capture
+    made = [record for record in capture.select() if record.exchange or record.kind is Kind.REQUEST]
+    assert {is_probe(record) for record in made if record.seq > before} == {True}
+    assert not any(is_probe(record) for record in made if record.seq <= before)
+    observed = ObservedBehaviour()
+    observed.catch_up(capture)
+    assert observed.operations["GetTask"].failed == 1
+
+
+async def test_a_second_card_at_the_older_path_is_no_finding(session: Session):
+    async with agent(knows_no_task, also_at="/.well-known/agent.json") as url:
+        await session.connect(url)
+        before = {rule: list(numbers) for rule, numbers in session.journal.found.items()}
+        report = await examine(session, url)
+    assert the(report, "card at /.well-known/agent.json").passed
+    of_card = {rule: numbers for rule, numbers in session.journal.found.items() if rule.startswith("CARD-")}
+    assert of_card == before
+    assert "CARD-112" not in of_card
+
+
+async def test_the_only_card_at_the_older_path_is_a_finding(session: Session):
+    async with agent(knows_no_task, at="/.well-known/agent.json") as url:
+        await examine(session, url)
+    assert "CARD-112" in session.journal.found
 
 
 async def test_undeclared_0_3_is_proposed(session: Session):
