@@ -483,6 +483,8 @@ class WorkbenchScreen(FrameScreen):
             return None
         if action == "tour":
             return self._has_tour
+        if action == "actions":
+            return self._tour is None or not self._tour.has_focus
         if action in ("zoom", "unzoom"):
             return (self.maximized is not None) is (action == "unzoom")
         if action in _NEEDS_AGENT and self.session.recorded:
