@@ -665,8 +665,8 @@ async def test_the_selected_row_is_copied_in_another_form_from_the_timeline(open
         assert driver.enabled("Y")
         for key in ("up", "Y"):  # without waiting between them
             driver.app.post_message(events.Key(key, None))
-        await driver.until("Copy as")
-        await driver.until("│ curl command ")
+        await driver.until("─ Copy #")
+        await driver.until("curl command")
         await driver.press("escape")
         record = driver.widget("#chat", ChatView).selected_record()
         assert record is not None
