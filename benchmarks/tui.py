@@ -135,7 +135,7 @@ def deliveries(url: str, count: int, *, helping: bool) -> Posted:
         screen.wait_for(b"not listening")
         mark = len(screen.written)
         screen.press(b"p")
-        screen.wait_for(b"webhook on", since=mark)
+        screen.wait_for(b"with every message", since=mark)
         mark = len(screen.written)
         screen.press(b"2")
         screen.wait_for(b"Timeline", since=mark)
