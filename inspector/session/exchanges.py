@@ -162,11 +162,6 @@ class Exchanges:
             (summary for summary in newest_first if summary.task == task_id and summary.pulse is not None), None
         )
 
-    def last_of(self, task_id: str) -> int:
-        """Return the number of the last record of the newest exchange about a task, 0 if there is none."""
-        newest_first = reversed(self._by_number.values())
-        return next((summary.last_seq for summary in newest_first if summary.task == task_id), 0)
-
     def offer(self, records: Sequence[Record]) -> None:
         """Add the next records, which are alike (see `Subscriber`), to the summary of their exchange."""
         first, last, count = records[0], records[-1], len(records)

@@ -146,13 +146,6 @@ class Journal:
                 return at
         return self.sends[last - 1][1] if last else None
 
-    def last_of(self, task_id: str) -> int:
-        """Return the number of the last record about a task that responses or a stream reported, 0 if there is none."""
-        seq = self.exchanges.last_of(task_id)
-        while seq and self.capture.get(seq).task != task_id:
-            seq -= 1
-        return seq
-
     def request_of(self, record: Record) -> Record:
         """Return the request of the exchange of a record, or the record itself outside of an exchange."""
         return self.capture.get(record.exchange) if record.exchange else record

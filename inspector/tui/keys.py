@@ -127,7 +127,6 @@ COMMANDS: dict[str, Command] = {
         poll=("P", "poll", "Start or stop polling the task (GetTask)"),
         poll_interval=("", "poll interval", "Set the interval of polling"),
         list=("l", "list", "List from the agent"),
-        next_page=("", "next page", "List the next page"),
         register=("R", "register", "Register a webhook for the task"),
         get_webhook=("", "get webhook", "Get the webhook of the task"),
         delete_webhooks=("", "delete webhooks", "Delete the webhooks of the task"),

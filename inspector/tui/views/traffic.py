@@ -216,11 +216,6 @@ class TrafficView(BookmarkView):
                 records = self.session.journal.capture.select(exchange=self._number, after=self._number - 1)
             self.detail.show_exchange(HttpExchange.of(records))
 
-    def show_exchange_of(self, number: int) -> None:
-        """Go to the response of an exchange."""
-        answers = self.session.journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=number)
-        self.show_seq(answers[-1].seq if answers else number)
-
     def show_seq(self, seq: int) -> None:
         """Go to a record."""
         record = self.session.journal.capture.get(seq)

@@ -44,7 +44,6 @@ _BORDER = 9
 """The cells of the lower border that are not text: the corners, and the rule between two words."""
 
 _NOTHING_YET = "No events yet. Write a message below and press enter."
-_NO_HIT = f"No match. Press {key_of('back')} to show all rows."
 _SIDE_BY_SIDE = 64
 """How many rows, from the nearest row backwards, are searched for the run that contains a chunk."""
 
@@ -159,7 +158,7 @@ class TimelinePane(Pane):
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
-        self.feed.empty = _NO_HIT if self.filtering else _NOTHING_YET
+        self.feed.empty = f"No match. Press {key_of('back')} to show all rows." if self.filtering else _NOTHING_YET
         self.feed.show_rows(self._rows)
         if keep:
             self.show_seq(keep)
