@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -43,6 +44,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture
 def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Snapshots:
     monkeypatch.setattr(task_lines, "health", with_constant_times(task_lines.health))
+    monkeypatch.setattr(time, "strftime", lambda *_: "13:35:50")  # a dialog may cover any part of a time of day
     return Snapshots(update=request.config.getoption("update_snapshots", default=False))
 
 

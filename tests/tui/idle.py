@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 STEP = 0.003
 """The seconds for which the process must be idle."""
@@ -27,6 +28,8 @@ UPDATE_PERIOD = 0.001
 THREADS = Path("/proc/self/task")
 """The threads of this process, on Linux."""
 
+_draw = Screen._compositor_refresh
+
 
 def install(monkeypatch: Any) -> None:
     """Let the pilot wait in this way, where the states of threads can be read."""
@@ -35,6 +38,7 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr("textual.pilot.wait_for_idle", wait_for_idle)
         monkeypatch.setattr(Pilot, "_wait_for_screen", _process_messages)
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", UPDATE_PERIOD)
+        monkeypatch.setattr(Screen, "_compositor_refresh", _draw_if_displayed)
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
@@ -59,7 +63,18 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     await asyncio.sleep(0)
     while loop._ready and time.monotonic() < end:
         await asyncio.sleep(0)
+    if pilot.app.screen_stack:
+        _draw(pilot.app.screen)
     return not pilot.app._exception_event.is_set()
+
+
+def _draw_if_displayed(screen: Screen[Any]) -> None:
+    """Draw a screen that a terminal displays; draw another one when it is waited for, not after each change of it."""
+    if screen.app.is_headless and screen is screen.app.screen:
+        screen._dirty_widgets.clear()
+        screen.app._update_mouse_over(screen)
+    else:
+        _draw(screen)
 
 
 def _timers(loop: Any, until: float) -> bool:

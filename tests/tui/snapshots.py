@@ -61,7 +61,6 @@ def _right(value: str) -> Callable[[str], str]:
 
 _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]*Z?"), _shaped_like("2026-11-20T13:35:50.637Z")),
-    (re.compile(r"\b\d\d:\d\d:\d\d\b"), _shaped_like("13:35:50")),
     (re.compile(r"(?<=127\.0\.0\.1:)\d{1,5}"), _shaped_like("41241")),
     (re.compile(r"\+\d{1,2}\.\d{3}\b"), lambda text: " " * len(text)),  # a short gap is not shown at all
     (re.compile(r" *\b\d{1,2}\.\d{3}\b(?!\.)"), _right("0.000")),

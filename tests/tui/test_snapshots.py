@@ -184,7 +184,6 @@ def test_a_screen_without_a_picture_fails(tmp_path):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("17:01:33  12:07:59 ", "00:00:00  01:02:03 "),
         ("     0.010  ←", "    12.999  ←"),
         ("127.0.0.1:46391/", "127.0.0.1:60001/"),
         ("  1 s    12 s  ", " 59 s     9 s  "),

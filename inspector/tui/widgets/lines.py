@@ -10,6 +10,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.cache import LRUCache
+from textual.css.styles import RenderStyles
+from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.reactive import Reactive, reactive, var
 from textual.scroll_view import ScrollView
@@ -30,8 +32,8 @@ _COPIED = 100_000
 """The most lines of a selection that are copied."""
 
 
-def _component_classes(css: str) -> set[str]:
-    return set(re.findall(r"\.(\w+--[\w-]+)", css))
+def _parts(css: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\.(\w+--[\w-]+)", css))
 
 
 class LineView(ScrollView, can_focus=True):
@@ -40,8 +42,9 @@ class LineView(ScrollView, can_focus=True):
     With `follow`, the view stays at the end while the source grows. It stops following when the user moves up, and
     starts again at the end; meanwhile `unseen` counts the lines that were added below.
 
-    A subclass declares the styles of its lines in `DEFAULT_CSS` only: every class `name--part` in it becomes one of its
-    component classes.
+    A subclass declares the styles of its lines in `DEFAULT_CSS` only: every class `name--part` in it is one of its
+    parts. Parts are component classes whose styles are computed when a line is drawn in them. Textual would compute the
+    styles of all of them, up to 25 in a view, for every change of a style.
     """
 
     ALLOW_SELECT = True
@@ -63,7 +66,7 @@ class LineView(ScrollView, can_focus=True):
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = _component_classes(DEFAULT_CSS)
+    PARTS: ClassVar[frozenset[str]] = _parts(DEFAULT_CSS)
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("up", "line_step(-1)", "Up", show=False),
@@ -91,7 +94,7 @@ class LineView(ScrollView, can_focus=True):
     """The sentence that is shown while there are no lines."""
 
     def __init_subclass__(cls, **options: bool) -> None:
-        cls.COMPONENT_CLASSES = _component_classes(cls.__dict__.get("DEFAULT_CSS", ""))
+        cls.PARTS |= _parts(cls.__dict__.get("DEFAULT_CSS", ""))
         super().__init_subclass__(**options)
 
     def __init__(
@@ -231,9 +234,28 @@ class LineView(ScrollView, can_focus=True):
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Discard lines that were drawn in other colours."""
+        """Discard lines that were drawn in other colours, and draw again if the style of a part has changed."""
         super().notify_style_update()
         self._strips.clear()
+        before = self._component_styles.copy()
+        self._component_styles.clear()
+        if any(self._styles_of(part) != style for part, style in before.items()):
+            self.refresh()
+
+    def get_component_styles(self, *names: str) -> RenderStyles:
+        """Return the combined style of parts. Raises `KeyError` if the style sheet of the class does not name one."""
+        for part in self.PARTS.intersection(names):
+            self._styles_of(part)
+        return super().get_component_styles(*names)
+
+    def _styles_of(self, part: str) -> RenderStyles:
+        styles = self._component_styles.get(part)
+        if styles is None:
+            node = DOMNode(classes=part)
+            node._attach(self)
+            self.app.stylesheet.apply(node, animate=False)
+            styles = self._component_styles[part] = node.styles
+        return styles
 
     # Keys
 
