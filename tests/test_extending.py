@@ -217,7 +217,7 @@ async def test_a_view(extending: Extending):
         async with app.run_test() as pilot:
             await seen(pilot, lambda: app.session is not None and app.session.connection is not None)
             await app.screen.run_action("go('counts')")
-            await seen(pilot, lambda: any("request" in str(view.render()) for view in app.screen.query("#record-counts")))
+            await seen(pilot, lambda: any("request" in str(it.render()) for it in app.screen.query("#record-counts")))
 
 
 async def seen(pilot: Any, there: Callable[[], bool]) -> None:

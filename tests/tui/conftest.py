@@ -24,8 +24,8 @@ from textual.strip import Strip
 from inspector.options import Options
 from inspector.tui.widgets import task_lines
 
-_FEW_OBJECTS = 5_000
-"""The most objects that a test without an app leaves."""
+_YOUNG_COLLECTIONS = 12
+"""The number of collections of young objects, 20,000 each, after which all are collected: several apps leave as many."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -50,14 +50,14 @@ def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture(autouse=True)
 def swept() -> Iterator[None]:
-    """Collect the garbage of the previous test if it ran an app: the garbage collector runs too seldom for that.
+    """Collect the garbage of the previous apps now and then: the garbage collector runs too seldom for that.
 
     Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()
-    new, *collections = gc.get_count()
-    if new > _FEW_OBJECTS or any(collections):
+    _, young, middle = gc.get_count()
+    if young >= _YOUNG_COLLECTIONS or middle:
         gc.collect()
     yield
 

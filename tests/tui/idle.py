@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
 
@@ -29,6 +31,8 @@ THREADS = Path("/proc/self/task")
 """The threads of this process, on Linux."""
 
 _draw = Screen._compositor_refresh
+_parse = Stylesheet._parse_rules
+_RULES: dict[tuple[Any, ...], list[RuleSet]] = {}
 
 
 def install(monkeypatch: Any) -> None:
@@ -39,6 +43,7 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr(Pilot, "_wait_for_screen", _process_messages)
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", UPDATE_PERIOD)
         monkeypatch.setattr(Screen, "_compositor_refresh", _draw_if_displayed)
+        monkeypatch.setattr(Stylesheet, "_parse_rules", _parse_rules)
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
@@ -75,6 +80,14 @@ def _draw_if_displayed(screen: Screen[Any]) -> None:
         screen.app._update_mouse_over(screen)
     else:
         _draw(screen)
+
+
+def _parse_rules(sheet: Stylesheet, css: str, *arguments: Any, **named: Any) -> list[RuleSet]:
+    """Parse a style sheet once for all apps that have the same theme."""
+    key = (css, arguments, *named.items(), *sheet._variables.items())
+    if key not in _RULES:
+        _RULES[key] = _parse(sheet, css, *arguments, **named)
+    return _RULES[key]
 
 
 def _timers(loop: Any, until: float) -> bool:
