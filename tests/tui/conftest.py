@@ -25,7 +25,7 @@ from inspector.options import Options
 from inspector.tui.widgets import task_lines
 
 _YOUNG_COLLECTIONS = 12
-"""The number of collections of young objects, 20,000 each, after which all are collected: several apps leave as many."""
+"""The collections of young objects, of 20,000 each, after which all are collected: several apps leave as many."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
