@@ -194,7 +194,7 @@ class Feed(CursorView):
         & > .feed--badge-get { color: $wire-received; background: $panel; text-style: bold; }
         & > .feed--badge-post { color: $wire-sent; background: $panel; text-style: bold; }
         & > .feed--badge-other { color: $wire-pushed; background: $panel; text-style: bold; }
-        & > .feed--badge-good { color: $state-good; text-style: reverse; }
+        & > .feed--badge-good { color: $state-good; background: $panel; text-style: bold; }
         & > .feed--badge-warning { color: $state-warning; text-style: reverse; }
         & > .feed--badge-bad { color: $state-bad; text-style: reverse; }
         & > .feed--badge-quiet { color: $wire-quiet; text-style: reverse; }
