@@ -6,17 +6,23 @@ import colorsys
 from functools import lru_cache
 
 from rich.color import Color as RichColor
-from rich.color import ColorType
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from inspector.tui.themes import READABLE, contrast, fallback_variables
+from inspector.tui.themes import contrast, fallback_variables
+
+_RGB = (
+    *((0, 0, 0), (170, 0, 0), (0, 170, 0), (170, 85, 0), (0, 0, 170), (170, 0, 170), (0, 170, 170), (170, 170, 170)),
+    *((85, 85, 85), (255, 85, 85), (85, 255, 85), (255, 255, 85), (85, 85, 255), (255, 85, 255), (85, 255, 255)),
+    (255, 255, 255),
+)
+"""The values for which Rich writes the numbers 0 to 15; numbers themselves cannot be dimmed below a dialog."""
 
 BLACK, SILVER, GREY, WHITE = 0, 7, 8, 15
-"""Numbers of the terminal's colours; terminals with 8 background colours draw a white background as silver."""
+"""Numbers of colours; terminals with 8 background colours draw a white background as silver."""
 
 _SECTORS = ((20, "red"), (75, "yellow"), (165, "green"), (225, "cyan"), (260, "blue"), (335, "purple"), (360, "red"))
 """The end of each range of hues in degrees, and its name."""
@@ -31,15 +37,12 @@ _FILL_ON_WHITE = {
     "blue": (WHITE, 4),
     "purple": (WHITE, 5),
 }
-    "red": (WHITE, 1),
-    "green": (WHITE, BLACK),
-    "cyan": (WHITE, 4),
-    "blue": (WHITE, 4),
-    "purple": (WHITE, 5),
-}
 
 _COLOURED = 0.25
 """The minimum difference between the channels of a colour, from 0 to 1, that is not a grey."""
+
+_NOTICEABLE = 3.0
+"""The minimum contrast of what is not a quiet line, or below a dialog."""
 
 _FILLED = 1.6
 """The minimum contrast with the background of the screen at which another background is kept."""
@@ -57,24 +60,26 @@ class SixteenColours(LineFilter):
         variables = {**fallback_variables(theme), **theme.to_color_system().generate(), **theme.variables}
         self._dark = theme.dark
         self._background = Color.parse(variables["background"])
-        self._selected = frozenset(Color.parse(variables[name]).rgb for name in ("cursor", "block-cursor-background"))
-        self._style = lru_cache(4096)(self._replaced)
+        cursors = [Color.parse(variables[name]) for name in ("cursor", "block-cursor-background")]
+        self._selected = frozenset(colour.rgb for cursor in cursors for colour in (cursor, cursor.monochrome))
+        self._colours = lru_cache(1024)(self._chosen)  # most screens have fewer than 100 pairs
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002 - as LineFilter
         """Return the segments in the terminal's own colours."""
-        return [
-            Segment(text, style if style is None else self._style(style), control) for text, style, control in segments
-        ]
+        return [Segment(text, self._replaced(style), control) for text, style, control in segments]
 
-    def _replaced(self, style: Style) -> Style:
-        text, ground = style.color, style.bgcolor
-        if text is None or ground is None or ColorType.TRUECOLOR not in (text.type, ground.type):
-            return style  # a theme that uses the terminal's colours
-        if style.reverse:
-            text, ground = ground, text
+    def _replaced(self, style: Style | None) -> Style | None:
+        if style is None or style.bgcolor is None:
+            return style
+        ground = style.bgcolor
+        text = ground if style.color is None else style.color  # blank cells can have a background only
+        return style + (self._colours(ground, text) if style.reverse else self._colours(text, ground))
+
+    def _chosen(self, text: RichColor, ground: RichColor) -> Style:
+        """Return the style that replaces a text colour and a background."""
         numbers = self._numbers(Color.from_rich_color(text), Color.from_rich_color(ground))
-        colours = Style(color=_number(numbers[0]), bgcolor=_number(numbers[1]), reverse=False, dim=False)
-        return style + colours
+        text, ground = (RichColor.from_rgb(*_RGB[number]) for number in numbers)
+        return Style(color=text, bgcolor=ground, reverse=False, dim=False)
 
     def _numbers(self, text: Color, ground: Color) -> tuple[int, int]:
         """Return the numbers of the colours of a text and of its background."""
@@ -87,7 +92,7 @@ class SixteenColours(LineFilter):
         if contrast(ground, self._background) >= _FILLED:
             text, ground = ground, self._background  # a text on yellow, which differs most among terminals
         screen = BLACK if self._dark else WHITE
-        if contrast(text, ground) < READABLE:  # borders, and what is below a dialog
+        if contrast(text, ground) < _NOTICEABLE:  # borders, and what is below a dialog
             return (GREY if self._dark else SILVER), screen
         if hue := _hue(text):
             return (_TEXT_ON_BLACK if self._dark else _TEXT_ON_WHITE)[hue], screen
@@ -95,10 +100,6 @@ class SixteenColours(LineFilter):
         if self._dark:
             return (WHITE if bright else SILVER), screen
         return (BLACK if bright else GREY), screen
-
-
-def _number(number: int) -> RichColor:
-    return RichColor(f"color({number})", ColorType.STANDARD, number=number)
 
 
 def _hue(colour: Color) -> str:
