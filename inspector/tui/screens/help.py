@@ -14,7 +14,6 @@ from textual.widgets import Static
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
-from inspector.tui.render.rows import state_colour
 from inspector.tui.screens.dialog import FITTED, Dialog
 
 _KEY = 7
@@ -86,7 +85,7 @@ class HelpScreen(Dialog[None]):
             [_heading("Rows"), *(_line(symbol, text, style) for symbol, text, style in directions)],
             [
                 _heading("Task states"),
-                *(_line(glyphs.states[state], short(state), state_colour(state)) for state in State),
+                *(_line(glyphs.states[state], short(state), "$foreground") for state in State),
             ],
             [_heading("Findings"), *severities],
             [
