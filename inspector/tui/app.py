@@ -79,9 +79,9 @@ class InspectorApp(App[int]):
         return [self._filter]
 
     def _few_colours(self) -> list[LineFilter]:
-        """Return the filter for a terminal with 16 colours or fewer and the current theme, if it is needed."""
+        """Return the filter for a terminal with 16 colours and the current theme, if it is needed."""
         theme = self.current_theme
-        if self.console.color_system not in ("standard", None) or theme.ansi:
+        if self.console.color_system != "standard" or theme.ansi:
             return []
         if self._sixteen is None or self._sixteen.theme is not theme:
             self._sixteen = SixteenColours(theme)
