@@ -144,7 +144,13 @@ async def fill(driver: Driver) -> None:
         await driver.ask(text)
 
 
-@pytest.mark.parametrize("terminal", TERMINALS)
+@pytest.mark.parametrize(
+    "terminal",
+    [
+        "all colours",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in TERMINALS if name != "all colours"),
+    ],
+)
 async def test_every_view_is_readable_and_shows_selection_and_focus(
     open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch, terminal: str
 ):
