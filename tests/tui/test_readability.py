@@ -125,7 +125,11 @@ def assert_focus(driver: Driver, system: ColorSystem, *, thick: bool) -> None:
     """The frame of the focused pane differs from the other frames by its brightness, without colours by its shape."""
     lines = screen(driver, system)
     panes = [pane for pane in driver.app.screen.query(".pane") if pane.display and pane.region.area]
-    corners = {pane: lines[pane.region.y][pane.region.x] for pane in panes if pane.region in driver.app.screen.region}
+    corners = {
+        pane: lines[pane.region.y][pane.region.x]
+        for pane in panes
+        if driver.app.screen.region.contains_region(pane.region)
+    }
     [focused] = [pane for pane in corners if pane.has_focus_within]
     assert corners[focused].contrast >= NOTICEABLE
     for pane, corner in corners.items():
