@@ -141,4 +141,5 @@ async def main(play: Callable[[Stage], Awaitable[None]] = play) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as home:
         os.environ["A2A_INSPECT_HOME"] = home
+        os.environ["COLORTERM"] = "truecolor"  # the pictures do not depend on this terminal
         asyncio.run(main())

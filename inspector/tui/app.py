@@ -27,6 +27,7 @@ from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
+from inspector.tui.sixteen_colours import SixteenColours
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.status_bar import StatusBar
@@ -56,6 +57,7 @@ class InspectorApp(App[int]):
 
     def __init__(self, options: Options, demo_agent: DemoAgent | None = None) -> None:
         self._filter = OutputFilter()
+        self._sixteen: SixteenColours | None = None
         super().__init__()
         self.options = options
         self.glyphs = ASCII if options.ascii else UNICODE
@@ -71,10 +73,19 @@ class InspectorApp(App[int]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Clean the output before other filters change its colours."""
-        others = super().get_line_filters()
+        others = [*super().get_line_filters(), *self._few_colours()]
         if others != self._filter.others:
             self._filter = OutputFilter(others)  # a new object, because a filter caches its results
         return [self._filter]
+
+    def _few_colours(self) -> list[LineFilter]:
+        """Return the filter for a terminal with 16 colours and the current theme, if it is needed."""
+        theme = self.current_theme
+        if self.console.color_system != "standard" or theme.ansi:
+            return []
+        if self._sixteen is None or self._sixteen.theme is not theme:
+            self._sixteen = SixteenColours(theme)
+        return [self._sixteen]
 
     async def on_event(self, event: events.Event) -> None:
         """Pause background work after a key or a click, so that its effect is drawn first."""

@@ -76,6 +76,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def all_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw all colours, whatever the terminal of the test run can draw."""
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
 @pytest.fixture(scope="session")
 def mock() -> Iterator[str]:
     """The built-in mock agent without pauses."""

@@ -61,12 +61,13 @@ def raw(content: bytes, media_type: str = "", filename: str = "") -> dict[str, A
 
 
 @pytest.fixture
-def colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("COLORTERM", "truecolor")
-    monkeypatch.delenv("NO_COLOR", raising=False)
+def no_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a terminal with 16 colours, which are too few for images."""
+    monkeypatch.setenv("TERM", "linux")
+    monkeypatch.delenv("COLORTERM")
 
 
+@pytest.mark.usefixtures("no_images")
 async def test_every_part_is_reached_by_key_and_by_mouse(open_app: Open):
     parts = (
         {"text": "hello"},
@@ -216,7 +217,7 @@ async def test_what_is_shown_may_be_an_earlier_moment_of_the_task(open_app: Open
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP", "BMP"])
-async def test_an_image_is_drawn_in_half_cells(open_app: Open, colours: None, kind: str):
+async def test_an_image_is_drawn_in_half_cells(open_app: Open, kind: str):
     part = raw(picture(40, 20, kind), f"image/{kind.lower()}", f"p.{kind.lower()}")
     async with playing(producing(artifact("p", part))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
@@ -226,7 +227,7 @@ async def test_an_image_is_drawn_in_half_cells(open_app: Open, colours: None, ki
         await driver.until("40 x 20")
 
 
-async def test_case_26_an_image_of_too_many_pixels_is_not_decoded(open_app: Open, colours: None):
+async def test_case_26_an_image_of_too_many_pixels_is_not_decoded(open_app: Open):
     head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (30_000).to_bytes(4, "big") * 2 + b"\x08\x02\0\0\0" + b"\0" * 100
     async with playing(producing(artifact("p", raw(head, "image/png")))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
@@ -234,7 +235,7 @@ async def test_case_26_an_image_of_too_many_pixels_is_not_decoded(open_app: Open
         assert "sha256" in driver.screen
 
 
-async def test_case_26_an_svg_is_never_drawn_and_nothing_of_it_is_fetched(open_app: Open, colours: None):
+async def test_case_26_an_svg_is_never_drawn_and_nothing_of_it_is_fetched(open_app: Open):
     async with playing() as other:
         svg = f'<svg xmlns="http://www.w3.org/2000/svg"><image href="{other.url}/x.png"/></svg>'.encode()
         event = artifact("p", raw(svg, "image/svg+xml", "p.svg"))
@@ -245,7 +246,7 @@ async def test_case_26_an_svg_is_never_drawn_and_nothing_of_it_is_fetched(open_a
             assert not other.calls
 
 
-async def test_case_26_bytes_that_are_no_image_say_so(open_app: Open, colours: None):
+async def test_case_26_bytes_that_are_no_image_say_so(open_app: Open):
     part = raw(b"\x89PNG\r\n\x1a\n" + b"\xff" * 50, "image/png")
     async with playing(producing(artifact("p", part))) as agent, open_app(agent.url, TALL) as driver:
         await produced(driver)
@@ -253,7 +254,7 @@ async def test_case_26_bytes_that_are_no_image_say_so(open_app: Open, colours: N
         assert not driver.widget("#artifact-image", ImageView).display
 
 
-async def test_without_the_extra_an_image_is_facts(open_app: Open, colours: None, monkeypatch: pytest.MonkeyPatch):
+async def test_without_the_extra_an_image_is_facts(open_app: Open, monkeypatch: pytest.MonkeyPatch):
     for name in [name for name in sys.modules if name.startswith("textual_image")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "textual_image", None)

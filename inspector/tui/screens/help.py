@@ -105,5 +105,5 @@ def _heading(text: str) -> Content:
     return Content.styled(text, "bold $bar")
 
 
-def _line(key: str, text: str, key_style: str = "$wire-sent", style: str = "$foreground") -> Content:
+def _line(key: str, text: str, key_style: str = "bold $bar", style: str = "$foreground") -> Content:
     return Content.assemble((f"{key:<{_KEY}} ", key_style), (text, style))

@@ -99,7 +99,7 @@ def _option(entry: Entry | str, wide: int, indent: str) -> Option:
     style = "$wire-quiet" if quiet else "$foreground"
     text = clean_line(entry.text, wide)
     space = " " * (wide - cell_len(text) + _GAP)
-    right = plain(entry.right).stylize("$wire-quiet" if quiet else "$bar")
+    right = plain(entry.right).stylize("$wire-quiet" if quiet else "bold $bar")
     return Option(Content.assemble(indent, plain(text).stylize(style), space, right), disabled=not entry.enabled)
 
 

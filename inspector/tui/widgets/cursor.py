@@ -28,8 +28,9 @@ class CursorView(LineView):
 
     DEFAULT_CSS = """
     CursorView {
-        & > .cursor--line { background: $cursor; }
+        & > .cursor--line { background: $panel; }
         & > .cursor--bar { color: $wire-quiet; }
+        &:focus > .cursor--line { background: $cursor; }
         &:focus > .cursor--bar { color: $bar; }
     }
     """

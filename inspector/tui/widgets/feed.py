@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -194,7 +196,7 @@ class Feed(CursorView):
         & > .feed--badge-get { color: $wire-received; background: $panel; text-style: bold; }
         & > .feed--badge-post { color: $wire-sent; background: $panel; text-style: bold; }
         & > .feed--badge-other { color: $wire-pushed; background: $panel; text-style: bold; }
-        & > .feed--badge-good { color: $state-good; text-style: reverse; }
+        & > .feed--badge-good { color: $state-good; background: $panel; text-style: bold; }
         & > .feed--badge-warning { color: $state-warning; text-style: reverse; }
         & > .feed--badge-bad { color: $state-bad; text-style: reverse; }
         & > .feed--badge-quiet { color: $wire-quiet; text-style: reverse; }
@@ -272,6 +274,13 @@ class Feed(CursorView):
     def refresh_rows(self) -> None:
         """Draw the visible rows again, because rows were added or changed."""
         self.refresh_source()
+
+    def _segments(self, index: int, style: Style, total: int) -> list[Segment]:
+        """Draw a row; the background of the row under the cursor includes its badges."""
+        segments = super()._segments(index, style, total)
+        if index != self.cursor:
+            return segments
+        return list(Segment.apply_style(segments, post_style=Style(bgcolor=style.bgcolor)))
 
     def _highlighted(self) -> None:
         self.post_message(self.Highlighted(self, self.cursor))

@@ -71,7 +71,7 @@ class KeyFooter(Static):
         pieces: list[Content] = []
         for key, what, active in self._shown():
             enabled = active is None or (active.enabled and not why_not(active))
-            style = "$bar" if enabled else "$wire-quiet"
+            style = "bold $bar" if enabled else "$wire-quiet"
             pieces.append(Content.assemble((key, style), (f" {what}", "$text-soft" if enabled else "$wire-quiet")))
         return Content("   ").join(pieces)
 
