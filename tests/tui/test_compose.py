@@ -113,7 +113,7 @@ async def test_changes_of_parts_are_undone_in_reverse_order(open_app: Open, mock
         assert not driver.enabled("ctrl+z")
         await driver.press("D", "J", "delete", "delete")
         assert kinds(screen) == [("text", "one")]
-        await driver.until("Undo: remove part 2 (ctrl+z)")
+        await driver.until("Undo: remove part 2 (^z)")
         expected = [
             ["one", "two"],
             ["one", "two", "one"],

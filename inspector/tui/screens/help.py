@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
 from inspector.protocol.lifecycle import State, short
-from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
+from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import FITTED, Dialog
 
@@ -62,8 +62,7 @@ class HelpScreen(Dialog[None]):
         lines = [_heading("Not available here")]
         for name, command in COMMANDS.items():
             if name not in self._listed and command.keys and command.group not in (Group.EDIT, Group.MOVE):
-                key = self.app.get_key_display(Binding(command.keys.partition(",")[0], name))
-                lines.append(_line(key, command.meaning, "$wire-quiet", "$wire-quiet"))
+                lines.append(_line(key_of(name), command.meaning, "$wire-quiet", "$wire-quiet"))
         return lines
 
     def _symbols(self) -> list[list[Content]]:
