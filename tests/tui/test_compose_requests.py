@@ -459,7 +459,7 @@ async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: 
         await opened(driver, draft)
         assert "1 text    Summ" in driver.screen
         assert "2 data" in driver.screen
-        title = "Request ─ 1.0 · JSON-RPC ─ "
+        title = "Request ─ 1.0 · JSONRPC ─ "
         assert (title in driver.screen) == (size[0] > 80)
         if size[0] < 100:
             await driver.press("f8")

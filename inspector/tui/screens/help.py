@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
@@ -87,6 +88,13 @@ class HelpScreen(Dialog[None]):
                 *(_line(glyphs.states[state], short(state), "$foreground") for state in State),
             ],
             [_heading("Findings"), *severities],
+            [
+                _heading("Checks of a delivery"),
+                _line(glyphs.check, "passed", "$state-good"),
+                _line(glyphs.cross, "failed", "$state-bad"),
+                _line(glyphs.severities[Severity.WARNING], "late or repeated", "$state-warning"),
+                _line(glyphs.quiet, "not checked, because nothing was expected or sent", "$wire-quiet"),
+            ],
             [
                 _heading("Duration of an exchange"),
                 _line(glyphs.horizontal * 3, "until the head of the response", "$wire-received"),

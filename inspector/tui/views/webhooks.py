@@ -47,7 +47,7 @@ COLUMNS = (
     Column("TASK", 8, min_total_width=90),
     Column("EVENT"),
     Column("", 18, "right", shrinks=True),
-    Column("CHECKS", 8, min_total_width=_NEVER),
+    Column("CHECKS", 12, min_total_width=_NEVER),
     Column("TOKEN", 5),
     Column("AUTH", 4),
     Column("SIGNATURE", 9, min_total_width=125),
@@ -58,7 +58,7 @@ COLUMNS = (
 )
 _CHECKS = ("TOKEN", "AUTH", "SIGNATURE", "ORDER", "SCHEMA")
 _APART = 112
-"""The width from which each check has a column; below it, one column has a mark for each of them, in this order."""
+"""The width from which each check has a column; below it, one column has the result in words."""
 
 
 def _columns(width: int) -> Sequence[Column]:
