@@ -188,9 +188,11 @@ class Sessions:
         async with self._opening:
             if self.workbench is None:
                 return
+            index = self._workbenches.index(self.workbench)
             await self._end(self.workbench)
-            await self._replace(self._frame(), self._workbenches[-1] if self._workbenches else ConnectScreen())
-            self._select(self._workbenches[-1] if self._workbenches else None)
+            before = self._workbenches[max(0, index - 1)] if self._workbenches else None
+            await self._replace(self._frame(), before or ConnectScreen())
+            self._select(before)
 
     def rename(self) -> None:
         """Show the tabs again, because the name of an agent is known now."""

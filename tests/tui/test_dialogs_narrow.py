@@ -15,7 +15,7 @@ def blank_rows(driver: Driver) -> int:
     return dialog.frame.region.height - dialog.query_one(f".{FITTED}").region.height - 4
 
 
-@pytest.mark.parametrize("key", ["a", "I", "question_mark"])
+@pytest.mark.parametrize("key", ["a", "I", "question_mark", "d"])
 async def test_a_list_that_scrolls_has_no_blank_rows(open_app: Open, mock: str, key: str):
     async with open_app(mock, size=(80, 24)) as driver:
         await driver.connected()

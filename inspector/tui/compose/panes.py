@@ -140,6 +140,11 @@ class ComposePanes(Horizontal):
 
     # The focus
 
+    @property
+    def current(self) -> str:
+        """The pane that a narrow screen shows: `outline`, `part` or `request`."""
+        return next((pane for pane in ("part", "request") if self.has_class(f"-{pane}")), "outline")
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the pane of the focused widget on a screen that is too narrow for all panes."""
         around = event.widget.ancestors_with_self

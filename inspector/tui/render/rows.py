@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, TypeAlias
 
+from rich.cells import cell_len
+
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
@@ -309,6 +311,10 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
     )
 
 
+CHECKS_WIDTH = 14
+"""The width of the column that has the results of all checks in words."""
+
+
 def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyphs: Glyphs) -> list[Cell]:
     """Return a cell that summarises the checks in words, and a cell for each group of checks with its worst result.
 
@@ -331,7 +337,9 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
         again = f"{warning} x{attempt}" if attempt > 1 else warning
         cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
     if failed:
-        summary = f"{glyphs.cross} {failed[0] if len(failed) == 1 else f'{len(failed)} failed'}", "feed--bad"
+        names = f"{glyphs.cross} {' '.join(failed)}"
+        count = f"{glyphs.cross} {len(failed)} failed"
+        summary = (names if cell_len(names) <= CHECKS_WIDTH else count), "feed--bad"
     elif late:
         summary = f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning"
     else:

@@ -9,20 +9,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
 from inspector.protocol.selection import Choice as Interface
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import Session
-from inspector.tui.compose.built_request import BuiltRequest, build_request, row_of, title_of
+from inspector.tui.compose.built_request import BuiltRequest, build_request, row_of
 from inspector.tui.compose.edited_draft import EditedDraft, first_difference
 from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, PART, rows_of
 from inspector.tui.compose.panes import ComposePanes
 from inspector.tui.compose.preview import RawRequest, ask_form, indented_request
 from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.compose.title import ComposeTitle
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -57,6 +57,8 @@ class ComposeScreen(Screen["Outcome | None"]):
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("send", "send"),
+        bind("back", "outline", "outline", "Go to the outline of the parts and options"),
+        bind("back", "leave", "Chat", "Go back to Chat; the message is kept"),
         bind("preview", "preview(True)", "request", "Show the request"),
         bind("preview", "preview(False)", "message", "Show the message"),
         bind("add-part", "add"),
@@ -64,7 +66,6 @@ class ComposeScreen(Screen["Outcome | None"]):
         bind("remove", "remove", "", "Remove the part"),
         bind("raw-request", "edit_raw", "", "Edit the raw request"),
         bind("raw-request", "discard_raw", "discard raw", "Discard the raw request, and use the message"),
-        bind("back", "leave", "", "Go to the outline, then to Chat"),
         bind("next-part-to-edit", "next_part", "", "Go to the next part"),
         bind("copy-request", "copy"),
         bind("save-snippet", "save"),
@@ -88,7 +89,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._choice: Interface | None = session.connection.choice if session.connection else None
         self.built = BuiltRequest()
         self._timer: Timer | None = None
-        self._title_line = Static(id="compose-title")
+        self._title_line = ComposeTitle()
         self._panes = ComposePanes(id="compose-panes")
         self._outline, self._preview = self._panes.outline, self._panes.preview
         self._forms = SettingForms(self, session, lambda: self.draft, self.change)
@@ -182,7 +183,29 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _show_title(self) -> None:
         connection = self._session.connection
         agent = connection.card.name if connection else "no agent"
-        self._title_line.update(title_of(agent, self.draft, self.built))
+        part, panes = self._outline.part, {}
+        if self.has_class("-narrow"):
+            panes = {"outline": "Outline", "part": f"Part {(part or 0) + 1}", "request": "Request"}
+            if part is None:
+                del panes["part"]
+        self._title_line.show(agent, self.draft, self.built, panes, self._panes.current)
+
+    def on_descendant_focus(self) -> None:
+        """Show which pane has the focus."""
+        self._show_title()
+
+    def on_resize(self) -> None:
+        """Name the panes that are not shown on a narrow screen."""
+        self.call_after_refresh(self._show_title)
+
+    def on_compose_title_chosen(self, event: ComposeTitle.Chosen) -> None:
+        """Go to the pane whose name was clicked."""
+        if event.pane == "part":
+            self._panes.editor.focus_value()
+        elif event.pane == "request":
+            self._preview.focus_body()
+        else:
+            self._outline.focus()
 
     # The outline
 
@@ -190,6 +213,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Show the row under the cursor."""
         self._take_last_keys()
         self._show_row()
+        self._show_title()
         self.refresh_bindings()
 
     def on_outline_view_opened(self) -> None:
@@ -372,11 +396,12 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._show_row()
         self.app.notify(plain(problem).plain, title="Not sent", severity="error", markup=False)
 
+    def action_outline(self) -> None:
+        """Go from a part or the request to the outline."""
+        self._outline.focus()
+
     def action_leave(self) -> None:
-        """Go from a part or the request to the outline, and from there back to the chat, keeping the message."""
-        if not self._outline.has_focus:
-            self._outline.focus()
-            return
+        """Go from the outline back to the chat, keeping the message."""
         self._take_last_keys()
         self.dismiss(Outcome(self.draft, self.stream, raw=self._preview.edited))
 
@@ -388,6 +413,8 @@ class ComposeScreen(Screen["Outcome | None"]):
             return self._preview.is_raw is (action == "discard_raw")
         if action == "undo":
             return bool(self._edited.undo.name)
+        if action in ("outline", "leave"):
+            return self._outline.has_focus is (action == "leave")
         if action == "send":
             return parameters != (self.stream,)
         if action == "preview":

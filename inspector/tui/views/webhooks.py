@@ -26,7 +26,7 @@ from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import DeliveryRows
-from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.render.rows import CHECKS_WIDTH, SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, reconciled
 from inspector.tui.screens.dialog import ask
@@ -47,7 +47,7 @@ COLUMNS = (
     Column("TASK", 8, min_total_width=90),
     Column("EVENT"),
     Column("", 18, "right", shrinks=True),
-    Column("CHECKS", 12, min_total_width=_NEVER),
+    Column("CHECKS", CHECKS_WIDTH, min_total_width=_NEVER),
     Column("TOKEN", 5),
     Column("AUTH", 4),
     Column("SIGNATURE", 9, min_total_width=125),
