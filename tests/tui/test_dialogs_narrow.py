@@ -48,3 +48,15 @@ async def test_the_meaning_of_a_setting_has_the_blank_cells_of_its_value(open_ap
         await driver.press("comma")
         await driver.settled()
         assert "Draw symbols with ASCII characters" in driver.screen
+
+
+async def test_the_setting_under_the_cursor_is_described_in_full(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.press("comma", "down", "down", "down")
+        await driver.until("Preferred bindings, the first before the others.")
+        await driver.until("A change is used when the next session starts.")
+        await driver.press("end")
+        await driver.until("Scroll to the right.")
+        assert "shift+→ (the default)" in driver.screen
+        assert "shift+right" not in driver.screen

@@ -337,11 +337,11 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
         again = f"{warning} x{attempt}" if attempt > 1 else warning
         cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
     if failed:
-        names = f"{glyphs.cross} {' '.join(failed)}"
-        count = f"{glyphs.cross} {len(failed)} failed"
-        summary = (names if cell_len(names) <= CHECKS_WIDTH else count), "feed--bad"
+        named = f"{glyphs.cross} {' '.join(failed)}"
+        counted = f"{glyphs.cross} {len(failed)} failed"
+        summary: Cell = (named if cell_len(named) <= CHECKS_WIDTH else counted, "feed--bad")
     elif late:
-        summary = f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning"
+        summary = (f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning")
     else:
         passed = True in found.values()
         summary = (f"{glyphs.check} passed", "feed--good") if passed else (f"{glyphs.quiet} none", "feed--quiet")

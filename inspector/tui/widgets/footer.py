@@ -43,7 +43,8 @@ class KeyFooter(Static):
 
     def _keys(self) -> tuple[list[Key], list[Key]]:
         """Return the keys that are shown if they fit, and the pinned keys, which are always shown."""
-        hint = getattr(self.screen.focused, "enter_hint", "")
+        focused = self.screen.focused
+        hint = getattr(focused, "enter_hint", "") if getattr(focused, "line_count", 1) else ""
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding
