@@ -18,7 +18,7 @@ from inspector.session.session import Session
 from inspector.tui.compose.built_request import BuiltRequest, build_request, row_of
 from inspector.tui.compose.edited_draft import EditedDraft, first_difference
 from inspector.tui.compose.options import SettingForms
-from inspector.tui.compose.outline import ADD, PART, rows_of
+from inspector.tui.compose.outline import ADD, KINDS, PART, rows_of
 from inspector.tui.compose.panes import ComposePanes
 from inspector.tui.compose.preview import RawRequest, ask_form, indented_request
 from inspector.tui.compose.schema_form import forms_of, open_form
@@ -33,12 +33,6 @@ from inspector.tui.widgets.footer import KeyFooter
 
 _PAUSE = 0.12
 """The seconds between the last change and the update of the request."""
-_KINDS = {
-    PartKind.TEXT: "text          plain text",
-    PartKind.FILE: "file          a local file, sent in the message",
-    PartKind.LINK: "file by URL   a file that the agent downloads",
-    PartKind.DATA: "data          a JSON value",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +177,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _show_title(self) -> None:
         connection = self._session.connection
         agent = connection.card.name if connection else "no agent"
-        part, panes = self._outline.part, {}
-        if self.has_class("-narrow"):
-            panes = {"outline": "Outline", "part": f"Part {(part or 0) + 1}", "request": "Request"}
-            if part is None:
-                del panes["part"]
+        panes = self._panes.names if self.has_class("-narrow") else {}
         self._title_line.show(agent, self.draft, self.built, panes, self._panes.current)
 
     def on_descendant_focus(self) -> None:
@@ -200,12 +190,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def on_compose_title_chosen(self, event: ComposeTitle.Chosen) -> None:
         """Go to the pane whose name was clicked."""
-        if event.pane == "part":
-            self._panes.editor.focus_value()
-        elif event.pane == "request":
-            self._preview.focus_body()
-        else:
-            self._outline.focus()
+        self._panes.go_to(event.pane)
 
     # The outline
 
@@ -234,7 +219,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_add(self) -> None:
         """Ask for the kind of a part, and add it after the part under the cursor."""
-        choices = [Choice(kind, words) for kind, words in _KINDS.items()]
+        choices = [Choice(kind, words) for kind, words in KINDS.items()]
         ask(self, FormScreen("Add a part", choices=choices), self._add)
 
     def _add(self, values: dict[str, str]) -> None:
@@ -337,10 +322,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_preview(self, shown: bool) -> None:
         """Show the request or the message on a screen that is too narrow for both."""
-        if shown:
-            self._preview.focus_body()
-        else:
-            self._outline.focus()
+        self._panes.go_to("request" if shown else "outline")
 
     def action_edit_raw(self) -> None:
         """Edit the request as text."""

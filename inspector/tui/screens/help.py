@@ -39,8 +39,8 @@ class HelpScreen(Dialog[None]):
     def body(self) -> ComposeResult:
         """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
         with VerticalScroll(id="help-text", classes=FITTED), Horizontal():
-            yield Static(_joined(self._keys()))
-            yield Static(_joined([*self._symbols(), self._other_keys()]))
+            yield _Blocks(self._keys())
+            yield _Blocks([*self._symbols(), self._other_keys()])
 
     def _keys(self) -> list[list[Content]]:
         """Return the keys that work now, as a block for each group."""
@@ -101,6 +101,28 @@ class HelpScreen(Dialog[None]):
                 _line(glyphs.thick * 3, "until the end of the response", "$wire-received"),
             ],
         ]
+
+
+class _Blocks(Static):
+    """Blocks of lines; what does not fit into a line is continued below its beginning, not below the key."""
+
+    def __init__(self, blocks: list[list[Content]]) -> None:
+        super().__init__(_joined(blocks))
+        self._blocks = blocks
+
+    def on_resize(self) -> None:
+        """Wrap the lines for the new width."""
+        self.update(_joined([[_wrapped(line, self.size.width) for line in block] for block in self._blocks]))
+
+
+def _wrapped(line: Content, width: int) -> Content:
+    """Return a line with its sentence wrapped beside the key."""
+    indent = _KEY + 1
+    key, sentence = line.divide([indent])[0], line.divide([indent])[-1]
+    if line.cell_length <= width or width <= 2 * indent:
+        return line
+    lines = [piece.rstrip() for piece in sentence.wrap(width - indent)]
+    return Content.assemble(key, Content("\n" + " " * indent).join(lines))
 
 
 def _joined(blocks: list[list[Content]]) -> Content:
