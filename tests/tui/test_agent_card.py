@@ -140,7 +140,7 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
         assert "Skill 4320" in driver.screen or "Skill 0" in driver.screen
         await driver.press("slash")
         await driver.type("no such skill")
-        assert "No match. Press escape" in driver.screen
+        assert "No match. Press esc" in driver.screen
         await driver.press("escape")
         await driver.press("right", "i")
         assert driver.composer.text == "do this"

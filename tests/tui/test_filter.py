@@ -77,7 +77,7 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await filtering(driver, "-kind:frame -gap<0s [/]")
         await driver.until("Matching records ─ 0 of")
         await driver.until("No record matches -kind:frame -gap<0s")
-        assert "escape to remove it" in driver.screen
+        assert "esc to remove it" in driver.screen
         await driver.press("escape")
         await driver.until("Exchanges ─ 2")
         assert driver.widget("#exchanges", Feed).has_focus

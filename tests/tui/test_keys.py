@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -17,15 +19,18 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 
 import inspector.tui
+from inspector.options import Options
 from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
-from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table
+from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table, shown_key
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.composer import Composer
+
+_KEY_IN_SENTENCE = re.compile(r"(?i)\b(?:ctrl|alt|shift)\+|[Pp]ress [a-z]\b|\bescape\b(?! sequence)")
 
 
 def classes_with_keys() -> list[type[DOMNode]]:
@@ -71,6 +76,35 @@ def test_editing_keys_of_terminals_are_not_taken():
 def test_the_page_about_keys_lists_every_command():
     page = (Path(inspector.tui.__path__[0]).parents[1] / "docs" / "keys.md").read_text(encoding="utf-8")
     assert keys_table() in page, "run: python -m inspector.tui.keys"
+
+
+@pytest.mark.parametrize(
+    ("key", "spelling"),
+    [
+        ("ctrl+z", "^z"),
+        ("escape", "esc"),
+        ("slash", "/"),
+        ("enter", "enter"),
+        ("alt+j", "alt+j"),
+        ("shift+up", "shift+↑"),
+    ],
+)
+async def test_a_key_has_one_spelling(key: str, spelling: str):
+    assert shown_key(key) == spelling
+    assert InspectorApp(Options()).get_key_display(Binding(key, "help")) == spelling
+
+
+def test_no_sentence_names_a_key_itself():
+    """A literal key is wrong after the user has changed it, and may be spelled in another way than in the footer."""
+    folder = Path(inspector.tui.__path__[0])
+    modules = [module for place in (folder, folder.parent / "session") for module in place.rglob("*.py")]
+    assert len(modules) > 100
+    for module in modules:
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        sentences = [str(node.value) for node in texts if " " in str(node.value).strip() and module.name != "keys.py"]
+        assert not [text for text in sentences if _KEY_IN_SENTENCE.search(text)], module
 
 
 def test_every_key_has_an_action():

@@ -86,7 +86,7 @@ async def test_a_task_that_waits_shows_what_to_do_until_it_continues(open_app: O
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("ask")
-        assert "the agent waits for your input: enter reply, escape x cancel" in driver.screen
+        assert "the agent waits for your input: enter reply, esc x cancel" in driver.screen
         await driver.press("escape")
         await driver.until("the agent waits for your input: i reply, x cancel task")
         await driver.press("i")
@@ -94,9 +94,9 @@ async def test_a_task_that_waits_shows_what_to_do_until_it_continues(open_app: O
         await driver.until("● completed")
         assert "the agent waits" not in driver.screen
         await driver.ask("ask")
-        await driver.until("the agent waits for your input: enter reply, escape x cancel")
+        await driver.until("the agent waits for your input: enter reply, esc x cancel")
         await driver.press("ctrl+r")
-        await driver.until("the agent waits for your input: escape x cancel")
+        await driver.until("the agent waits for your input: esc x cancel")
 
 
 async def test_an_illegal_move_is_marked(open_app: Open):

@@ -189,7 +189,7 @@ def _unreachable(known: Evidence) -> Cause:
         return Cause(_UNREACHABLE, Likely.CERTAIN, f"{known.advertised}: {known.no_listener}", remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
-    evidence = f"{known.advertised}, from the agent's host: {words}"
+    evidence = f"{known.advertised}, reachable from the agent's host: {words.replace(': ', ', ', 1)}"
     if known.tls_failures and not known.deliveries:
         return Cause(_UNREACHABLE, Likely.RULED_OUT, "a client connected, but the TLS handshake failed")
     if likely is Likely.RULED_OUT and known.deliveries:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import NamedTuple, TypeAlias
+
+from rich.cells import cell_len
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity, worst_of
@@ -58,14 +60,14 @@ _LOWEST_HTTP_STATUS = 100
 """Lower numbers are codes of gRPC."""
 _METHOD_BADGES = {"GET": "feed--badge-get", "POST": "feed--badge-post"}
 
-_ORDER_MARK = ("order", "task", "replay")
-_MARKS = (
-    ("token", "path"),
-    ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
-    ("signature", "body-hash"),
-    _ORDER_MARK,
-    ("schema", "content-type", "json", "size", "encoding", "method"),
-)
+_ORDER = "order"
+CHECK_GROUPS = {
+    "token": ("token", "path"),
+    "auth": ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
+    "signature": ("signature", "body-hash"),
+    _ORDER: (_ORDER, "task", "replay"),
+    "schema": ("schema", "content-type", "json", "size", "encoding", "method"),
+}
 """The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too."""
 
 
@@ -303,41 +305,53 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
         (record.task[:SHORT_ID], "feed--text"),
         _marked((kind + text, style), annotation, glyphs),
         (count if row.records > 1 else "", "feed--muted"),
-        *_with_summary(_check_cells(meta.get("checks", []), meta.get("attempt", 1), glyphs)),
+        *_check_cells(meta.get("checks", []), meta.get("attempt", 1), glyphs),
         (str(meta.get("status") or "none"), answer),
         finding_cell(record, glyphs),
     )
 
 
-def _with_summary(checks: list[Cell]) -> list[Cell]:
-    """Put a cell with the first character of each check before them, and with the number of a retry."""
-    styles = [style for _, style in checks]
-    worst = next((style for style in ("feed--bad", "feed--warning", "feed--good") if style in styles), "feed--quiet")
-    retry = "".join(text[1:] for text, _ in checks)
-    return [("".join(text[:1] for text, _ in checks) + retry, worst), *checks]
+CHECKS_WIDTH = 14
+"""The width of the column that has the results of all checks in words."""
 
 
 def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyphs: Glyphs) -> list[Cell]:
-    """Return a cell for each group of checks with its worst result; a retry shows its number.
+    """Return a cell that summarises the checks in words, and a cell for each group of checks with its worst result.
 
     Deliveries that are late or repeated have the mark of a warning, because the order is not guaranteed.
     """
     found: dict[str, bool | None] = {name: good for name, good, _ in checks}
+    warning = glyphs.severities[Severity.WARNING]
     signs: dict[bool | None, Cell] = {
         False: (glyphs.cross, "feed--bad"),
         True: (glyphs.check, "feed--good"),
         None: (glyphs.quiet, "feed--quiet"),
     }
+    late = found.get(_ORDER, True) is None
     cells: list[Cell] = []
-    for group in _MARKS:
-        results = [found[name] for name in group if name in found]
+    failed: list[str] = []
+    for group, names in CHECK_GROUPS.items():
+        results = [found[name] for name in names if name in found]
         worst = False if False in results else True if True in results else None
-        if group == _ORDER_MARK and found.get("order", True) is None:
-            late = f"{glyphs.severities[Severity.WARNING]} x{attempt}" if attempt > 1 else ""
-            cells.append((late or glyphs.severities[Severity.WARNING], "feed--warning"))
-        else:
-            cells.append(signs[worst])
-    return cells
+        failed += [group] if worst is False and not (group == "auth" and _is_signature(found)) else []
+        again = f"{warning} x{attempt}" if attempt > 1 else warning
+        cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
+    if failed:
+        named = f"{glyphs.cross} {' '.join(failed)}"
+        counted = f"{glyphs.cross} {len(failed)} failed"
+        summary: Cell = (named if cell_len(named) <= CHECKS_WIDTH else counted, "feed--bad")
+    elif late:
+        summary = (f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning")
+    else:
+        passed = True in found.values()
+        summary = (f"{glyphs.check} passed", "feed--good") if passed else (f"{glyphs.quiet} none", "feed--quiet")
+    return [summary, *cells]
+
+
+def _is_signature(found: Mapping[str, bool | None]) -> bool:
+    """Return whether all failed checks of the authentication are those of the signature, which has its own column."""
+    failed = {name for name in CHECK_GROUPS["auth"] if found.get(name) is False}
+    return failed <= set(CHECK_GROUPS["signature"])
 
 
 def exchange_row(

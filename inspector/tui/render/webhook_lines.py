@@ -120,7 +120,8 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
         else:
             ruled_out.append(_line(f"{glyphs.quiet} ", "line--quiet", evidence, "line--soft"))
     if ruled_out:
-        lines += [_gap(), _line("ruled out", "line--soft", "")]
+        lines += [_gap()] if found.causes[0].likely < len(_SURE) else []
+        lines.append(_line("ruled out", "line--soft", ""))
     others = [_gap(), _line(f"{glyphs.quiet} ", "line--quiet", found.others, "line--soft")] if found.others else []
     return lines + ruled_out + others
 

@@ -9,7 +9,6 @@ from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -58,7 +57,7 @@ class Aim:
 
 
 class MessageArea(VerbatimArea):
-    """A text area in which enter sends and ctrl+j inserts a line break; a paste never sends.
+    """A text area in which enter sends and another key inserts a line break; a paste never sends.
 
     In an empty area, the key for the line above asks for earlier messages, as in a shell.
     """
@@ -83,7 +82,7 @@ class MessageArea(VerbatimArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.EarlierWanted())
-        elif event.key in ("enter", "ctrl+j"):
+        elif event.key in ("enter", first_key("new-line")):
             event.stop()
             event.prevent_default()
             if event.key == "enter":
@@ -177,7 +176,7 @@ class Composer(Pane):
             show_line_numbers=False,
             highlight_cursor_line=False,
             compact=True,
-            placeholder="Write a message: enter sends it, ctrl+j begins a new line",
+            placeholder=f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line",
         )
 
     def compose(self) -> ComposeResult:
@@ -282,8 +281,8 @@ class Composer(Pane):
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            form = f"   {self._key('form')} form" if self.has_form else ""
-            keys = (f"{form}   {self._key('new-task')} new task", "$text-soft")
+            form = f"   {key_of('form')} form" if self.has_form else ""
+            keys = (f"{form}   {key_of('new-task')} new task", "$text-soft")
             self._question_text.update(Content.assemble(plain(self.aim.question).stylize("$state-warning"), keys))
         self._show_border()
         problem = self._problem_line()
@@ -295,10 +294,6 @@ class Composer(Pane):
             self._others_text.update(line)
 
     watch_push_on = watch_problem = watch_has_form = watch_note = watch_offer = _show_aim
-
-    def _key(self, command: str) -> str:
-        """Return the key of a command as the footer shows it."""
-        return self.app.get_key_display(Binding(first_key(command), ""))
 
     def _others_line(self) -> Content | None:
         """Return the other parts and the settings of the message, None if there are none."""
@@ -320,7 +315,7 @@ class Composer(Pane):
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
         elif self.offer:
             offer = plain(f"Unsent message: {self.offer}", limit=_OFFERED).stylize("$bar")
-            hint = f"   {self._key('history')} restores it, a new message hides it"
+            hint = f"   {key_of('history')} restores it, a new message hides it"
             pieces.append(Content.assemble(offer, (hint, "$text-soft")))
         elif self.note:
             pieces.append(plain(self.note).stylize("$state-warning"))

@@ -29,7 +29,6 @@ _TICK = 0.2
 """The seconds between two updates of the elapsed time."""
 _GAP = 3
 _LABEL = 14
-_SHORT_KEYS = {"escape": "esc"}
 _RECORDING = "This is a capture file. You can inspect it; no request is sent to the agent."
 _RESPONSIBLE = {Whose.YOURS: "you: what was entered, or the options of the command"}
 
@@ -169,7 +168,7 @@ class Connecting(VerticalScroll):
         lines = []
         for command, name in steps:
             key = key_of(command) if command in COMMANDS else self._key_of_view(command)
-            line = Content.assemble((f"  {_SHORT_KEYS.get(key, key):<{_LABEL}}", "$bar"), (name, "$foreground"))
+            line = Content.assemble((f"  {key:<{_LABEL}}", "$bar"), (name, "$foreground"))
             lines.append(clickable(line, command))
         return lines
 

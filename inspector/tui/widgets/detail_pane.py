@@ -45,7 +45,7 @@ _AROUND = 6
 """The cells of the border that a title cannot use: at each end a corner, a line and a space."""
 
 _MOST_NOTES = 9
-"""The most lines that are shown above the payload."""
+"""How many lines above the payload are shown at once in a low pane; in a high pane, they have up to half of it."""
 
 
 class DetailPane(Pane):
@@ -136,7 +136,7 @@ class DetailPane(Pane):
         about = Paragraphs([line for record in records for line in detail.about(record, self._glyphs)])
         about.layout(self.content_size.width - 1, 0)
         notes.display = bool(len(about))
-        notes.styles.height = min(len(about), _MOST_NOTES)
+        notes.styles.height = min(len(about), max(_MOST_NOTES, self.content_size.height // 2))
         notes.show(about)
 
     def _is_over(self, record: Record) -> bool:
