@@ -14,12 +14,13 @@ from inspector.protocol.lifecycle import State, is_terminal, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.text.units import duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.row_sources import TimelineRows
-from inspector.tui.render.rows import NOTE_WIDTH, SHORT_ID, is_send, state_colour
-from inspector.tui.render.times import lasting
+from inspector.tui.render.rows import SHORT_ID, is_send, state_colour
+from inspector.tui.render.timeline_rows import NOTE_WIDTH
 from inspector.tui.widgets.feed import Column, Feed
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
@@ -240,7 +241,7 @@ class TimelinePane(Pane):
         return [
             Chip(account.id[:SHORT_ID]),
             Chip(state, f"bold {state_colour(account.state)}"),
-            Chip(lasting(last - account.moves[0].at), "$text-soft"),
+            Chip(duration(last - account.moves[0].at), "$text-soft"),
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:
