@@ -47,7 +47,7 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         rows = [line.split("│")[1] for line in driver.lines if "  ←  " in line]
         assert [row.split("←")[1].split()[0] for row in rows] == ["task", "status", "artifact", "status"]
         assert "report.md" in rows[2]
-        assert "20 chunks 9." in rows[2]
+        assert "20 chunks, wire 9." in rows[2]
         assert "● completed" in rows[3]
         assert "● completed" in driver.line("Timeline")
         assert "Markdown ▾ ─ 2.3 kB" in driver.line("Artifact")

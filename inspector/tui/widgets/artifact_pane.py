@@ -228,7 +228,7 @@ class ArtifactPane(Pane):
     def _amount(self, artifact: AssembledArtifact) -> str:
         """Return the size of the content that the artifact contains; the content of a URL is elsewhere."""
         total = artifact.size + (self._sections.size if self._sections else 0)
-        return size(total) if total or not artifact.parts else "not fetched"
+        return f"content {size(total)}" if total or not artifact.parts else "not fetched"
 
     def _show_parts(self) -> None:
         sections = self._sections.all if self._sections else []

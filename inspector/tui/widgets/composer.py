@@ -176,7 +176,6 @@ class Composer(Pane):
             show_line_numbers=False,
             highlight_cursor_line=False,
             compact=True,
-            placeholder=f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line",
         )
 
     def compose(self) -> ComposeResult:
@@ -333,8 +332,28 @@ class Composer(Pane):
             name, style = "New task", ""
         webhook = Chip("webhook on", "$wire-pushed") if self.push_on else Chip("webhook off", "$wire-quiet")
         stream = Chip(f"streaming {'on' if self.stream else 'off'}", "$text-soft")
-        self.set_title(name=name, note=(stream, webhook))
+        writing = self._area.has_focus
+        key = Chip("" if writing else f"{key_of('write')}: write", "$bar", "write")
+        self.set_title(name=name, note=(key, stream, webhook))
         self.set_class(bool(style), "-reply")
+        self._area.placeholder = (
+            f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line"
+            if writing
+            else f"Press {key_of('write')} to write a message."
+        )
+
+    def chosen(self, target: str) -> None:
+        """Focus the text."""
+        if target == "write":
+            self.focus_text()
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys for writing."""
+        self._show_border()
+
+    def on_descendant_blur(self) -> None:
+        """Show the key that focuses the text."""
+        self._show_border()
 
     def on_message_area_submitted(self) -> None:
         """Send on enter."""

@@ -44,7 +44,6 @@ _NOT_SHOWN = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"
 _BORDER = 9
 """The cells of the lower border that are not text: the corners, and the rule between two words."""
 
-_NOTHING_YET = "No events yet. Write a message below and press enter."
 _SIDE_BY_SIDE = 64
 """How many rows, from the nearest row backwards, are searched for the run that contains a chunk."""
 
@@ -99,7 +98,7 @@ class TimelinePane(Pane):
         self._notice = NoticeLine(glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
-        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=_NOTHING_YET)
+        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=self._nothing_yet)
 
     def compose(self) -> ComposeResult:
         """Make the notices, the filter and the rows."""
@@ -112,6 +111,14 @@ class TimelinePane(Pane):
     def filtering(self) -> bool:
         """Whether a filter is active."""
         return self._list is not self._whole
+
+    @property
+    def _nothing_yet(self) -> str:
+        return (
+            "The capture contains no events."
+            if self._session.recorded
+            else (f"No events yet. Press {key_of('write')} to write a message.")
+        )
 
     @property
     def _whole(self) -> RecordList:
@@ -159,7 +166,7 @@ class TimelinePane(Pane):
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
-        self.feed.empty = f"No match. Press {key_of('back')} to show all rows." if self.filtering else _NOTHING_YET
+        self.feed.empty = f"No match. Press {key_of('back')} to show all rows." if self.filtering else self._nothing_yet
         self.feed.show_rows(self._rows)
         if keep:
             self.show_seq(keep)
