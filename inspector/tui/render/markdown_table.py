@@ -16,7 +16,7 @@ _CROSSING = "-+-"
 _RULE = "-"
 _NARROWEST = 8
 """The least cells of a column whose texts are wrapped; `wrap_pieces` needs as many."""
-_MUTED, _STRONG = "card--muted", "card--strong"
+_TEXT, _MUTED, _STRONG = "card--text", "card--muted", "card--strong"
 
 
 class Cell(NamedTuple):
@@ -65,7 +65,7 @@ def _row_lines(row: Sequence[Cell], widths: Sequence[int]) -> list[Line]:
         pieces: list[Piece] = []
         for index, column in enumerate(columns):
             pieces += [(_SEPARATOR, _MUTED)] if index else []
-            pieces += column[number] if number < len(column) else [(" " * widths[index], "")]
+            pieces += column[number] if number < len(column) else [(" " * widths[index], _TEXT)]
         lines.append(pieces)
     return lines
 
@@ -78,7 +78,7 @@ def _cell_lines(cell: Cell, width: int) -> list[list[Piece]]:
     for line in wrapped:
         free = max(0, width - _wide(line))
         before = {"right": free, "center": free // 2}.get(cell.align, 0)
-        lines.append([(" " * before, ""), *line, (" " * (free - before), "")])
+        lines.append([(" " * before, _TEXT), *line, (" " * (free - before), _TEXT)])
     return lines
 
 

@@ -203,7 +203,8 @@ class ArtifactPane(Pane):
 
     def _show_title(self) -> None:
         artifacts, artifact = self._artifacts(), self._artifact()
-        chips = []
+        chips: list[Chip] = []
+        amounts: list[str] = []
         if len(artifacts) > 1:
             chips.append(Chip(f"{self._index(len(artifacts)) + 1} of {len(artifacts)}", "$bar", "artifact"))
         if len(self._views) > 1:
@@ -213,12 +214,8 @@ class ArtifactPane(Pane):
             room = self._room(name, chips) - _RULE
             shown = clean_line(artifact.name or artifact.artifact_id, max(_SHORTEST_NAME, room))
             chips.insert(0, Chip(shown, "$foreground", "artifact"))
-            chunks = f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"
-            room = self._room(name, chips)
-            for text in (self._amount(artifact), chunks):
-                room -= len(text) + _RULE
-                chips += [Chip(text)] if room >= 0 else []
-        self.set_title(*chips, name=name)
+            amounts = [self._amount(artifact), f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"]
+        self.set_title(*chips, name=name, note=[Chip(amount, "$text-soft") for amount in amounts])
         self._show_parts()
 
     def _room(self, name: str, chips: Sequence[Chip]) -> int:

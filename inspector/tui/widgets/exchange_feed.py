@@ -25,7 +25,7 @@ _FINDING = Column("", 1)
 EXCHANGE_COLUMNS = (*_COLUMNS, Column("", _BAR, min_total_width=92), _FINDING)
 WIDE_COLUMNS = (*_COLUMNS, Column("", _LONG_BAR), _FINDING)
 RECORD_COLUMNS = (
-    Column("TIME", 6, "right"),
+    Column("OFFSET", 8, "right"),
     Column("", 1),
     Column("KIND", 10),
     Column("CONTENT"),

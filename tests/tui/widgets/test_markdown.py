@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from inspector.tui.render.markdown import LONGEST, _Layout, _parser, in_one_line, markdown_lines
+from inspector.tui.widgets.document import MarkdownView
 
 
 def text(source: str, width: int = 40) -> list[str]:
@@ -160,3 +161,8 @@ def test_no_line_of_a_table_is_wider_than_the_view(cells: list[str], width: int)
     source = "| x | y |\n|---|---|\n" + "\n".join(f"| {cell} | 1 |" for cell in cells)
     for line in markdown_lines(source, width):
         assert sum(cell_len(piece) for piece, _ in line) <= max(width, 12)
+
+
+def test_every_piece_of_a_table_has_a_style_of_the_view():
+    styles = {style for width in (20, 44, 72) for line in markdown_lines(TABLE, width) for _, style in line}
+    assert styles <= MarkdownView.COMPONENT_CLASSES
