@@ -26,7 +26,7 @@ from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
-_HEADINGS = {"time": "TIME", "gap": "GAP", "kind": "KIND", "text": "CONTENT", "note": "NOTE"}
+_HEADINGS = {"time": "TIME", "gap": "GAP", "kind": "KIND", "text": "CONTENT", "note": "SUMMARY"}
 _ALIGNED = frozenset({"way", "kind"})
 """The columns before the content that do not shrink, so that the content of all rows is under its heading."""
 HIT_COLUMNS = tuple(
