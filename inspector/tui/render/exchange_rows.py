@@ -53,8 +53,8 @@ def exchange_row(
     return (
         (clock(exchange.at), "feed--muted"),
         _method(exchange),
-        (_path(exchange.url, hosts), "feed--text"),
-        marked(_operation(exchange), annotation, glyphs),
+        (path_of(exchange.url, hosts), "feed--text"),
+        marked(operation_cell(exchange), annotation, glyphs),
         _status(exchange),
         (media_type.partition("/")[2] or media_type, "feed--muted"),
         (size(exchange.received), "feed--muted"),
@@ -71,13 +71,13 @@ def _method(exchange: ExchangeSummary) -> Cell:
     return f" {exchange.method} ", _METHOD_BADGES.get(exchange.method, "feed--badge-other")
 
 
-def _path(url: str, hosts: Collection[str]) -> str:
+def path_of(url: str, hosts: Collection[str]) -> str:
     """Return the path and the query of a URL, after its host if that is not one of `hosts`."""
     authority, slash, path = url.partition("://")[2].partition("/")
     return f"{'' if authority in hosts else authority}{slash}{path}" or "/"
 
 
-def _operation(exchange: ExchangeSummary) -> Cell:
+def operation_cell(exchange: ExchangeSummary) -> Cell:
     """Return the operation, and the A2A error in the response."""
     if exchange.error:
         return f"{exchange.operation}  {exchange.error}", "feed--bad"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.cells import cell_len
+
 from inspector.capture.records import Kind, Record
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
@@ -11,7 +13,7 @@ from inspector.session.record_list import RecordList
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.delivery_rows import delivery_row
-from inspector.tui.render.exchange_rows import BarScale, exchange_row, record_row
+from inspector.tui.render.exchange_rows import BarScale, exchange_row, operation_cell, path_of, record_row
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, Cells, is_send, state_cell
 from inspector.tui.render.task_table import last_message
@@ -85,11 +87,13 @@ class DeliveryRows(TimelineRows):
 class ExchangeRows(TimelineRows):
     """One row for each exchange.
 
-    `hosts` are the hosts of the agent, which the rows do not repeat; `bars` is the scale of the timing bars.
+    `hosts` are the hosts of the agent, which the rows do not repeat; `bars` is the scale of the timing bars, `longest`
+    are the cells of the longest visible path and operation.
     """
 
     hosts: frozenset[str] = frozenset()
     bars = BarScale()
+    longest = (0, 0)
 
     def number(self, index: int) -> int:
         """Return the number of the exchange in a row."""
@@ -108,9 +112,12 @@ class ExchangeRows(TimelineRows):
         return summary
 
     def scale(self, first: int, count: int, width: int) -> bool:
-        """Fit bars of `width` cells to the longest of the visible exchanges; return whether the bars change."""
+        """Fit bars of `width` cells to the longest visible exchange, and measure the texts; return if bars change."""
         visible = [self.summary(index) for index in range(first, min(first + count, len(self)))]
         longest = max((summary.seconds or summary.last_at - summary.at for summary in visible), default=0.0)
+        paths = (cell_len(path_of(summary.url, self.hosts)) for summary in visible)
+        operations = (cell_len(operation_cell(summary)[0]) for summary in visible)
+        self.longest = max(paths, default=0), max(operations, default=0)
         before, self.bars = self.bars, BarScale(longest, width)
         return before != self.bars
 

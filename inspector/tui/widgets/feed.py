@@ -22,6 +22,9 @@ from inspector.tui.widgets.view_tabs import clickable, clicked
 GAP = 2
 """Cells between two columns."""
 
+_LONGEST = 4096
+"""The most characters of a text of which the end is drawn."""
+
 BADGE = "feed--badge"
 """The beginning of the component classes of badges: texts whose colour does not reach to the next column."""
 
@@ -38,7 +41,7 @@ class Column(NamedTuple):
     It is hidden if the feed has fewer than `min_total_width` cells. A column that `shrinks` needs only as much width as
     the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none. A
     column that `shares` is beside the column without a width: in a row where the text of one is too long, it gets the
-    blank cells of the other.
+    blank cells of the other. A text that is too long loses its end, or with `cuts_middle` its middle.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Column(NamedTuple):
     min_total_width: int = 0
     shrinks: bool = False
     shares: bool = False
+    cuts_middle: bool = False
 
 
 class RowSource(Protocol):
@@ -94,12 +98,18 @@ class _Table:
         names = [column.name for column in self.columns]
         return self._line([(name + mark, name) for name, mark in zip(names, marks, strict=True)], whole=True)
 
+    def _limit(self, column: Column) -> int:
+        """Return the most cells of a text that are needed to draw it in a column."""
+        if column.cuts_middle:
+            return _LONGEST
+        return self._width if column.shares else column.width or self._width
+
     def _line(self, row: Row, *, whole: bool = False) -> Line:
         if len(row) < len(self.columns):
             [(character, style)] = row
             return [(character * self._width, style)]
         cells = [
-            (clean_line(text, self._width if column.shares else column.width or self._width), style, column)
+            (clean_line(text, self._limit(column)), style, column)
             for (text, style), column, shown in zip(row, self.columns, self._shown, strict=True)
             if shown and (text or not column.shrinks)
         ]
@@ -116,7 +126,8 @@ class _Table:
         for (text, style, column), fixed in zip(cells, widths, strict=True):
             width = min(rest if fixed is None else fixed, max(0, room))
             room -= width
-            shown = text if cell_len(text) <= width else clean_line(text, width)
+            cut = _without_middle if column.cuts_middle else clean_line
+            shown = text if cell_len(text) <= width else cut(text, width)
             space = " " * (width - cell_len(shown))
             if style.startswith(BADGE):  # the colour of a badge ends with its text
                 blank = (space, "feed--text")
@@ -128,6 +139,16 @@ class _Table:
             text, style = pieces[-1]
             pieces[-1] = (text[:-GAP], style)
         return pieces
+
+
+def _without_middle(text: str, width: int) -> str:
+    """Return the beginning and the end of a text, which is longer than `width` cells."""
+    beginning = clean_line(text, width // 2 + 1).removesuffix("…") if width > 2 else ""
+    end = len(text)
+    room = width - cell_len(beginning) - 1
+    while end > 0 and (room := room - cell_len(text[end - 1])) >= 0:
+        end -= 1
+    return f"{beginning}…{text[end:]}"
 
 
 def _shared(
