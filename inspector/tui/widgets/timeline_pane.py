@@ -21,10 +21,11 @@ from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.row_sources import TimelineRows
 from inspector.tui.render.rows import SHORT_ID, is_send, state_colour
 from inspector.tui.render.timeline_rows import NOTE_WIDTH
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.feed import Column
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.task_lines import NoticeLine, StreamLine
+from inspector.tui.widgets.wrapping_feed import WrappingFeed
 
 COLUMNS = (
     Column("time", 8, "right"),
@@ -98,7 +99,7 @@ class TimelinePane(Pane):
         self._notice = NoticeLine(glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
-        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=self._nothing_yet)
+        self.feed = WrappingFeed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=self._nothing_yet)
 
     def compose(self) -> ComposeResult:
         """Make the notices, the filter and the rows."""
