@@ -97,7 +97,7 @@ async def test_folding_keeps_the_selected_record_and_applies_to_filters_and_new_
 async def test_a_message_is_sent_unchanged_with_the_selected_mode(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.press("space", "enter")
         assert "the message is empty" in driver.screen
         assert driver.sent() == []
@@ -617,7 +617,7 @@ async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun
 async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("later")
         session = driver.session
         driver.app.open(mock)
@@ -637,6 +637,7 @@ async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_t
         await driver.go(2)
         driver.workbench.chat.composer.offer_draft(text_draft("from before"))
         await driver.until("Unsent message: from before")
+        await driver.press("i")
         await driver.type("new")
         await driver.until(lambda: "Unsent message" not in driver.screen)
         await driver.press("ctrl+u", "up")

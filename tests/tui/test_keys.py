@@ -248,7 +248,7 @@ async def test_symbols_can_be_ascii_only(open_app: Open, mock: str):
 async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app: Open, mock: str):
     async with open_app(mock, (120, 100)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.press("f1")
         assert "Start a new task in a new context" in driver.screen
         await driver.press("f1")

@@ -220,7 +220,7 @@ def _written(driver: Driver) -> list[str]:
 async def test_without_a_stream_there_is_no_line_about_one(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         assert not stream_line(driver).display
         await driver.press("ctrl+t")
         await driver.ask("report 3")

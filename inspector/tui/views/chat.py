@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -304,6 +305,13 @@ class ChatView(BookmarkView):
         """Focus the composer."""
         self._show_timeline()
         self.composer.focus_text()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the message, whatever has the focus."""
+        if not self.session.recorded and not self.composer.has_focus_within:
+            event.stop()
+            self.action_compose()
+            self.composer.paste(event.text)
 
     def action_open_message(self) -> None:
         """Show all parts and options of the message."""

@@ -241,6 +241,10 @@ class Composer(Pane):
         """Focus the text."""
         self.screen.set_focus(self._area)
 
+    def paste(self, text: str) -> None:
+        """Insert a text as if it was pasted into the area."""
+        self._area.post_message(events.Paste(text))
+
     def on_mount(self) -> None:
         """Show the first destination, as soon as the composer counts as mounted."""
         self.call_later(self._show_aim)
