@@ -11,6 +11,8 @@ from inspector.tui.widgets.feed import GAP, Column, Feed
 _BAR, _LONG_BAR = 6, 24
 """The cells of the timing bars, and of those on a wide screen."""
 _WIDE = 150
+_OPERATION, _PATH = 20, 14
+"""The cells for the longest name of an operation, and the least cells of a path beside it."""
 _COLUMNS = (
     Column("TIME", 8),
     Column("METHOD", 6),
@@ -53,7 +55,8 @@ class ExchangeFeed(Feed):
         others = sum(column.width or 0 for column in shown if column.name != "OPERATION")
         room = self._body_width - others - GAP * (len(shown) - 1)
         path, operation = self._exchanges.longest
-        width = max(len("OPERATION"), min(operation, max(room // 2, room - path)))
+        least = min(_OPERATION, room - _PATH)
+        width = max(len("OPERATION"), min(operation, max(least, room // 2, room - path)))
         fitted = tuple(column._replace(width=width) if column.name == "OPERATION" else column for column in columns)
         changed = fitted != self._columns
         self.show_columns(fitted)
