@@ -34,7 +34,7 @@ class ChatSelection:
         self._task_id, self.reply = task_id, None
 
     def select(self, record: Record) -> bool:
-        """Show the task of a record, or its message without a task; return whether another one was shown before."""
+        """Show the task of a record, or its message without a task; return whether that is a change."""
         if record.seq == self._seq:
             return False
         self._seq = record.seq

@@ -1,4 +1,4 @@
-"""The body of the artifact pane: one widget for each representation, of which one is visible."""
+"""The body of the artifact pane: a widget for each representation, and the visible widget."""
 
 from __future__ import annotations
 

@@ -165,4 +165,4 @@ def test_no_line_of_a_table_is_wider_than_the_view(cells: list[str], width: int)
 
 def test_every_piece_of_a_table_has_a_style_of_the_view():
     styles = {style for width in (20, 44, 72) for line in markdown_lines(TABLE, width) for _, style in line}
-    assert styles <= MarkdownView.COMPONENT_CLASSES
+    assert styles <= MarkdownView.PARTS
