@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import tomllib
 from contextlib import AsyncExitStack
 
@@ -689,3 +690,24 @@ async def test_the_question_and_its_key_fit_in_one_line_of_a_narrow_screen(open_
         await driver.ask("ask")
         line = driver.line("   ^r new task")
         assert "There is one at 18:00 and one at 20:30. Which do you want?   ^r new task" in line
+
+
+async def test_a_paste_goes_into_the_message_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        assert driver.timeline.has_focus
+        driver.app.post_message(events.Paste("pasted text"))
+        await driver.until(lambda: driver.composer.text == "pasted text")
+        assert driver.composer.has_focus_within
+
+
+async def test_the_selected_question_is_shown_in_full_and_the_keys_of_views_are_not_typed(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("escape")
+        assert re.search(r"There is one at 18:00 and one at +│\n│▌ +20:30. Which do you want\?", driver.screen)
+        await driver.press("3", "2", "5")
+        assert driver.workbench.view == "traffic"
+        assert driver.composer.text == ""
