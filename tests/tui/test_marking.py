@@ -57,14 +57,14 @@ async def test_a_note_is_written_shown_changed_and_taken_back(open_app: Open, mo
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         await driver.type("why so late? [/]")
         await driver.press("enter")
         await driver.until("✎")
         await driver.until("why so late? [/]")
         assert "✎" in driver.line("third")
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         assert "why so late? [/]" in driver.screen
         await driver.press("ctrl+u", "enter")
         await driver.until(lambda: "✎" not in driver.screen)
@@ -74,7 +74,7 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         await driver.type("x" * 201)
         await driver.press("enter")
         await driver.until("The remark has 201 characters; the maximum is 200.")

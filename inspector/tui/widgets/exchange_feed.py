@@ -17,9 +17,9 @@ _COLUMNS = (
     Column("TIME", 8),
     Column("METHOD", 6),
     Column("PATH", cuts_middle=True),
-    Column("OPERATION", 20, cuts_middle=True),
+    Column("OPERATION", 20),
     Column("STATUS", 6),
-    Column("TYPE", 12, min_total_width=110),
+    Column("TYPE", 12, min_total_width=120),
     Column("SIZE", 6, "right", min_total_width=80),
     Column("DURATION", 8, "right"),
 )
