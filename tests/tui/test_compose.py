@@ -16,7 +16,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.views.chat import ChatView
-from inspector.tui.widgets.composer import dragged_file
+from inspector.tui.widgets.message_area import dragged_file
 from inspector.tui.widgets.verbatim_area import VerbatimDocument
 
 NOTED = {"notifications": True}
