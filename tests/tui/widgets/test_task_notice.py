@@ -49,7 +49,7 @@ def test_only_interrupted_states_have_a_notice_about_the_next_action():
     waiting = text(notice(moves(State.WORKING, State.INPUT_REQUIRED), UNICODE))
     assert waiting == "the agent waits for your input: i reply, x cancel task"
     writing = text(notice(moves(State.AUTH_REQUIRED), UNICODE, writing=True))
-    assert writing.endswith("where it asks, escape s subscribe")
+    assert writing.endswith("where it asks, esc s subscribe")
     assert "credentials" in text(notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE))
     waited = notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE, past=True)
     assert text(waited) == "the agent was waiting for you here"
