@@ -199,6 +199,10 @@ class FaultCode(StrEnum):
     INTERNAL = "A2ACLI_ERR_INTERNAL"
 
 
+INVALID_RESPONSE = "InvalidAgentResponseError"
+"""The code of failures whose cause is the response of an agent that was reached: the name of the error of A2A."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A failure as it is shown to the user.

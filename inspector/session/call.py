@@ -12,7 +12,7 @@ import httpx
 
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
-from inspector.protocol.errors import BY_NAME, Fault, FaultCode, ProtocolError, Whose
+from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, ProtocolError, Whose
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
@@ -46,7 +46,6 @@ _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED"
 _CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 _BODY_QUOTE = 120
-_INVALID = "InvalidAgentResponseError"
 
 
 @dataclass(slots=True, eq=False)
@@ -160,9 +159,9 @@ def _fault_of(exchange: Exchange) -> Fault | None:
         return _of_url(exchange, exchange.fault)
     if isinstance(answer, Unreadable):
         hint = "Check the URL of the interface; the capture has the raw bytes."
-        return Fault(Whose.AGENT, _INVALID, f"The response could not be read: {answer.why}.", hint)
+        return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
-        return Fault(Whose.AGENT, _INVALID, "The response has neither a result nor an error.", _CHECK_LOG)
+        return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", _CHECK_LOG)
     return None
 
 

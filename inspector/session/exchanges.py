@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from inspector.capture.records import FRAME, REQUEST, Kind, Record
 from inspector.findings.finding import Severity, worst_of
-from inspector.protocol.errors import Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Whose
 
 SLICES = 32
 """The largest number of time slices."""
@@ -226,11 +226,12 @@ class Exchanges:
 
     def _note_host(self, summary: ExchangeSummary, end: Record) -> None:
         """Note whether the host responded; a request that could not be sent, or was stopped before, shows nothing."""
-        if summary.how == _BROKEN:
-            if end.meta.get("whose") not in _REMOTE:
-                return
+        broken = summary.how == _BROKEN
+        if broken and end.meta.get("whose") not in _REMOTE:
+            return
+        if broken and end.meta.get("code") != INVALID_RESPONSE:
             state = Reachability.UNREACHABLE
-        elif not summary.status and not summary.received:
+        elif not summary.status and not summary.received and not broken:
             return
         else:
             denied = summary.status in _DENIED

@@ -143,7 +143,7 @@ class Recorder:
         }
         if ended.fault is not None:
             fault = self.fault = replace(ended.fault, seen=self.journal.redactor.text(ended.fault.seen))
-            meta |= {"whose": fault.whose.value, "seen": fault.seen, "hint": fault.hint}
+            meta |= {"whose": fault.whose.value, "code": str(fault.code), "seen": fault.seen, "hint": fault.hint}
         return self.append(
             Kind.END,
             ended.at,

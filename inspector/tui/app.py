@@ -19,7 +19,7 @@ from textual.screen import Screen
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
-from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of, use_keys
+from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -53,6 +53,7 @@ class InspectorApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("quit-always", "quit", show=False, priority=True),
         bind("help", "help"),
+        bind("palette", "command_palette", show=False, priority=True),
     ]
 
     def __init__(self, options: Options, demo_agent: DemoAgent | None = None) -> None:
@@ -70,6 +71,10 @@ class InspectorApp(App[int]):
         """Use other keys for some commands, as in the settings file."""
         use_keys(changed)
         self.set_keymap(changed)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return the spelling of a key, the same as in sentences."""
+        return shown_key(binding.key)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Clean the output before other filters change its colours."""
@@ -125,7 +130,7 @@ class InspectorApp(App[int]):
         if wanted and wanted in self.available_themes:
             self.theme = wanted
         elif wanted:
-            notify(self, f"Unknown theme: {wanted}. Press ctrl+p to choose from the available themes.")
+            notify(self, f"Unknown theme: {wanted}. Press {key_of('palette')} to choose from the available themes.")
         for problem in problems:
             notify(self, f"{problem.file}: {problem.sentence}", "warning")
         first = self.options.recording or (DEMO if self.options.demo else self.options.reference)
@@ -259,7 +264,7 @@ class InspectorApp(App[int]):
         commands += [(binding, screen) for binding in own if screen.check_action(*actions.parse(binding.action)[1:])]
         for binding, node in commands:
             group = group_of(binding)
-            if group is None or group is Group.MOVE or binding.action in offered:
+            if group is None or group is Group.MOVE or binding.id == "palette" or binding.action in offered:
                 continue
             if not binding.tooltip or (binding.id or "").startswith(VIEW):
                 continue

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from textual.binding import ActiveBinding, Binding
+from textual.keys import format_key
 
 UNBOUND = "unbound_"
 """The beginning of the name of a key that does not exist, for commands without a key."""
@@ -23,18 +24,6 @@ VIEW = "view."
 
 
 _KEY = re.compile(r"(?:(?:ctrl|alt|shift)\+)*(?:[a-z0-9_]+|\S)", re.IGNORECASE)
-_SHOWN = {
-    "slash": "/",
-    "comma": ",",
-    "question_mark": "?",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "greater_than_sign": ">",
-    "less_than_sign": "<",
-    "left_curly_bracket": "{",
-    "right_curly_bracket": "}",
-}
-"""The characters of keys that Textual names in words."""
 _changed: dict[str, str] = {}
 
 
@@ -102,8 +91,8 @@ COMMANDS: dict[str, Command] = {
         compare=("c", "compare", "Compare"),
         translate=("T", "translate", "Translate the record to another protocol version"),
         bookmark=("b", "bookmark", "Add or remove a bookmark"),
-        next_bookmark=("B", "next bookmark", "Go to the next bookmark or note"),
-        note=("A", "note", "Write a note on the record"),
+        next_bookmark=("B", "next bookmark", "Go to the next bookmark or remark"),
+        remark=("A", "remark", "Write a remark on the record"),
         next_artifact=("greater_than_sign", "next artifact", "Show the next artifact of the task"),
         previous_artifact=("less_than_sign", "previous artifact", "Show the previous artifact of the task"),
         next_part=("right_curly_bracket", "next part", "Show the next part of the artifact"),
@@ -140,7 +129,7 @@ COMMANDS: dict[str, Command] = {
         connect=("o", "connect", "Connect to another agent, or open a capture"),
         next_connection=("ctrl+pagedown", "next agent", "Go to the next agent or capture"),
         previous_connection=("ctrl+pageup", "previous agent", "Go to the previous agent or capture"),
-        close_connection=("", "close", "Close the agent or capture"),
+        close_connection=("X", "close", "Close the agent or capture"),
         doctor=("d", "doctor", "Check whether the agent is reachable, its card, interfaces and versions"),
         next_pane=("tab", "next pane", "Go to the next pane"),
         previous_pane=("shift+tab", "previous pane", "Go to the previous pane"),
@@ -150,10 +139,12 @@ COMMANDS: dict[str, Command] = {
         quit_always=("ctrl+q", "quit", "Quit a2a-inspect"),
         help=("question_mark,f1", "help", "Show the keys and symbols"),
         settings=("comma", "settings", "Change the settings and the keys"),
+        palette=("ctrl+p", "commands", "Search all commands and themes"),
         tour=("f2", "tour", "Start the guided tour, or go to it"),
     ),
     **_of(
         Group.EDIT,
+        new_line=("ctrl+j", "new line", "Begin a new line in the message"),
         undo=("ctrl+z", "undo", "Undo the last change"),
         add_part=("insert,ctrl+n", "add part", "Add a part to the message"),
         remove=("delete", "remove", "Remove what is selected"),
@@ -215,9 +206,16 @@ def first_key(command: str) -> str:
 
 
 def key_of(command: str) -> str:
-    """Return the first key of a command as it is shown in sentences."""
-    key = first_key(command)
-    return _SHOWN.get(key, key)
+    """Return the first key of a command as it is shown everywhere, in sentences, footers and menus."""
+    return shown_key(first_key(command))
+
+
+def shown_key(key: str) -> str:
+    """Return the spelling of a key on the screen and in the documentation: `^z` for `ctrl+z`, `esc` for `escape`."""
+    *modifiers, name = key.split("+")
+    others = [modifier for modifier in modifiers if modifier != "ctrl"]
+    caret = "^" if "ctrl" in modifiers else ""
+    return "+".join([*others, caret + (name if name == "enter" else format_key(name))])
 
 
 def problem_of(changed: Mapping[str, str]) -> tuple[str, str, str] | None:
@@ -267,7 +265,7 @@ def keys_table() -> str:
         lines.append(f"| **{group.value}** | | |")
         for name, command in COMMANDS.items():
             if command.group is group:
-                keys = " ".join(f"`{_SHOWN.get(key, key)}`" for key in command.keys.split(",") if key)
+                keys = " ".join(f"`{shown_key(key)}`" for key in command.keys.split(",") if key)
                 lines.append(f"| {name} | {keys} | {command.meaning} |")
     return "\n".join(lines) + "\n"
 

@@ -32,7 +32,7 @@ async def save_artifacts(
     if len(artifacts) > 1:
         choices.append(Choice("all", f"all {len(artifacts):,} artifacts", ("folder",)))
     field = Field("folder", "folder", "", str(folder))
-    asked = await app.push_screen_wait(FormScreen("SAVE ARTIFACTS", [field], choices, check=_folder_problem))
+    asked = await app.push_screen_wait(FormScreen("Save artifacts", [field], choices, check=_folder_problem))
     if asked is None:
         return
     wanted = artifacts if asked[CHOICE] == "all" else [chosen]

@@ -20,6 +20,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.text.units import duration
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
@@ -75,7 +76,7 @@ class Sessions:
             try:
                 await self._finish(await self._show(session, reference), self._attempt)
             finally:
-                self._attempt.cancel()
+                await self._end_attempt()
 
     async def connect_again(self, workbench: WorkbenchScreen) -> None:
         """Fetch the card again in the same session, because there is none."""
@@ -85,19 +86,25 @@ class Sessions:
             try:
                 await self._finish(workbench, self._attempt)
             finally:
-                self._attempt.cancel()
+                await self._end_attempt()
 
     def stop_connecting(self) -> None:
         """Cancel the running attempt to connect."""
         if self._attempt is not None:
             self._attempt.cancel()
 
+    async def _end_attempt(self) -> None:
+        """Cancel the attempt to connect, and wait until its connection is closed."""
+        if self._attempt is not None:
+            self._attempt.cancel()
+            await asyncio.wait({self._attempt})
+
     async def _finish(self, workbench: WorkbenchScreen, attempt: asyncio.Task[Connection]) -> None:
         """Wait for the end of an attempt to connect, and show its result."""
         began = time.monotonic()
         await asyncio.wait({attempt})
         if attempt.cancelled():
-            seen = f"Connecting was canceled after {time.monotonic() - began:.1f} s."
+            seen = f"Connecting was canceled after {duration(time.monotonic() - began)}."
             workbench.show_fault(Fault(Whose.YOURS, FaultCode.TIMEOUT, seen))
             return
         try:
@@ -182,9 +189,11 @@ class Sessions:
         async with self._opening:
             if self.workbench is None:
                 return
+            index = self._workbenches.index(self.workbench)
             await self._end(self.workbench)
-            await self._replace(self._frame(), self._workbenches[-1] if self._workbenches else ConnectScreen())
-            self._select(self._workbenches[-1] if self._workbenches else None)
+            before = self._workbenches[max(0, index - 1)] if self._workbenches else None
+            await self._replace(self._frame(), before or ConnectScreen())
+            self._select(before)
 
     def rename(self) -> None:
         """Show the tabs again, because the name of an agent is known now."""
@@ -254,6 +263,7 @@ class Sessions:
 
     async def close(self) -> None:
         """Close all sessions."""
+        await self._end_attempt()
         for workbench in self._workbenches:
             await self._end_calls(workbench)
             await workbench.session.close()

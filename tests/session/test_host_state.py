@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -10,6 +11,7 @@ from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, OpenSession, giving, say, streaming
 
+from inspector.protocol.errors import INVALID_RESPONSE
 from inspector.session.exchanges import HostState, Reachability
 from inspector.session.replay.recording import Recording
 from inspector.session.session import Session
@@ -52,6 +54,29 @@ async def test_the_last_exchange_decides_and_a_capture_shows_the_same(open_sessi
         pass
     assert recording.journal.exchanges.host_state(url) == now
     await recording.close()
+
+
+async def in_no_coding(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
+    return web.json_response({"jsonrpc": "2.0"}, headers={"Content-Encoding": "gzip"})
+
+
+async def not_http(request: web.BaseRequest, _: Heard) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json", "Transfer-Encoding": "chunked"})
+    await response.prepare(request)
+    assert request.transport is not None
+    request.transport.write(b"this is not the size of a chunk\r\n")
+    return response
+
+
+@pytest.mark.parametrize("answer", [in_no_coding, not_http])
+async def test_a_response_that_cannot_be_read_is_a_response(open_session: OpenSession, agent: Agent, answer: Any):
+    agent.answer(giving({}))
+    session = await open_session(agent.url)
+    agent.routes["/rpc"] = answer
+    call = await say(session, stream=False)
+    assert call.fault is not None
+    assert call.fault.code == INVALID_RESPONSE
+    assert state(session).state is Reachability.RESPONDING
 
 
 @pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON", "GRPC"])

@@ -140,7 +140,7 @@ async def test_skills_are_folded_searched_and_tried(open_app: Open):
         assert "Skill 4320" in driver.screen or "Skill 0" in driver.screen
         await driver.press("slash")
         await driver.type("no such skill")
-        assert "No match. Press escape" in driver.screen
+        assert "No match. Press esc" in driver.screen
         await driver.press("escape")
         await driver.press("right", "i")
         assert driver.composer.text == "do this"
@@ -218,7 +218,7 @@ async def test_sections_are_selected_by_key_and_by_mouse(open_app: Open, mock: s
             ("raw", "raw"),
             ("extended", "extended"),
             ("changes", "changes"),
-            ("edit", "edit"),
+            ("E: edit", "edit"),
         ):
             await driver.click(f" {words} ", aside=2)
             assert section(driver) == wanted

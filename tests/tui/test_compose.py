@@ -16,7 +16,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.views.chat import ChatView
-from inspector.tui.widgets.composer import dragged_file
+from inspector.tui.widgets.message_area import dragged_file
 from inspector.tui.widgets.verbatim_area import VerbatimDocument
 
 NOTED = {"notifications": True}
@@ -61,7 +61,7 @@ async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_
     text = "0123456789" * 500_000
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("see: ")
         driver.app.post_message(events.Paste(text))
         await driver.until("with  see: 0123456789")
@@ -113,7 +113,7 @@ async def test_changes_of_parts_are_undone_in_reverse_order(open_app: Open, mock
         assert not driver.enabled("ctrl+z")
         await driver.press("D", "J", "delete", "delete")
         assert kinds(screen) == [("text", "one")]
-        await driver.until("Undo: remove part 2 (ctrl+z)")
+        await driver.until("Undo: remove part 2 (^z)")
         expected = [
             ["one", "two"],
             ["one", "two", "one"],
@@ -171,7 +171,7 @@ async def test_an_empty_composer_shows_what_the_message_starts(open_app: Open, m
 async def test_a_replaced_text_of_the_composer_is_restored(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("typed")
         driver.composer.fill("an example")
         await driver.until(lambda: driver.composer.text == "an example")
@@ -186,7 +186,7 @@ async def test_every_command_of_the_screen_is_in_the_palette_while_text_is_typed
         found = {command.title for command in driver.app.get_system_commands(screen)}
         bindings = [binding for binding in screen.BINDINGS if isinstance(binding, Binding)]
         not_now = {"Undo the last change", "Send with streaming", "Show the request", "Show the message"}
-        not_now.add("Discard the raw request, and use the message")
+        not_now |= {"Discard the raw request, and use the message", "Go back to Chat; the message is kept"}
         assert {binding.tooltip for binding in bindings} - found == not_now
 
 

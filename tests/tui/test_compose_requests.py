@@ -189,28 +189,64 @@ async def test_sending_once_without_streaming_does_not_change_the_setting(open_a
         assert driver.composer.stream
 
 
+async def test_a_narrow_screen_names_the_panes_that_are_not_shown(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("ctrl+o")
+        await driver.until("Part 1 ─ text")
+        await driver.until("Outline   Part 1   Request")
+        assert "esc outline" in driver.lines[-1]
+        await driver.click("Outline")
+        await driver.until("accepted output modes")
+        assert "esc Chat" in driver.lines[-1]
+        await driver.click("Request    ")
+        await driver.until("POST http")
+        await driver.press("escape")
+        await driver.until("accepted output modes")
+
+
+async def test_sending_once_with_the_other_setting_is_in_the_actions_menu_and_the_palette(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("escape", "a")
+        await driver.until("enter choose")
+        assert "without streaming" not in driver.screen
+        await driver.press("escape", "i")
+        await driver.type("hello")
+        titles = {command.title for command in driver.app.get_system_commands(driver.app.screen)}
+        assert "Send without streaming" in titles
+        await driver.press("escape", "a", "end")
+        await driver.until("Send the written message without streaming")
+        await driver.click("Send the written message without streaming")
+        await driver.done()
+        assert [request["method"] for request in driver.sent()] == ["SendMessage"]
+        assert driver.composer.is_blank
+
+
 async def test_panes_are_shown_one_at_a_time_on_a_narrow_screen(open_app: Open, mock: str):
     async with open_app(mock, (80, 24)) as driver:
         screen = await opened(driver, Draft((text_part("one"), text_part("two"))))
 
         def panes() -> list[str]:
-            titles = ("Message outline", "Part 1 ", "Request ─ 1.0")
+            titles = ("Message outline", "Part 1 ─", "Request ─ 1.0")
             return [title for title in titles if title in driver.screen]
 
         assert panes() == ["Message outline"]
         await driver.press("up", "up")
         assert screen.query_one(OutlineView).part == 0, "headings are skipped"
         await driver.press("enter")
-        await driver.until(lambda: panes() == ["Part 1 "])
+        await driver.until(lambda: panes() == ["Part 1 ─"])
         for _ in range(3):
             await driver.press("tab")
-        assert panes() == ["Part 1 "]
+        assert panes() == ["Part 1 ─"]
         await driver.press("tab")
         await driver.until(lambda: panes() == ["Request ─ 1.0"])
         await driver.press("tab")
         await driver.until(lambda: panes() == ["Message outline"])
         await driver.press("shift+tab", "shift+tab")
-        await driver.until(lambda: panes() == ["Part 1 "])
+        await driver.until(lambda: panes() == ["Part 1 ─"])
         await driver.press("f8")
         await driver.until(lambda: panes() == ["Request ─ 1.0"])
         await driver.press("escape")
@@ -333,9 +369,9 @@ async def test_a_sent_message_is_removed_from_the_list_and_restored(open_app: Op
         await driver.press("down", "down", "delete")
         await driver.until(lambda: listed.option_count == 1)
         assert b"the first" not in stored.read_bytes()
-        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.until("Undo: remove echo the first (^z)")
         await driver.press("escape", "ctrl+up")
-        await driver.until("Undo: remove echo the first (ctrl+z)")
+        await driver.until("Undo: remove echo the first (^z)")
         await driver.press("ctrl+z")
         await driver.until(lambda: stored.read_bytes() == before)
         await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count == 2)
@@ -380,7 +416,7 @@ async def test_a_search_without_a_result_says_so(open_app: Open, mock: str):
 async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("half a sent")
         await driver.until(lambda: [*(home / "state" / "drafts").glob("*.toml")])
         kept = next((home / "state" / "drafts").glob("*.toml"))
@@ -445,7 +481,7 @@ async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: P
     monkeypatch.setenv("EDITOR", "true")
     async with open_app(mock, run=NOTED) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("kept")
         await driver.press("ctrl+g")
         await driver.until("cannot run an editor")
@@ -459,7 +495,7 @@ async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: 
         await opened(driver, draft)
         assert "1 text    Summ" in driver.screen
         assert "2 data" in driver.screen
-        title = "Request ─ 1.0 · JSON-RPC ─ "
+        title = "Request ─ 1.0 · JSONRPC ─ "
         assert (title in driver.screen) == (size[0] > 80)
         if size[0] < 100:
             await driver.press("f8")
@@ -494,7 +530,7 @@ async def test_the_upload_progress_of_a_large_message_is_shown(open_app: Open, t
     port = server.sockets[0].getsockname()[1]
     async with server, open_app(f"http://127.0.0.1:{port}", (120, 40)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         driver.composer.take(Draft((DraftPart(PartKind.FILE, str(file)),)))
         await driver.press("ctrl+s")
         await driver.until("of 40 MB")

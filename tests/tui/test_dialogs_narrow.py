@@ -15,7 +15,7 @@ def blank_rows(driver: Driver) -> int:
     return dialog.frame.region.height - dialog.query_one(f".{FITTED}").region.height - 4
 
 
-@pytest.mark.parametrize("key", ["a", "I", "question_mark"])
+@pytest.mark.parametrize("key", ["a", "I", "question_mark", "d"])
 async def test_a_list_that_scrolls_has_no_blank_rows(open_app: Open, mock: str, key: str):
     async with open_app(mock, size=(80, 24)) as driver:
         await driver.connected()
@@ -39,7 +39,9 @@ async def test_the_actions_menu_shows_keys_and_the_help_whole_sentences(open_app
         await driver.press("escape", "question_mark")
         await driver.settled()
         assert "bearer token, API key or " in driver.screen
-        assert "another header" in driver.screen
+        assert driver.place("another header")[0] == driver.place("Enter credentials")[0], (
+            "below the sentence, not the key"
+        )
 
 
 async def test_the_meaning_of_a_setting_has_the_blank_cells_of_its_value(open_app: Open, mock: str):
@@ -48,3 +50,15 @@ async def test_the_meaning_of_a_setting_has_the_blank_cells_of_its_value(open_ap
         await driver.press("comma")
         await driver.settled()
         assert "Draw symbols with ASCII characters" in driver.screen
+
+
+async def test_the_setting_under_the_cursor_is_described_in_full(open_app: Open, mock: str):
+    async with open_app(mock, size=(80, 24)) as driver:
+        await driver.connected()
+        await driver.press("comma", "down", "down", "down")
+        await driver.until("Preferred bindings, the first before the others.")
+        await driver.until("A change is used when the next session starts.")
+        await driver.press("end")
+        await driver.until("Scroll to the right.")
+        assert "shift+→ (the default)" in driver.screen
+        assert "shift+right" not in driver.screen

@@ -25,10 +25,10 @@ def test_the_verdict_is_first_and_each_interface_has_one_line():
     assert lines(*GOOD) == [
         "✓ 4 checks passed",
         "",
-        "✓ name          0.001  127.0.0.1",
-        "✓ card          0.010  /.well-known/agent-card.json: 200 application/json: a card",
+        "✓ name           1 ms  127.0.0.1",
+        "✓ card          10 ms  /.well-known/agent-card.json: 200 application/json: a card",
         "✓ card content         Puppet, an A2A 1.0 card: no errors or warnings",
-        "✓ interface 1   0.005  1.0 over JSONRPC  http://127.0.0.1:1/",
+        "✓ interface 1    5 ms  1.0 over JSONRPC  http://127.0.0.1:1/",
     ]
 
 
@@ -36,7 +36,7 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
     refused = Step("interface 2 address", False, "http://127.0.0.1:2/: refused", 0.001, "Start it.")
     shown = lines(*GOOD, refused)
     assert shown[0] == "✕ 1 of 5 checks failed: interface 2"
-    assert shown[-2:] == ["✕ interface 2   0.001  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
+    assert shown[-2:] == ["✕ interface 2    1 ms  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
 
 
 def test_without_a_card_every_url_is_listed():

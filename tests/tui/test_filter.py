@@ -34,7 +34,7 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         await driver.until(f"Matching records ─ {len(artifacts)} of {len(driver.records())}")
         assert judged(driver) == "good"
         assert hits.line_count == len(artifacts)
-        assert driver.line("CONTENT").strip("│ ").split() == ["TIME", "GAP", "KIND", "CONTENT", "NOTE"]
+        assert driver.line("CONTENT").strip("│ ").split() == ["TIME", "GAP", "KIND", "CONTENT", "SUMMARY"]
         assert driver.line("CONTENT").index("CONTENT") == driver.line("report.md").index("report.md")
         await driver.press("enter", "home")
         assert hits.has_focus
@@ -77,7 +77,7 @@ async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not
         await filtering(driver, "-kind:frame -gap<0s [/]")
         await driver.until("Matching records ─ 0 of")
         await driver.until("No record matches -kind:frame -gap<0s")
-        assert "escape to remove it" in driver.screen
+        assert "esc to remove it" in driver.screen
         await driver.press("escape")
         await driver.until("Exchanges ─ 2")
         assert driver.widget("#exchanges", Feed).has_focus

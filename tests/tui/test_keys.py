@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import re
 import threading
 from importlib import import_module
 from pathlib import Path
@@ -17,15 +19,18 @@ from textual.command import CommandPalette
 from textual.dom import DOMNode
 
 import inspector.tui
+from inspector.options import Options
 from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
-from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table
+from inspector.tui.keys import COMMANDS, VIEW, bind, key_of, keys_table, shown_key
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.composer import Composer
+
+_KEY_IN_SENTENCE = re.compile(r"(?i)\b(?:ctrl|alt|shift)\+|[Pp]ress [a-z]\b|\bescape\b(?! sequence)")
 
 
 def classes_with_keys() -> list[type[DOMNode]]:
@@ -73,6 +78,35 @@ def test_the_page_about_keys_lists_every_command():
     assert keys_table() in page, "run: python -m inspector.tui.keys"
 
 
+@pytest.mark.parametrize(
+    ("key", "spelling"),
+    [
+        ("ctrl+z", "^z"),
+        ("escape", "esc"),
+        ("slash", "/"),
+        ("enter", "enter"),
+        ("alt+j", "alt+j"),
+        ("shift+up", "shift+↑"),
+    ],
+)
+async def test_a_key_has_one_spelling(key: str, spelling: str):
+    assert shown_key(key) == spelling
+    assert InspectorApp(Options()).get_key_display(Binding(key, "help")) == spelling
+
+
+def test_no_sentence_names_a_key_itself():
+    """A literal key is wrong after the user has changed it, and may be spelled in another way than in the footer."""
+    folder = Path(inspector.tui.__path__[0])
+    modules = [module for place in (folder, folder.parent / "session") for module in place.rglob("*.py")]
+    assert len(modules) > 100
+    for module in modules:
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docstrings]
+        sentences = [str(node.value) for node in texts if " " in str(node.value).strip() and module.name != "keys.py"]
+        assert not [text for text in sentences if _KEY_IN_SENTENCE.search(text)], module
+
+
 def test_every_key_has_an_action():
     for cls in classes_with_keys():
         for binding in cls.BINDINGS:
@@ -85,11 +119,13 @@ async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, m
     async with open_app(mock) as driver:
         await driver.connected()
         for number, (view, _, _) in enumerate(VIEWS, 1):
-            if view != "chat":
-                await driver.press(str(number))
-                assert driver.workbench.view == view
+            await driver.press(str(number))
+            assert driver.workbench.view == view
         await driver.press("2")
+        assert f"{key_of('write')}: write" in driver.screen
+        await driver.press(key_of("write"))
         await driver.type("1 to 6")
+        assert f"{key_of('write')}: write" not in driver.screen
         assert (driver.workbench.view, driver.composer.text) == ("chat", "1 to 6")
         for number, (view, _, _) in enumerate(VIEWS, 1):
             await driver.press(f"alt+{number}")
@@ -212,7 +248,7 @@ async def test_symbols_can_be_ascii_only(open_app: Open, mock: str):
 async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app: Open, mock: str):
     async with open_app(mock, (120, 100)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.press("f1")
         assert "Start a new task in a new context" in driver.screen
         await driver.press("f1")

@@ -24,7 +24,7 @@ async def test_a_theme_that_is_chosen_is_used_and_stored(open_app: Open, mock: s
 
 
 async def test_a_key_that_is_changed_works_at_once_and_after_the_next_start(open_app: Open, mock: str, home: Path):
-    async with open_app(mock) as driver:
+    async with open_app(mock, (110, 40)) as driver:
         await driver.connected()
         await driver.press("comma")
         row = next(index for index, line in enumerate(driver.lines) if "keys.webhook" in line)

@@ -74,6 +74,43 @@ async def test_closing_a_tab_ends_its_session_and_shows_the_tab_before(open_app:
         assert driver.app.session is None
 
 
+async def test_a_tab_is_closed_with_its_key_its_mark_or_the_actions_menu(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        first = driver.session
+        assert "close tab" not in driver.lines[-1]
+        assert "✕" not in driver.lines[0]
+        for way in ("key", "mark", "menu"):
+            await connect(driver, slow_mock)
+            await driver.until("close tab")
+            match way:
+                case "key":
+                    await driver.press("X")
+                case "mark":
+                    await driver.click("✕")
+                case _:
+                    await driver.press("a")
+                    await driver.until("enter choose")
+                    await driver.press("end")
+                    assert "X" in driver.line("Close this tab: the agent or capture")
+                    await driver.press("enter")
+            await driver.until(lambda: driver.app.session is first)
+            await driver.until(lambda: "close tab" not in driver.lines[-1])
+
+
+async def test_closing_a_tab_with_a_running_call_asks_first(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        first = driver.session
+        await connect(driver, slow_mock)
+        await driver.say("long 20")
+        await driver.until(lambda: driver.session.journal.exchanges.open)
+        await driver.press("escape", "X")
+        await driver.until("A call is running, and would be stopped.")
+        await driver.press("escape", "X", "enter")
+        await driver.until(lambda: driver.app.session is first)
+
+
 async def test_a_capture_is_a_tab_beside_the_agent(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()

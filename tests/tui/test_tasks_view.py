@@ -189,7 +189,7 @@ async def test_words_filter_the_table_by_id_state_and_texts(open_app: Open, mock
         assert "input-required" not in driver.screen
         await driver.press("enter", "slash")
         await driver.type(" x")
-        await driver.until("No task matches the filter. Press escape to show all tasks.")
+        await driver.until("No task matches the filter. Press esc to show all tasks.")
         await driver.press("escape")
         await driver.until("Tasks ─ 2 ")
         await driver.press("slash")

@@ -19,6 +19,7 @@ from inspector.protocol.model import PushConfig
 from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.webhooks import WebhooksView
+from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.fields import LineInput
 from inspector.wire.receiver.registration import Proof
 from inspector.wire.receiver.response_override import read_override
@@ -273,8 +274,51 @@ async def test_each_check_has_a_column_and_narrow_screens_have_one_for_all(open_
         await driver.until("SIGNATURE")
         await driver.pilot.resize_terminal(80, 24)
         await driver.until("CHECKS")
-        assert "✓✓·✓✓" in driver.line("◐ working")
+        assert "✓ passed" in driver.line("◐ working")
         assert "SCHEMA" not in driver.screen
+        await deliver({**hook, "token": "wrong"}, STATUS)
+        await driver.until("✕ token auth ")
+        driver.session.push.overrides.add(read_override("500:1"))
+        for _ in range(2):
+            await deliver(hook, {"statusUpdate": {**STATUS["statusUpdate"], "metadata": {"n": 1}}})
+        await driver.until("~ attempt 2")
+
+
+async def test_more_registrations_are_shown_while_their_pane_has_the_focus(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await listening(driver)
+        for number in range(2, 8):
+            driver.session.push.register(f"task-{number}", version="1.0")
+        driver.session.note("registered")
+        await driver.until("Registrations ─ 7")
+        await driver.settled()
+        assert "token, Bearer" in driver.line("task-7")
+        assert "task-4" not in driver.screen
+        await driver.press("shift+tab")
+        await driver.until("task-2")
+        await driver.press("tab")
+        await driver.until(lambda: "task-4" not in driver.screen)
+
+
+async def test_all_facts_about_a_delivery_can_be_read(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        hook = await listening(driver)
+        wrong = {"statusUpdate": {"taskId": 7, "status": {"state": "x" * 90, "timestamp": "y" * 90}, "kind": ["z"]}}
+        await deliver(hook, wrong)
+        await driver.until(lambda: driver.records(Kind.DELIVERY))
+        await driver.settled()
+        await driver.press("enter")
+        notes = driver.widget("#detail-notes", FactView)
+        await driver.until(lambda: notes.max_scroll_y > 0)
+        shown = driver.screen
+        await driver.press("shift+tab")
+        assert notes.has_focus
+        while notes.scroll_y < notes.max_scroll_y:
+            await driver.press("down")
+            shown += driver.screen
+        [delivery] = driver.records(Kind.DELIVERY)
+        for name in [*(check[0] for check in delivery.meta["checks"]), *(found.rule for found in delivery.findings)]:
+            assert str(name) in shown, name
 
 
 async def test_equal_pushes_and_chunks_share_a_row_until_they_are_unfolded(open_app: Open, mock: str):

@@ -22,7 +22,7 @@ RECORDING = Fault(
     Whose.YOURS,
     FaultCode.USAGE,
     "This is an opened capture, without an agent: nothing can be sent.",
-    "To send requests, connect to an agent: ctrl+p, Connect.",
+    "To send requests, connect to an agent.",
 )
 
 SLICE = 0.006

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from textual.content import Content
-
 from inspector.protocol.errors import FaultError
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
@@ -15,8 +13,6 @@ from inspector.session.compose.checks import MessageWarning
 from inspector.session.compose.draft import Draft
 from inspector.session.session import Session
 from inspector.tui.compose.outline import ADD
-from inspector.tui.render.content import plain
-from inspector.tui.render.rows import SHORT_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +58,3 @@ def row_of(where: str) -> str:
     """Return the key of the row of a path in the message; members of a part belong to the row of the part."""
     steps = where.split("/")
     return "/".join(steps[:2]) if steps[0] == "parts" and len(steps) > 1 else ADD if where == "parts" else where
-
-
-def title_of(agent: str, draft: Draft, built: BuiltRequest) -> Content:
-    """Return the title of a message: its agent, its task, and how many problems and warnings it has."""
-    task = f"reply to task {draft.task_id[:SHORT_ID]}" if draft.task_id else "new task"
-    pieces = [
-        Content.styled("Compose", "bold $bar"),
-        plain(f"message to {agent}", limit=60),
-        plain(task).stylize("$state-warning" if draft.task_id else "$text-soft"),
-    ]
-    if built.problems:
-        pieces.append(Content.styled(_count(len(built.problems), "problem"), "$state-bad"))
-    if built.warnings:
-        pieces.append(Content.styled(f"{_count(len(built.warnings), 'warning')}, can be sent", "$state-warning"))
-    return Content("   ").join(pieces)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count > 1 else ''}"

@@ -19,6 +19,13 @@ from inspector.tui.widgets.cursor import CursorView
 ADD = "add"
 PART = "parts/"
 """The prefix of the keys of parts; the index of the part follows."""
+KINDS = {
+    PartKind.TEXT: "text          plain text",
+    PartKind.FILE: "file          a local file, sent in the message",
+    PartKind.LINK: "file by URL   a file that the agent downloads",
+    PartKind.DATA: "data          a JSON value",
+}
+"""The kinds of parts that can be added, in words."""
 _PART_LABEL = 10
 """The width of the numbers and kinds of the parts in cells."""
 _GAP = 2

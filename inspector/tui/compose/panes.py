@@ -140,6 +140,27 @@ class ComposePanes(Horizontal):
 
     # The focus
 
+    @property
+    def current(self) -> str:
+        """The pane that a narrow screen shows: `outline`, `part` or `request`."""
+        return next((pane for pane in ("part", "request") if self.has_class(f"-{pane}")), "outline")
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the panes that there are now."""
+        part = self.outline.part
+        edited = {} if part is None else {"part": f"Part {part + 1}"}
+        return {"outline": "Outline", **edited, "request": "Request"}
+
+    def go_to(self, pane: str) -> None:
+        """Focus a pane, which shows it on a narrow screen."""
+        if pane == "part":
+            self.editor.focus_value()
+        elif pane == "request":
+            self.preview.focus_body()
+        else:
+            self.outline.focus()
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the pane of the focused widget on a screen that is too narrow for all panes."""
         around = event.widget.ancestors_with_self

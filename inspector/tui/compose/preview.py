@@ -29,8 +29,6 @@ from inspector.wire.client.observations import Sent
 _MOST_HEADERS = 12
 _OF_TRANSPORT = frozenset({"host", "connection", "user-agent", "accept-encoding", "content-length"})
 """Headers that every request has; they are shown in one line after the other headers."""
-_BINDINGS = {"JSONRPC": "JSON-RPC"}
-"""The names of bindings that cards write in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class PreviewPane(Pane):
             self.show_problem(seen.sentence())
             return
         call = shown.exchange.call
-        interface = f"{call.dialect.version} · {_BINDINGS.get(call.binding.name, call.binding.name)}"
+        interface = f"{call.dialect.version} · {call.binding.name}"
         self.set_title(Chip(interface), Chip(size(len(seen.body)), "$text-soft"))
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
         own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]

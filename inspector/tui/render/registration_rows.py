@@ -32,7 +32,7 @@ class RegistrationRows:
         return item.task_id if isinstance(item, WebhookRegistration) else item[0]
 
     def row(self, index: int) -> Cells:
-        """Return the cells of a row: number, task, expected authentication, delivered, rejected, state."""
+        """Return the cells of a row: number, task, delivered, rejected, expected authentication, state."""
         item = self.items[index]
         return self._own(item) if isinstance(item, WebhookRegistration) else self._other(*item)
 
@@ -40,9 +40,9 @@ class RegistrationRows:
         return (
             (str(webhook.registration.number), "feed--muted"),
             (webhook.task_id[:SHORT_ID] or "none yet", "feed--text" if webhook.task_id else "feed--quiet"),
-            (webhook.registration.auth.words, "feed--text"),
             (f"{webhook.received - webhook.refused:,}", "feed--good" if webhook.accepted else "feed--muted"),
             (f"{webhook.refused:,}", "feed--bad" if webhook.refused else "feed--muted"),
+            (webhook.registration.auth.words, "feed--text"),
             self._state(webhook),
         )
 
@@ -66,8 +66,8 @@ class RegistrationRows:
         return (
             ("-", "feed--muted"),
             (task_id[:SHORT_ID], "feed--text"),
+            ("", "feed--muted"),
+            ("", "feed--muted"),
             (expected, "feed--muted"),
-            ("", "feed--muted"),
-            ("", "feed--muted"),
             (f"not of this session: {self._redactor.url(config.url)}", "feed--muted"),
         )

@@ -9,20 +9,20 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Static
 
 from inspector.protocol.errors import FaultError
 from inspector.protocol.selection import Choice as Interface
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import Session
-from inspector.tui.compose.built_request import BuiltRequest, build_request, row_of, title_of
+from inspector.tui.compose.built_request import BuiltRequest, build_request, row_of
 from inspector.tui.compose.edited_draft import EditedDraft, first_difference
 from inspector.tui.compose.options import SettingForms
-from inspector.tui.compose.outline import ADD, PART, rows_of
+from inspector.tui.compose.outline import ADD, KINDS, PART, rows_of
 from inspector.tui.compose.panes import ComposePanes
 from inspector.tui.compose.preview import RawRequest, ask_form, indented_request
 from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.compose.title import ComposeTitle
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -33,12 +33,6 @@ from inspector.tui.widgets.footer import KeyFooter
 
 _PAUSE = 0.12
 """The seconds between the last change and the update of the request."""
-_KINDS = {
-    PartKind.TEXT: "text          plain text",
-    PartKind.FILE: "file          a local file, sent in the message",
-    PartKind.LINK: "file by URL   a file that the agent downloads",
-    PartKind.DATA: "data          a JSON value",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +51,8 @@ class ComposeScreen(Screen["Outcome | None"]):
     CSS_PATH = "compose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("send", "send"),
+        bind("back", "outline", "outline", "Go to the outline of the parts and options"),
+        bind("back", "leave", "Chat", "Go back to Chat; the message is kept"),
         bind("preview", "preview(True)", "request", "Show the request"),
         bind("preview", "preview(False)", "message", "Show the message"),
         bind("add-part", "add"),
@@ -64,7 +60,6 @@ class ComposeScreen(Screen["Outcome | None"]):
         bind("remove", "remove", "", "Remove the part"),
         bind("raw-request", "edit_raw", "", "Edit the raw request"),
         bind("raw-request", "discard_raw", "discard raw", "Discard the raw request, and use the message"),
-        bind("back", "leave", "", "Go to the outline, then to Chat"),
         bind("next-part-to-edit", "next_part", "", "Go to the next part"),
         bind("copy-request", "copy"),
         bind("save-snippet", "save"),
@@ -88,7 +83,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._choice: Interface | None = session.connection.choice if session.connection else None
         self.built = BuiltRequest()
         self._timer: Timer | None = None
-        self._title_line = Static(id="compose-title")
+        self._title_line = ComposeTitle()
         self._panes = ComposePanes(id="compose-panes")
         self._outline, self._preview = self._panes.outline, self._panes.preview
         self._forms = SettingForms(self, session, lambda: self.draft, self.change)
@@ -182,7 +177,20 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _show_title(self) -> None:
         connection = self._session.connection
         agent = connection.card.name if connection else "no agent"
-        self._title_line.update(title_of(agent, self.draft, self.built))
+        panes = self._panes.names if self.has_class("-narrow") else {}
+        self._title_line.show(agent, self.draft, self.built, panes, self._panes.current)
+
+    def on_descendant_focus(self) -> None:
+        """Show which pane has the focus."""
+        self._show_title()
+
+    def on_resize(self) -> None:
+        """Name the panes that are not shown on a narrow screen."""
+        self.call_after_refresh(self._show_title)
+
+    def on_compose_title_chosen(self, event: ComposeTitle.Chosen) -> None:
+        """Go to the pane whose name was clicked."""
+        self._panes.go_to(event.pane)
 
     # The outline
 
@@ -190,6 +198,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Show the row under the cursor."""
         self._take_last_keys()
         self._show_row()
+        self._show_title()
         self.refresh_bindings()
 
     def on_outline_view_opened(self) -> None:
@@ -210,7 +219,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_add(self) -> None:
         """Ask for the kind of a part, and add it after the part under the cursor."""
-        choices = [Choice(kind, words) for kind, words in _KINDS.items()]
+        choices = [Choice(kind, words) for kind, words in KINDS.items()]
         ask(self, FormScreen("Add a part", choices=choices), self._add)
 
     def _add(self, values: dict[str, str]) -> None:
@@ -313,10 +322,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_preview(self, shown: bool) -> None:
         """Show the request or the message on a screen that is too narrow for both."""
-        if shown:
-            self._preview.focus_body()
-        else:
-            self._outline.focus()
+        self._panes.go_to("request" if shown else "outline")
 
     def action_edit_raw(self) -> None:
         """Edit the request as text."""
@@ -372,11 +378,12 @@ class ComposeScreen(Screen["Outcome | None"]):
             self._show_row()
         self.app.notify(plain(problem).plain, title="Not sent", severity="error", markup=False)
 
+    def action_outline(self) -> None:
+        """Go from a part or the request to the outline."""
+        self._outline.focus()
+
     def action_leave(self) -> None:
-        """Go from a part or the request to the outline, and from there back to the chat, keeping the message."""
-        if not self._outline.has_focus:
-            self._outline.focus()
-            return
+        """Go from the outline back to the chat, keeping the message."""
         self._take_last_keys()
         self.dismiss(Outcome(self.draft, self.stream, raw=self._preview.edited))
 
@@ -388,6 +395,8 @@ class ComposeScreen(Screen["Outcome | None"]):
             return self._preview.is_raw is (action == "discard_raw")
         if action == "undo":
             return bool(self._edited.undo.name)
+        if action in ("outline", "leave"):
+            return self._outline.has_focus is (action == "leave")
         if action == "send":
             return parameters != (self.stream,)
         if action == "preview":

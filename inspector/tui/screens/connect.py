@@ -36,6 +36,7 @@ _CAPTURES = 5
 """The maximum number of captures that are listed."""
 _LONGEST_NAME = 28
 _INDENT = 2
+_NAME_GAP = 3
 _AGE = 11
 """The width of the column with the age."""
 _VERSION = 7
@@ -148,9 +149,9 @@ class ConnectScreen(Screen[None]):
         """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
         age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
         width = max(40, self.query_one("#connect-list").content_size.width - 2)
-        names = self._name_width(width) if row.address else width - _VERSION - _AGE - _INDENT - 1
+        names = self._name_width(width) if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
         name = clean_line(row.name, names)
-        first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name))} "
+        first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name) + _NAME_GAP)}"
         room = width - cell_len(first) - _VERSION - _AGE
         address = clean_line(row.address, max(8, room - 1)) if row.address else ""
         gap = " " * max(1, room - cell_len(address))
@@ -161,9 +162,8 @@ class ConnectScreen(Screen[None]):
         """Return the width of the names of the agents: as long as the names, unless an address would be cut."""
         longest = max(cell_len(clean_line(row.name, width)) for row in self._agents)
         addresses = max(cell_len(clean_line(row.address, width)) for row in self._agents)
-        return max(
-            min(longest, _LONGEST_NAME, width // 3), min(longest, width - addresses - _VERSION - _AGE - _INDENT - 2)
-        )
+        room = width - addresses - _VERSION - _AGE - _INDENT - _NAME_GAP - 1
+        return max(min(longest, _LONGEST_NAME, width // 3), min(longest, room))
 
     def _hint(self, problem: str = "") -> None:
         """Show what enter does with the typed text, or an error message."""

@@ -15,13 +15,13 @@ from textual.content import Content
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
-from inspector.tui.render.times import relative
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
 
@@ -53,7 +53,7 @@ class DoctorScreen(Dialog[Choice]):
 
     def body(self) -> ComposeResult:
         """Make the list of steps."""
-        yield FactView(id="steps", empty="Checking ...")
+        yield FactView(id="steps", classes=FITTED, empty="Checking ...")
 
     def on_mount(self) -> None:
         """Start the checks."""
@@ -94,9 +94,9 @@ class DoctorScreen(Dialog[Choice]):
         copy(self, "\n".join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the key for the proposal if there is none."""
+        """Hide the key for the proposal if there is none."""
         if action == "reconnect":
-            return self._proposed is not None or None
+            return self._proposed is not None
         return super().check_action(action, parameters)
 
 
@@ -167,7 +167,7 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
 
 def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
     mark, style = _mark(row.passed, glyphs)
-    took = relative(row.seconds) if row.seconds else ""
+    took = duration(row.seconds) if row.seconds else ""
     lines = [Paragraph((f"{mark} {row.name:<{width}} {took:>6}  ", style), row.message, "line--text")]
     remedy = f"Press {key_of_view('findings')} in the main screen to see all findings." if row.remedy else ""
     if row.name != CARD_CONTENT:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State, short
-from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of
+from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import FITTED, Dialog
 
@@ -38,8 +39,8 @@ class HelpScreen(Dialog[None]):
     def body(self) -> ComposeResult:
         """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
         with VerticalScroll(id="help-text", classes=FITTED), Horizontal():
-            yield Static(_joined(self._keys()))
-            yield Static(_joined([*self._symbols(), self._other_keys()]))
+            yield _Blocks(self._keys())
+            yield _Blocks([*self._symbols(), self._other_keys()])
 
     def _keys(self) -> list[list[Content]]:
         """Return the keys that work now, as a block for each group."""
@@ -62,8 +63,7 @@ class HelpScreen(Dialog[None]):
         lines = [_heading("Not available here")]
         for name, command in COMMANDS.items():
             if name not in self._listed and command.keys and command.group not in (Group.EDIT, Group.MOVE):
-                key = self.app.get_key_display(Binding(command.keys.partition(",")[0], name))
-                lines.append(_line(key, command.meaning, "$wire-quiet", "$wire-quiet"))
+                lines.append(_line(key_of(name), command.meaning, "$wire-quiet", "$wire-quiet"))
         return lines
 
     def _symbols(self) -> list[list[Content]]:
@@ -75,7 +75,8 @@ class HelpScreen(Dialog[None]):
             (glyphs.pushed, "push notification to the webhook", "$wire-pushed"),
             (glyphs.quiet, "keep-alive, note, end of exchange", "$wire-quiet"),
             (glyphs.bookmark, "bookmark", "$foreground"),
-            (glyphs.remark, "note of a user", "$foreground"),
+            (glyphs.remark, "remark of a user", "$foreground"),
+            ("+", "time since the message was sent", "$text-soft"),
         )
         severities = [
             _line(symbol, severity.value, f"${SEVERITY_COLOURS[severity]}")
@@ -89,11 +90,40 @@ class HelpScreen(Dialog[None]):
             ],
             [_heading("Findings"), *severities],
             [
+                _heading("Checks of a delivery"),
+                _line(glyphs.check, "passed", "$state-good"),
+                _line(glyphs.cross, "failed", "$state-bad"),
+                _line(glyphs.severities[Severity.WARNING], "late or repeated", "$state-warning"),
+                _line(glyphs.quiet, "not checked, because nothing was expected or sent", "$wire-quiet"),
+            ],
+            [
                 _heading("Duration of an exchange"),
                 _line(glyphs.horizontal * 3, "until the head of the response", "$wire-received"),
                 _line(glyphs.thick * 3, "until the end of the response", "$wire-received"),
             ],
         ]
+
+
+class _Blocks(Static):
+    """Blocks of lines; what does not fit into a line is continued below its beginning, not below the key."""
+
+    def __init__(self, blocks: list[list[Content]]) -> None:
+        super().__init__(_joined(blocks))
+        self._blocks = blocks
+
+    def on_resize(self) -> None:
+        """Wrap the lines for the new width."""
+        self.update(_joined([[_wrapped(line, self.size.width) for line in block] for block in self._blocks]))
+
+
+def _wrapped(line: Content, width: int) -> Content:
+    """Return a line with its sentence wrapped beside the key."""
+    indent = _KEY + 1
+    key, sentence = line.divide([indent])[0], line.divide([indent])[-1]
+    if line.cell_length <= width or width <= 2 * indent:
+        return line
+    lines = [piece.rstrip() for piece in sentence.wrap(width - indent)]
+    return Content.assemble(key, Content("\n" + " " * indent).join(lines))
 
 
 def _joined(blocks: list[list[Content]]) -> Content:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -34,6 +34,9 @@ _INDENT = "  "
 """The space before the entries under a heading."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
 """The groups whose commands are in the actions menu."""
+_OF_TABS = frozenset({"next-connection", "previous-connection", "close-connection"})
+_CLOSE_ONE_OF_SEVERAL = "close_tab(True)"
+"""The action that is enabled if there are several tabs."""
 _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-match"})
 """Commands that concern the whole list, or that need no menu."""
 
@@ -110,14 +113,19 @@ def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:
         found = list(_actions_of(screen, group))
         if found:
             entries += [group.value, *found]
+    tabs = list(_actions_of(screen, Group.GO_TO, _OF_TABS))
+    if any(entry.value.binding.action == _CLOSE_ONE_OF_SEVERAL for entry in tabs):
+        entries += ["Tabs", *tabs]
     return MenuScreen(title, entries)
 
 
-def _actions_of(screen: Screen[Any], group: Group) -> Iterable[Entry]:
+def _actions_of(screen: Screen[Any], group: Group, only: Collection[str] = ()) -> Iterable[Entry]:
     listed: set[str] = set()
     for key, active in screen.active_bindings.items():
         binding = active.binding
         if group_of(binding) is not group or binding.id in _NOT_LISTED or binding.action in listed:
+            continue
+        if only and binding.id not in only:
             continue
         listed.add(binding.action)
         reason = why_not(active)

@@ -13,12 +13,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.widgets.fields import LineInput
 
 
 class SearchScreen(ModalScreen[None]):
-    """Calls `find` with the typed text at each key and shows the result that it returns; escape clears the search."""
+    """Calls `find` with the typed text at each key and shows its result; going back clears the search."""
 
     CSS_PATH = "search.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,7 +44,7 @@ class SearchScreen(ModalScreen[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for the typed text."""
         found = self._find(event.value)
-        keys = "   enter keep   escape clear"
+        keys = f"   {key_of('open')} keep   {key_of('back')} clear"
         self.query_one("#search-found", Static).update(Content.assemble((found, "$foreground"), (keys, "$wire-quiet")))
 
     def on_input_submitted(self) -> None:

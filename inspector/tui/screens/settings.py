@@ -8,12 +8,13 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
 from inspector.protocol.errors import Fault, FaultError
 from inspector.settings_file import KEYS, SETTINGS, Setting, Stored, Value, load, read_value, settings_path, store
-from inspector.tui.keys import COMMANDS, bind, problem_of
+from inspector.tui.keys import COMMANDS, bind, problem_of, shown_key
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
@@ -38,6 +39,13 @@ class _Entry(NamedTuple):
     setting: Setting | None = None
     command: str = ""
 
+    @property
+    def shown(self) -> str:
+        """The value as the screen shows it: keys are spelled as in the footer."""
+        if not self.command:
+            return self.value
+        return "  ".join(shown_key(key.strip()) for key in self.value.split(",") if key.strip())
+
 
 class _Entries:
     """The rows of the settings screen."""
@@ -52,7 +60,7 @@ class _Entries:
         """Return the cells of a row."""
         entry = self.entries[index]
         origin: Cell = ("file", "feed--good") if entry.stored else ("default", "feed--quiet")
-        value = (entry.value or "none", "feed--text" if entry.value else "feed--quiet")
+        value = (entry.shown or "none", "feed--text" if entry.value else "feed--quiet")
         return ((entry.name, "feed--muted"), value, origin, (entry.meaning, "feed--quiet"))
 
 
@@ -94,6 +102,7 @@ class SettingsScreen(Dialog[None]):
     def __init__(self) -> None:
         super().__init__("Settings")
         self._problem_text = Static(id="settings-problem")
+        self._about = Static(id="settings-about")
         self._feed = Feed(_COLUMNS, _Entries([]), follow=False, enter_hint="change", id="settings-list")
 
     def body(self) -> ComposeResult:
@@ -101,6 +110,7 @@ class SettingsScreen(Dialog[None]):
         yield self._problem_text
         yield Headings(self._feed)
         yield self._feed
+        yield self._about
 
     def on_mount(self) -> None:
         """List the settings."""
@@ -120,7 +130,22 @@ class SettingsScreen(Dialog[None]):
         cursor = max(0, self._feed.cursor)
         self._feed.show_rows(_Entries(self._entries))
         self._feed.cursor = cursor
-        self.set_title("Settings", f"{stored.path}   {_LATER}")
+        self.set_title("Settings", str(stored.path))
+        self._show_entry()
+
+    def on_feed_highlighted(self) -> None:
+        """Describe the setting under the cursor."""
+        self._show_entry()
+        self.refresh_bindings()
+
+    def _show_entry(self) -> None:
+        """Show the whole meaning and value of the setting under the cursor, which may be cut in their columns."""
+        if 0 <= self._feed.cursor < len(self._entries):
+            entry = self._entries[self._feed.cursor]
+            origin = "from the file" if entry.stored else "the default"
+            later = "" if entry.command or entry.name == "screen.theme" else f" {_LATER}"
+            value = plain(f"{entry.shown or 'none'} ({origin}).{later}").stylize("$text-soft")
+            self._about.update(Content.assemble(plain(f"{entry.meaning}."), "\n", value))
 
     def _show_problem(self, fault: Fault | None) -> None:
         self._problem_text.display = fault is not None

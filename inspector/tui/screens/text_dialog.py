@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.widgets.fact_view import FactView
 
 Write = Callable[[], Awaitable[list[Paragraph]]]
@@ -38,7 +38,7 @@ class TextDialog(Dialog[None]):
 
     def body(self) -> ComposeResult:
         """Make the text."""
-        yield FactView(id="dialog-text", empty="Loading ...")
+        yield FactView(id="dialog-text", classes=FITTED, empty="Loading ...")
 
     def on_mount(self) -> None:
         """Compute the text after the dialog is laid out."""

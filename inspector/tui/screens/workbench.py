@@ -2,62 +2,44 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
-from urllib.parse import urlsplit
 
-from textual import events, work
+from textual import work
 from textual.binding import BindingType
-from textual.worker import Worker
 
-from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
-from inspector.options import Options
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.connection import Connection
-from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
-from inspector.tui.notify import DENIED, copy, notify, notify_fault, notify_faults
-from inspector.tui.refresh_throttle import RefreshThrottle
-from inspector.tui.render.glyphs import PHASE, Glyphs
+from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.screens.dialog import ask
-from inspector.tui.screens.frame import LAST_KEYS, FrameScreen
+from inspector.tui.screens.frame import LAST_KEYS
 from inspector.tui.screens.interfaces import InterfacesScreen
-from inspector.tui.screens.menu import show_actions
+from inspector.tui.screens.menu import confirm, show_actions
+from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import CallWanted
-from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.card_view import CardView
-from inspector.tui.widgets.status_bar import Status, TabName
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
-    from inspector.session.compose.draft import Draft
-    from inspector.session.replay.recording import Recording
     from inspector.tui.tour import Send
-    from inspector.tui.views.chat import ChatView
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
     from inspector.tui.widgets.tour import Tour
 
-_LOOP_ITERATIONS = 4
-"""How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
 _NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces", "credentials"})
 """The actions that need an agent, and are disabled in a capture."""
 
 
-class WorkbenchScreen(FrameScreen):
+class WorkbenchScreen(SessionScreen):
     """Shows a session in several views, and makes the calls that the views request."""
 
-    CSS_PATH = "workbench.tcss"
-    ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyFooter"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("actions", "actions"),
         bind("webhook", "push"),
@@ -75,212 +57,21 @@ class WorkbenchScreen(FrameScreen):
         bind("previous-connection", "app.connection(-1)", show=False, priority=True),
         bind("next-pane", "app.focus_next", show=False),
         bind("previous-pane", "app.focus_previous", show=False),
-        bind("close-connection", "app.close_connection"),
+        bind("close-connection", "close_tab(True)", "close tab", "Close this tab: the agent or capture"),
+        bind("close-connection", "close_tab(False)", show=False),
+        bind("send-once", "send_once(False)", "", "Send the written message without streaming", show=False),
+        bind("send-once", "send_once(True)", "", "Send the written message with streaming", show=False),
         bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
-
-    def __init__(
-        self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options, unsent: Draft | None
-    ) -> None:
-        self.views = ViewSwitcher(session, glyphs, view)
-        super().__init__(glyphs, view, "connecting", self.views)
-        self.session = session
-        self.reference = reference
-        self._glyphs = glyphs
-        self._options = options
-        self._unsent = unsent
-        self._doing = ("busy", "connecting")
-        self.agent = self.views.agent
-        self._throttle = RefreshThrottle(self.status_bar, self.refresh_view)
-        self._tour: Tour | None = None
-        self._has_tour = False
-        self._others: Worker[None] | None = None
-        self.ready = asyncio.Event()
-        """Set when the Agent view is mounted."""
-
-    @property
-    def chat(self) -> ChatView:
-        """The Chat view, which must be mounted."""
-        return self.views.chat
-
-    def on_mount(self) -> None:
-        """Add the Agent view after the frame is shown, because showing a screen styles all of its widgets again."""
-        self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.request())
-        self.call_after_refresh(self._add_agent)
-
-    async def _add_agent(self) -> None:
-        await self.views.add_agent()
-        self._others = self._add_others()
-        self.ready.set()
-        self.agent.show_connecting(self.reference)
-        self._show_status()
-        self.watch_view(self.view)
-        self.refresh_bindings()
-
-    @work(group="views")
-    async def _add_others(self) -> None:
-        async for view in self.views.add_others():
-            if view.id == "chat":
-                self.chat.stream.automatic = self._options.resubscribe
-                self.chat.composer.offer_draft(self._unsent)
-                self._show_connection_in_chat()
-        self.set_interval(PHASE, self._tick)
-
-    async def all_views(self) -> None:
-        """Wait until all views are mounted, which are needed for calls."""
-        await self.ready.wait()
-        self.views.request_others()
-        if self._others is not None:
-            await self._others.wait()
-
-    def on_unmount(self) -> None:
-        """Stop following the session."""
-        self._unsubscribe()
-
-    def _tick(self) -> None:
-        """Animate the title of a running task, unless the whole screen is about to be drawn."""
-        shown = self.is_current and self.view == "chat"
-        if shown and self.session.journal.exchanges.open and self._throttle.idle:
-            self.chat.show_title()
-
-    # The state of the session
-
-    def show_recording(self, recording: Recording) -> None:
-        """Show a capture while and after it is read."""
-        self._doing = ("off", "capture")
-        self.agent.show_recording()
-        self._read(recording)
-
-    @work(group="calls")
-    async def _read(self, recording: Recording) -> None:
-        """Read a capture in parts, so that keys are handled between two parts."""
-        await self.all_views()
-        self.chat.action_back()
-        try:
-            for _ in recording.read():
-                self._doing = ("busy", f"capture, {recording.part_read:.0%} read")
-                for _ in range(_LOOP_ITERATIONS):
-                    await asyncio.sleep(0)
-            self._doing = ("off", "capture")
-        except CaptureError as error:
-            self._doing = ("bad", f"capture, {recording.part_read:.0%} read")
-            notify(self, str(error), "error")
-        tasks = recording.tasks.all()
-        if tasks and not self.chat.call_task:
-            self.chat.follow_task(tasks[0].id)
-        self.refresh_view()
-
-    def show_connection(self, connection: Connection) -> None:
-        """Show the agent that was found."""
-        self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
-        self.agent.show_connection(connection)
-        self._show_connection_in_chat()
-        self.refresh_view()
-        self.call_after_refresh(self.views.request_others)
-
-    def _show_connection_in_chat(self) -> None:
-        connection = self.session.connection
-        if connection is not None and self.views.has_chat:
-            self.chat.composer.stream = connection.card.capabilities.streaming is not False
-            self.run_worker(self.chat.composer.restore_draft(), group="draft left")
-
-    def on_agent_view_connected(self, event: AgentView.Connected) -> None:
-        """Show the new card of the agent."""
-        self.show_connection(event.connection)
-
-    def show_connecting(self) -> None:
-        """Show that the card is fetched again, because there was none."""
-        self._doing = ("busy", "connecting")
-        self.agent.show_connecting(self.reference)
-        self._show_status()
-
-    def show_fault(self, fault: Fault) -> None:
-        """Show why there is no agent."""
-        self._doing = ("bad", "credentials needed" if fault.code in DENIED else "no agent")
-        self.agent.show_fault(fault)
-        self.refresh_view()
-        self.call_after_refresh(self.views.request_others)
-
-    def use(self, choice: Choice) -> None:
-        """Use the interface that was chosen."""
-        self.session.use(choice)
-        if self.session.connection is not None:
-            self.show_connection(self.session.connection)
-
-    # The tab of the session
-
-    @property
-    def name_of_tab(self) -> TabName:
-        """The name of the agent, or of the capture, and the host and port of the agent."""
-        connection = self.session.connection
-        url = urlsplit(self.session.agent_url if connection is not None else self.reference)
-        name = connection.card.name if connection is not None else ""
-        return TabName(name or url.netloc or self.reference, url.netloc.rpartition("@")[2])
-
-    @property
-    def is_without_agent(self) -> bool:
-        """Whether the connection failed, or has not been made yet; never for a capture."""
-        return self.session.connection is None and not self.session.recorded
-
-    def show_tabs(self, names: Sequence[TabName], current: int) -> None:
-        """Show the names of all sessions, this one highlighted."""
-        self.status_bar.show_tabs(names, current)
-
-    # The views
+    _tour: Tour | None = None
+    _has_tour = False
 
     def refresh_view(self) -> None:
-        """Update the current view and the status."""
-        if not self.ready.is_set() or self not in self.app.screen_stack:
-            return
-        self.views.view.refresh_view()
-        self._show_status()
+        """Update the current view and the status, and let the tour follow."""
+        super().refresh_view()
         if self._tour is not None:
             self._tour.look()
-
-    def _show_status(self) -> None:
-        light, doing = self._doing
-        reference = self.session.journal.redactor.url(self.reference)
-        self.status_bar.show(Status.of(self.session, light, doing, reference))
-
-    def watch_view(self, view: str) -> None:
-        """Show another view and focus it."""
-        super().watch_view(view)
-        self.minimize()
-        if self.ready.is_set():
-            self.views.show(view)
-
-    async def action_go(self, view: str) -> None:
-        """Go to a view, and wait until it is mounted, so that the next keys are for that view."""
-        self.view = view
-        if self.ready.is_set() and self.views.view.id != view:
-            await self.all_views()
-
-    def yield_to_input(self) -> None:
-        """Pause drawing and deliveries for a moment, so that a key is handled first."""
-        self._throttle.yield_to_input()
-        self.session.push.yield_to_input()
-
-    def action_zoom(self) -> None:
-        """Maximise the focused pane."""
-        if self.focused is not None:
-            self.maximize(self.focused)
-        self.refresh_bindings()
-
-    def action_unzoom(self) -> None:
-        """Restore the maximised pane."""
-        self.minimize()
-        self.refresh_bindings()
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Maximise the pane that gets the focus instead of the maximised pane, or restore all for the composer."""
-        if self.maximized is None or event.widget.is_in_maximized_view:
-            return
-        if self.views.has_chat and self.chat.composer in event.widget.ancestors:  # the key to restore is a letter there
-            self.minimize()
-        else:
-            self.maximize(event.widget)
-        self.refresh_bindings()
 
     # Actions on the session and the selected record
 
@@ -353,6 +144,27 @@ class WorkbenchScreen(FrameScreen):
             call = self.session.send_again(exchange, choice)
             self.view = "chat"
             self.chat.drive(call)
+
+    def action_send_once(self, stream: bool) -> None:
+        """Send the written message with the other setting of streaming."""
+        self.chat.composer.action_send(stream)
+
+    def action_close_tab(self, _several: bool) -> None:
+        """Close the agent or the capture; ask first if this stops a call."""
+        running = self.session.journal.exchanges.open
+        if running:
+            calls = "A call is running" if running == 1 else f"{running:,} calls are running"
+            question = f"{calls}, and would be stopped. Close {self.name_of_tab.name}?"
+            confirm(self, "Close the tab", question, self._close_tab)
+        else:
+            self._close_tab()
+
+    def _close_tab(self) -> None:
+        self.call_later(self.run_action, "app.close_connection")
+
+    def on_status_bar_close_clicked(self) -> None:
+        """Close the tab whose mark was clicked."""
+        self.action_close_tab(True)
 
     def action_doctor(self) -> None:
         """Run the doctor, also if the connection to the agent failed."""
@@ -485,8 +297,19 @@ class WorkbenchScreen(FrameScreen):
             return self._has_tour
         if action == "actions":
             return self._tour is None or not self._tour.has_focus
+        if action == "close_tab":
+            return parameters == (self.has_other_tabs,)
+        if action == "send_once":
+            return self._can_send_once(*parameters)
         if action in ("zoom", "unzoom"):
             return (self.maximized is not None) is (action == "unzoom")
         if action in _NEEDS_AGENT and self.session.recorded:
             return None
         return super().check_action(action, parameters)
+
+    def _can_send_once(self, stream: object) -> bool:
+        """Return whether a message is written that would be sent with another setting of streaming."""
+        if self.view != "chat" or not self.views.has_chat or self.session.recorded:
+            return False
+        composer = self.chat.composer
+        return not composer.is_blank and composer.stream is not stream

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -16,25 +15,22 @@ from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import Fault
-from inspector.protocol.jsonvalue import dump, parse
-from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind, key_of
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card_facts import Signed
-from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
 from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.views.base import View
-from inspector.tui.views.earlier_cards import earlier_cards
 from inspector.tui.widgets.agent_pane import SECTIONS, AgentPane
+from inspector.tui.widgets.card_comparisons import CardComparisons
 from inspector.tui.widgets.card_pair import CardPair
-from inspector.tui.widgets.card_view import CardView, ChangeView, RawCard
+from inspector.tui.widgets.card_view import CardView, RawCard
 from inspector.tui.widgets.connecting import Connecting
 
 if TYPE_CHECKING:
@@ -79,27 +75,13 @@ class AgentView(View):
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
         self._unread: Record | None = None
-        self._extended = b""
         self._raw_of_extended = False
-        self._earlier: list[EarlierCard] = []
-        self._older = 0
-        self._keep = False
         self._connecting = Connecting(session.journal, glyphs, session.settings.limits, id="connecting")
         self._cards = CardPair(session, glyphs)
         self._raw = RawCard(glyphs, id="raw")
-        self._changes = {
-            "extended": ChangeView(
-                id="extended",
-                empty=f"The extended card has not been requested yet. Press {key_of('refresh')} to request it.",
-            ),
-            "changes": ChangeView(
-                id="changes",
-                empty=f"No other card of this agent is stored. Press {key_of('refresh')} to fetch the card again; "
-                "later sessions compare with it.",
-            ),
-        }
+        self._comparisons = CardComparisons(glyphs)
         self._editor: CardEditor | None = None
-        sections = (self._connecting, self._cards.card, self._raw, *self._changes.values())
+        sections = (self._connecting, self._cards.card, self._raw, *self._comparisons.views.values())
         self._switcher = ContentSwitcher(*sections, initial="connecting")
         self._pane = AgentPane("Agent", id="agent-pane")
 
@@ -182,39 +164,26 @@ class AgentView(View):
             self._cards.show_observations()
 
     @work(group="cards", exclusive=True)
-    async def compare(self, *, keep: bool) -> None:
-        """Compare the card with earlier cards of the agent, and with `keep` store it for the next session."""
-        self._keep = keep
-        self._earlier, problem = await asyncio.to_thread(earlier_cards, self.session, keep=keep)
-        self._older = 0
-        self._show_changes()
+    async def compare(self, *, keep: bool | None = None) -> None:
+        """Compare the card with earlier cards of the agent, and with `keep` (default: as before) store it."""
+        problem = await self._comparisons.read_earlier(self.session, keep=keep)
         self._show_title()
         if problem:
             notify(self, problem, "warning")
 
-    def _show_changes(self) -> None:
-        if self._earlier:
-            self._changes["changes"].show(since_earlier(self._earlier, self._older, self.glyphs))
-
     def show_extended(self, raw: bytes) -> None:
         """Show how the extended card differs from the public one."""
-        if self.connection is None:
-            return
-        card = card_of_answer(parse(raw))
-        self._extended = dump(card)
-        changes = extended_difference(self.connection.found, card)
-        self._show_answer(against_public(changes, self.glyphs))
+        if self.connection is not None:
+            self._comparisons.show_extended(raw, self.connection)
+            self._go_to_extended()
 
     def show_no_extended(self, fault: Fault) -> None:
         """Show why there is no extended card."""
-        self._extended = b""
-        again = f"Press {key_of('refresh')} to request it again."
-        self._changes["extended"].empty = f"No extended card: {fault.seen} {fault.hint} {again}"
-        self._show_answer(ChangeLines([], [], self.glyphs))
+        self._comparisons.show_no_extended(fault)
+        self._go_to_extended()
 
-    def _show_answer(self, lines: ChangeLines) -> None:
+    def _go_to_extended(self) -> None:
         """Show the result of the call for the extended card, unless the user is editing."""
-        self._changes["extended"].show(lines)
         if self.section != "edit":
             self.action_section("extended")
 
@@ -224,10 +193,9 @@ class AgentView(View):
         if self.section == "connecting":
             self._pane.set_title(*self._connecting.title)
             return
-        count = len(self._earlier[0].changes) if self._earlier else 0
         pointer = self._raw.json.pointer if self.section == "raw" else ""
         of_extended = self.section == "raw" and self._raw_of_extended
-        self._pane.show(self._sections, self.section, count, pointer, of_extended=of_extended)
+        self._pane.show(self._sections, self.section, self._comparisons.count, pointer, of_extended=of_extended)
 
     @property
     def _sections(self) -> tuple[str, ...]:
@@ -259,7 +227,7 @@ class AgentView(View):
     def _show_raw(self) -> None:
         """Show the JSON of the public card, of the extended card, or of the response instead of a card."""
         if self._raw_of_extended:
-            self._raw.show(self._extended, [_note("the extended card, as received")])
+            self._raw.show(self._comparisons.extended, [_note("the extended card, as received")])
         elif self.connection is not None:
             self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
         elif self._unread is not None:
@@ -286,7 +254,7 @@ class AgentView(View):
         if action == "verify":
             return bool(self.connection and self.connection.card.signatures)
         if action == "older":
-            return self.section == "changes" and len(self._earlier) > 1
+            return self.section == "changes" and self._comparisons.has_older
         return super().check_action(action, parameters)
 
     async def on_agent_pane_chosen(self, event: AgentPane.Chosen) -> None:
@@ -327,9 +295,8 @@ class AgentView(View):
             case "card":
                 self._show_raw_at(self._cards.pointer)
             case "extended" | "changes" as section:
-                self._show_raw_at(
-                    self._changes[section].pointer, of_extended=section == "extended" and bool(self._extended)
-                )
+                of_extended = section == "extended" and bool(self._comparisons.extended)
+                self._show_raw_at(self._comparisons.views[section].pointer, of_extended=of_extended)
             case _:
                 self._show_raw_at()
 
@@ -372,8 +339,7 @@ class AgentView(View):
 
     def action_older(self) -> None:
         """Compare with the next older card; after the oldest card, with the newest."""
-        self._older = (self._older + 1) % len(self._earlier)
-        self._show_changes()
+        self._comparisons.show_older()
 
     async def action_edit(self) -> None:
         """Edit a copy of the card; the copy is kept until the session ends."""
@@ -409,7 +375,7 @@ class AgentView(View):
             after = await self.session.refresh()
             if after.found is not before.found:
                 self.post_message(self.Connected(after))
-                self.compare(keep=self._keep)
+                self.compare()
                 return
             if not self._raw_of_extended:
                 self._raw.show_facts(how_served(after))
@@ -422,7 +388,7 @@ class AgentView(View):
             case "raw":
                 return self._raw.json.value
             case "extended" | "changes":
-                return self._changes[self.section].text
+                return self._comparisons.views[self.section].text
             case "edit":
                 return self._editor.text if self._editor is not None else ""
         return self._cards.text

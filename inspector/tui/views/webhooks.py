@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import ClassVar
 
@@ -35,71 +35,9 @@ from inspector.tui.screens.menu import Entry, MenuScreen, confirm
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.records import BookmarkView
-from inspector.tui.widgets.feed import Column, Feed, Headings
-from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.deliveries_pane import COLUMNS, DeliveriesPane
+from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.receiver_panes import ReceiverPane, RegistrationsPane
-
-_NEVER = 9_999
-"""More cells than a screen has."""
-COLUMNS = (
-    Column("TIME", 8),
-    Column("LATENCY", 7, "right", min_total_width=90),
-    Column("TASK", 8, min_total_width=90),
-    Column("EVENT"),
-    Column("", 18, "right", shrinks=True),
-    Column("CHECKS", 8, min_total_width=_NEVER),
-    Column("TOKEN", 5),
-    Column("AUTH", 4),
-    Column("SIGNATURE", 9, min_total_width=125),
-    Column("ORDER", 5),
-    Column("SCHEMA", 6),
-    Column("ANSWER", 6, "right"),
-    Column("", 1),
-)
-_CHECKS = ("TOKEN", "AUTH", "SIGNATURE", "ORDER", "SCHEMA")
-_APART = 112
-"""The width from which each check has a column; below it, one column has a mark for each of them, in this order."""
-
-
-def _columns(width: int) -> Sequence[Column]:
-    """Return the columns for a width of the pane."""
-    if width >= _APART:
-        return COLUMNS
-    hidden = {"CHECKS": 0, **dict.fromkeys(_CHECKS, _NEVER)}
-    return [column._replace(min_total_width=hidden.get(column.name, column.min_total_width)) for column in COLUMNS]
-
-
-class DeliveriesPane(Pane):
-    """The table of the deliveries, whose border shows a simulated error and whether the table follows its end."""
-
-    def __init__(self, feed: Feed, glyphs: Glyphs) -> None:
-        super().__init__("Deliveries", id="deliveries-pane")
-        self._feed = feed
-        self._glyphs = glyphs
-
-    def compose(self) -> ComposeResult:
-        """Make the headings and the rows."""
-        yield Headings(self._feed)
-        yield self._feed
-
-    def on_resize(self) -> None:
-        """Show each check in a column, or all of them in one."""
-        self._feed.show_columns(_columns(self.size.width))
-
-    def show(self, count: str, overrides: str) -> None:
-        """Show how many deliveries there are, and the overrides, if any."""
-        simulated = Chip(f"simulated error: {overrides}" if overrides else "", "bold $state-warning")
-        if self._feed.unseen:
-            follow = Chip(f"{self._feed.unseen:,} new below: {key_of('last')} follows", "$wire-received", "follow")
-        else:
-            following = self._feed.following and self._feed.line_count
-            follow = Chip(f"{self._glyphs.light} following" if following else "", "$wire-quiet")
-        self.set_title(Chip(count, "$text-soft"), simulated, note=[follow])
-
-    def chosen(self, target: str) -> None:
-        """Follow the newest delivery."""
-        if target == "follow":
-            self._feed.action_last()
 
 
 class WebhooksView(BookmarkView):

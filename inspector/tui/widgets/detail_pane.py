@@ -18,6 +18,7 @@ from inspector.session.replay.moments import Moments
 from inspector.session.replay.position import position_of
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
+from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify
 from inspector.tui.render import detail
@@ -25,7 +26,6 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText
-from inspector.tui.render.times import lasting
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.search import SearchScreen
@@ -45,7 +45,7 @@ _AROUND = 6
 """The cells of the border that a title cannot use: at each end a corner, a line and a space."""
 
 _MOST_NOTES = 9
-"""The most lines that are shown above the payload."""
+"""How many lines above the payload are shown at once in a low pane; in a high pane, they have up to half of it."""
 
 
 class DetailPane(Pane):
@@ -136,7 +136,7 @@ class DetailPane(Pane):
         about = Paragraphs([line for record in records for line in detail.about(record, self._glyphs)])
         about.layout(self.content_size.width - 1, 0)
         notes.display = bool(len(about))
-        notes.styles.height = min(len(about), _MOST_NOTES)
+        notes.styles.height = min(len(about), max(_MOST_NOTES, self.content_size.height // 2))
         notes.show(about)
 
     def _is_over(self, record: Record) -> bool:
@@ -319,7 +319,7 @@ class DetailPane(Pane):
         if exchange is None:
             position = position_of(record, self._session.journal)
         else:
-            took = lasting(exchange.end.meta["seconds"]) if exchange.end else "in progress"
+            took = duration(exchange.end.meta["seconds"]) if exchange.end else "in progress"
             position = ", ".join(filter(None, (exchange.response.label if exchange.response else "", took)))
         note = ", ".join(filter(None, (record.operation, position)))
         return note if len(note) <= room else position

@@ -16,7 +16,7 @@ MOST = 8
 """The most keys that are shown."""
 
 _GAP = 3
-_PINNED = ("unzoom", "actions", "help")
+_PINNED = ("unzoom", "close_tab(True)", "actions", "help")
 
 Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 """A key, its action in words, and its binding; enter has None, because the focused widget describes enter."""
@@ -43,7 +43,8 @@ class KeyFooter(Static):
 
     def _keys(self) -> tuple[list[Key], list[Key]]:
         """Return the keys that are shown if they fit, and the pinned keys, which are always shown."""
-        hint = getattr(self.screen.focused, "enter_hint", "")
+        focused = self.screen.focused
+        hint = getattr(focused, "enter_hint", "") if getattr(focused, "line_count", 1) else ""
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding

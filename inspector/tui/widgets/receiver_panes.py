@@ -17,13 +17,15 @@ from inspector.tui.widgets.pane import Chip, Pane
 COLUMNS = (
     Column("#", 2, "right"),
     Column("TASK", 8),
-    Column("EXPECTS", 22, min_total_width=90),
     Column("DELIVERED", 9, "right"),
     Column("REJECTED", 8, "right"),
+    Column("EXPECTS", 13, shares=True),
     Column("STATE"),
 )
 _MOST_ROWS = 4
-_MOST_ROWS_NARROW = 2
+_MOST_ROWS_NARROW = 3
+_AROUND = 3
+"""The lines of the pane that are not rows: its border and the headings."""
 
 
 class ReceiverPane(Pane):
@@ -83,10 +85,25 @@ class RegistrationsPane(Pane):
         self.feed.empty = f"No webhook yet. Send a message, or press {key_of('register')} to register one for a task."
         self.feed.refresh_rows()
         self.set_title(Chip(f"{count:,}", "$text-soft"), note=[Chip(listed, "$text-soft")])
-        height = 3 + max(1, min(count, _MOST_ROWS_NARROW if self._narrow else _MOST_ROWS))
+        self._fit(count)
+
+    def _fit(self, count: int) -> None:
+        """Make the pane as high as its rows, up to half of the screen while it has the focus."""
+        most = _MOST_ROWS_NARROW if self._narrow else _MOST_ROWS
+        if self.has_focus_within:
+            most = max(most, self.screen.size.height // 2 - _AROUND)
+        height = _AROUND + max(1, min(count, most))
         if height != self._height:
             self._height = height
             self.styles.height = height
+
+    def on_descendant_focus(self) -> None:
+        """Show more rows while the pane has the focus."""
+        self._fit(len(self.rows))
+
+    def on_descendant_blur(self) -> None:
+        """Give the rows back to the deliveries."""
+        self.call_after_refresh(lambda: self._fit(len(self.rows)))  # the next pane has the focus only then
 
     @property
     def _narrow(self) -> bool:

@@ -27,6 +27,7 @@ _SHORTEST_NAME = 8
 _SHORTEST_PART = 2
 _GAP = 3
 _INTERFACE = "interface"
+_CLOSE = "close"
 
 
 class TabName(NamedTuple):
@@ -113,11 +114,16 @@ class StatusBar(Static):
 
         step: int
 
+    class CloseClicked(Message):
+        """The mark was clicked that closes the current tab."""
+
     def on_click(self, event: events.Click) -> None:
         """Request the menu of interfaces, or another agent."""
         target = clicked(event)
         if target == _INTERFACE:
             self.post_message(self.InterfaceClicked())
+        elif target == _CLOSE:
+            self.post_message(self.CloseClicked())
         elif target:
             self.post_message(self.TabClicked(int(target) - self._current))
 
@@ -155,13 +161,16 @@ class StatusBar(Static):
         if len(self._tabs) < 2:
             longest = min(_LONGEST_NAME, max(_SHORTEST_NAME, room))
             return Content.styled(clean_line(self._status.agent, longest), "bold $foreground")
-        longest = max(_SHORTEST_NAME, room // len(self._tabs) - 2)  # a space on each side
+        close = clickable(Content.styled(f"{self._glyphs.cross} ", "bold $background on $bar"), _CLOSE)
+        longest = max(_SHORTEST_NAME, (room - close.cell_length) // len(self._tabs) - 2)  # a space on each side
         names = []
         for index, tab in enumerate(self._tabs):
             style = "bold $background on $bar" if index == self._current else "$text-soft"
-            names.append(clickable(Content.styled(f" {_fitted(tab, longest)} ", style), str(index)))
+            name = clickable(Content.styled(f" {_fitted(tab, longest)} ", style), str(index))
+            names.append(Content.assemble(name, close) if index == self._current else name)
         if sum(cell_len(name.plain) for name in names) > room:
-            return Content.assemble(names[self._current], f" {self._current + 1} of {len(names)}")
+            position = f" {self._current + 1} of {len(names)}"
+            return Content.assemble(names[self._current], clickable(Content(position), str(self._current + 1)))
         return Content("").join(names)
 
     def _optional(self) -> list[tuple[Content, ...]]:

@@ -13,18 +13,22 @@ from urllib.parse import urlsplit
 import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.wire.client.observations import Ending
 
 TOO_LARGE = "Check whether the agent should send that much; the limit protects this machine."
 _CHECK_NAME = "Check the spelling, the network connection and, in a container, its DNS."
 _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
+_CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
 _agent = partial(Fault, Whose.AGENT, FaultCode.UNREACHABLE)
 _network = partial(Fault, Whose.NETWORK, FaultCode.UNREACHABLE)
+_invalid = partial(Fault, Whose.AGENT, INVALID_RESPONSE)
 _usage = partial(Fault, Whose.YOURS, FaultCode.USAGE)
 
+_CLOSED = ("peer closed connection", "Server disconnected")
+"""What the errors of h11, httpcore and our transport about a lost connection contain."""
 _TOO_LARGE = re.compile(r"CLIENT: Received message larger than max \((\d+) vs\. (\d+)\)")
 _HTTP_STATUS = re.compile(r"Received http2 header with status: (\d+)")
 _NO_GRPC = ("http1.x server", "Expected SETTINGS frame", "Failed parsing HTTP/2")
@@ -41,8 +45,8 @@ BINARY = "-bin"
 """The suffix of the names of binary metadata."""
 
 
-def explain(error: Exception, url: str) -> Fault:
-    """Convert an error of the HTTP client for `url` into a fault."""
+def explain(error: Exception, url: str, *, headed: bool = False) -> Fault:
+    """Convert an error of the HTTP client for `url` into a fault; `headed`: the head of the response was received."""
     host, authority = _host_and_port(url)
     cause = _root(error)
     match cause:
@@ -60,10 +64,10 @@ def explain(error: Exception, url: str) -> Fault:
             seen = f"Nothing listens at {authority}: the connection was refused."
             return _agent(seen, "Is the agent running, and on this port?")
         case _:
-            return _explain_http(error, host, url)
+            return _explain_http(error, host, url, headed=headed)
 
 
-def _explain_http(error: Exception, host: str, url: str) -> Fault:
+def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
     match error:
         case httpx.InvalidURL() | httpx.UnsupportedProtocol():
             seen = f"{url!r} is not a valid URL: {_words(error)}."
@@ -81,9 +85,12 @@ def _explain_http(error: Exception, host: str, url: str) -> Fault:
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
         case httpx.ConnectError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
-        case httpx.RemoteProtocolError():
-            seen = f"{host} closed the connection or violated HTTP: {_words(error)}."
+        case httpx.RemoteProtocolError() if any(mark in _words(error) for mark in _CLOSED):
+            seen = f"{host} closed the connection before the end of the response: {_words(error)}."
             return _agent(seen, "Check the log of the agent: it may have crashed during the response.")
+        case httpx.RemoteProtocolError():
+            describe = _invalid if headed else _agent  # a server without HTTP is not an agent
+            return describe(f"The response of {host} is not valid HTTP: {_words(error)}.", _CHECK_PORT)
         case httpx.TransportError():
             seen = f"The connection to {host} was lost: {_words(_root(error))}."
             return _network(seen, "Check whether the agent or a proxy closed it.")
@@ -156,7 +163,7 @@ def lost(words: str, call: GrpcRequest, events: int, *, connected: bool) -> Lost
     """Explain a status that the gRPC library created itself; `events` is the number of messages before it."""
     if found := _TOO_LARGE.search(words):
         seen = f"Stopped reading: a message has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
-        return LostError(Ending.LIMIT, _agent(seen, TOO_LARGE))
+        return LostError(Ending.LIMIT, _invalid(seen, TOO_LARGE))
     return LostError(Ending.BROKEN, after_events(events, (_broken if connected else _unreached)(words, call)))
 
 
@@ -169,7 +176,7 @@ def after_events(events: int, fault: Fault) -> Fault:
 def _broken(words: str, call: GrpcRequest) -> Fault:
     if found := _HTTP_STATUS.match(words):
         hint = "Check that the URL on the card is the gRPC port; this looks like a web server or a proxy without gRPC."
-        return _agent(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
+        return _invalid(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
     hint = "Check the log of the agent: it may have crashed or stopped during the response."
     return _agent(f"{call.target} closed the connection: {words}.", hint)
 

@@ -19,7 +19,7 @@ import h11
 import httpx
 
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, after_events, explain
@@ -62,8 +62,9 @@ class Limits:
 
 @dataclass(slots=True)
 class Tally:
-    """What an exchange received so far: events and bytes; `rest` has the bytes that belong to no event."""
+    """What an exchange received so far: the head, events and bytes; `rest` has the bytes that belong to no event."""
 
+    headed: bool = False
     events: int = 0
     size: int = 0
     rest: bytes = b""
@@ -134,16 +135,17 @@ class Client:
             how, fault = Ending.COMPLETE, None
         except TooMuchError as error:
             how = Ending.LIMIT
-            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, f"Stopped reading: {error}.", TOO_LARGE)
+            fault = Fault(Whose.AGENT, INVALID_RESPONSE, f"Stopped reading: {error}.", TOO_LARGE)
         except CodingError as error:
             how, what = Ending.BROKEN, f"The body of the response cannot be read: {error}."
             hint = "The request accepts identity only; name any other coding in Content-Encoding."
-            fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, what, hint)
+            fault = Fault(Whose.AGENT, INVALID_RESPONSE, what, hint)
         except UploadError as error:
             how = Ending.BROKEN
             fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent received only a part of the message.")
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            how, fault = Ending.BROKEN, after_events(tally.events, explain(error, request.url))
+            how, fault = Ending.BROKEN, explain(error, request.url, headed=tally.headed)
+            fault = after_events(tally.events, fault)
         seconds = time.perf_counter() - started
         yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
 
@@ -171,6 +173,7 @@ class Client:
     async def _response(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[Observation, None]:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         streamed = content_type == _EVENT_STREAM
+        tally.headed = True
         yield Head(
             self._clock(),
             response.status_code,

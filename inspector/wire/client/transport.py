@@ -11,8 +11,9 @@ import asyncio
 import selectors
 import socket
 import ssl
+import threading
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from http.client import NO_CONTENT, NOT_MODIFIED, SWITCHING_PROTOCOLS
 from typing import TypeAlias
@@ -35,6 +36,10 @@ _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
 
 _Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port."""
+_Addresses: TypeAlias = Sequence[
+    tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
+]
+"""What `socket.getaddrinfo` returns."""
 _Head: TypeAlias = h11.Response | h11.InformationalResponse
 """The head of a response; of the informational responses, only those with status 101."""
 
@@ -49,6 +54,7 @@ class Transport(httpx.AsyncBaseTransport):
         self._trust = trust
         self._open: set[_Connection] = set()
         self._idle: list[tuple[_Origin, float, _Connection]] = []
+        self._opening: set[asyncio.Task[_Connection]] = set()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request and return the response as soon as its head is complete."""
@@ -69,7 +75,11 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
+        """Close all connections, and stop opening others: the requests that wait for them fail."""
+        opening = tuple(self._opening)
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
         for connection in tuple(self._open):
             self._drop(connection)
 
@@ -98,12 +108,26 @@ class Transport(httpx.AsyncBaseTransport):
         connection.abort()
 
     async def _connect(self, origin: _Origin, seconds: float | None) -> _Connection:
+        """Open a connection in a task of its own, so that `aclose` can stop it."""
+        task = asyncio.create_task(self._open_connection(origin, seconds))
+        self._opening.add(task)
+        task.add_done_callback(self._opening.discard)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not task.cancelled() and task.exception() is None:  # opened and canceled at the same time
+                self._drop(task.result())
+            if _is_cancelled():
+                raise
+        raise httpx.ConnectError("the client was closed")
+
+    async def _open_connection(self, origin: _Origin, seconds: float | None) -> _Connection:
         scheme, host, port = origin
         context = self._trust() if scheme == "https" else None
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+                addresses = await _resolve(host, port)
                 sock = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS)
                 name = host if context else None
                 _, connection = await loop.create_connection(_Connection, sock=sock, ssl=context, server_hostname=name)
@@ -113,6 +137,43 @@ class Transport(httpx.AsyncBaseTransport):
             raise httpx.ConnectError(str(error)) from error
         self._open.add(connection)
         return connection
+
+
+def _is_cancelled() -> bool:
+    """Return whether the current task is being canceled."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+async def _resolve(host: str, port: int) -> _Addresses:
+    """Return the addresses of a host.
+
+    A name is looked up in a thread of its own: the end of an event loop waits for the threads of its executor, and a
+    look-up without an answer can last 30 seconds.
+    """
+    with suppress(socket.gaierror):  # not an address
+        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[_Addresses] = loop.create_future()
+
+    def finish(addresses: _Addresses, error: OSError | None) -> None:
+        if error is not None and not found.done():
+            found.set_exception(error)
+        elif not found.done():
+            found.set_result(addresses)
+
+    def look_up() -> None:
+        addresses: _Addresses = []
+        problem = None
+        try:
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            problem = error
+        with suppress(RuntimeError):  # the loop was closed in the meantime
+            loop.call_soon_threadsafe(finish, addresses, problem)
+
+    threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
+    return await found
 
 
 def _origin_of(url: httpx.URL) -> _Origin:

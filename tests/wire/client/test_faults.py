@@ -9,7 +9,7 @@ import ssl
 import httpx
 import pytest
 
-from inspector.protocol.errors import FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, Whose
 from inspector.wire.client.faults import explain
 
 URL = "http://user:hunter2@host.example:81/path"
@@ -57,6 +57,13 @@ def test_an_agent_that_cannot_be_reached_is_explained(error: Exception, whose: W
     assert said in fault.seen
     assert fault.hint
     assert "hunter2" not in fault.seen + fault.hint
+
+
+@pytest.mark.parametrize(("headed", "code"), [(False, FaultCode.UNREACHABLE), (True, INVALID_RESPONSE)])
+def test_an_agent_is_reached_if_the_head_of_its_response_is_http(headed: bool, code: str):
+    fault = explain(httpx.RemoteProtocolError("illegal chunk header: bytearray(b'x')"), URL, headed=headed)
+    assert (fault.whose, fault.code) == (Whose.AGENT, code)
+    assert "is not valid HTTP: illegal chunk header" in fault.seen
 
 
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("x"), httpx.WriteTimeout("x"), httpx.PoolTimeout("x")])

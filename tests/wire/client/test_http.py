@@ -17,7 +17,7 @@ import trustme
 from raw_server import PATIENCE, Peer, RawServer, answering, chunk, eventually, response, serve, stream_head
 
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.wire.client.http import Client, Limits
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent
 
@@ -338,7 +338,7 @@ async def test_a_wrong_or_unknown_content_coding_is_reported(client: Client, bod
     async with serve(answering(response(body, JSON, f"Content-Encoding: {coding}"))) as server:
         seen = await observe(client, server.url)
     fault = fault_of(seen)
-    assert fault.whose is Whose.AGENT
+    assert (fault.whose, fault.code) == (Whose.AGENT, INVALID_RESPONSE)
     assert said in fault.seen
 
 

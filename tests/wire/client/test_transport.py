@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from typing import Any
 
 import httpx
 import pytest
@@ -187,3 +190,58 @@ async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatc
         async with aclosing(Client()) as client:
             assert outcome(await ask(client, "http://agent.invalid/rpc"))[1] == b"from the proxy"
         assert proxy.heard[0].startswith(b"POST http://agent.invalid/rpc HTTP/1.1\r\n")
+
+
+async def test_closing_ends_a_connection_that_is_being_opened():
+    client, others = Client(verify=False), asyncio.all_tasks()
+    async with serve(Peer.until_gone) as silent, asyncio.timeout(PATIENCE):
+        asking = asyncio.create_task(ask(client, silent.url.replace("http:", "https:")))
+        while not silent.open:
+            await asyncio.sleep(0)
+        await client.aclose()
+        while silent.open:
+            await asyncio.sleep(0)
+        [*_, end] = await asking
+    assert isinstance(end, Ended)
+    assert end.fault is not None
+    assert "the client was closed" in end.fault.seen
+    assert not asyncio.all_tasks() - others
+
+
+async def test_closing_does_not_wait_for_the_address_of_a_name(monkeypatch: pytest.MonkeyPatch):
+    known, real = threading.Event(), socket.getaddrinfo
+
+    def slow(host: str, *args: Any, **options: Any) -> Any:
+        if host == "slow.invalid":
+            if options.get("flags") == socket.AI_NUMERICHOST:
+                raise socket.gaierror
+            known.wait(PATIENCE)
+        return real("127.0.0.1", *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    client, loop = Client(), asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            asking = asyncio.create_task(ask(client, "http://slow.invalid"))
+            while not any(thread.name == "look up slow.invalid" for thread in threading.enumerate()):
+                await asyncio.sleep(0)
+            await client.aclose()
+            [*_, end] = await asking
+            assert isinstance(end, Ended)
+            assert end.how is Ending.BROKEN
+            await loop.shutdown_default_executor()  # as at the end of the program
+        assert not known.is_set()
+    finally:
+        known.set()
+
+
+async def test_a_request_that_is_canceled_leaves_no_connection():
+    async with serve(Peer.until_gone) as silent, aclosing(Client(verify=False)) as client, asyncio.timeout(PATIENCE):
+        asking = asyncio.create_task(ask(client, silent.url.replace("http:", "https:")))
+        while not silent.open:
+            await asyncio.sleep(0)
+        asking.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        while silent.open:
+            await asyncio.sleep(0)

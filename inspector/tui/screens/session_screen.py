@@ -1,0 +1,242 @@
+"""The screen of a session: the frame, the views, and the state that they show."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from textual import events, work
+from textual.worker import Worker
+
+from inspector.capture.private_files import CaptureError
+from inspector.options import Options
+from inspector.protocol.errors import Fault
+from inspector.protocol.selection import Choice
+from inspector.session.connection import Connection
+from inspector.session.session import Session
+from inspector.tui.notify import DENIED, notify
+from inspector.tui.refresh_throttle import RefreshThrottle
+from inspector.tui.render.glyphs import PHASE, Glyphs
+from inspector.tui.screens.frame import FrameScreen
+from inspector.tui.views.agent import AgentView
+from inspector.tui.views.switcher import ViewSwitcher
+from inspector.tui.widgets.status_bar import Status, TabName
+
+if TYPE_CHECKING:  # loaded after the card is shown
+    from inspector.session.compose.draft import Draft
+    from inspector.session.replay.recording import Recording
+    from inspector.tui.views.chat import ChatView
+
+_LOOP_ITERATIONS = 4
+"""How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
+
+
+class SessionScreen(FrameScreen):
+    """Shows a session in several views; the workbench adds what can be done with it."""
+
+    CSS_PATH = "workbench.tcss"
+    has_other_tabs = False
+    """Whether other agents or captures are open, too."""
+    ALLOW_IN_MAXIMIZED_VIEW = "StatusBar, KeyFooter"
+
+    def __init__(
+        self, session: Session, reference: str, glyphs: Glyphs, *, view: str, options: Options, unsent: Draft | None
+    ) -> None:
+        self.views = ViewSwitcher(session, glyphs, view)
+        super().__init__(glyphs, view, "connecting", self.views)
+        self.session = session
+        self.reference = reference
+        self._glyphs = glyphs
+        self._options = options
+        self._unsent = unsent
+        self._doing = ("busy", "connecting")
+        self.agent = self.views.agent
+        self._throttle = RefreshThrottle(self.status_bar, self.refresh_view)
+        self._others: Worker[None] | None = None
+        self.ready = asyncio.Event()
+        """Set when the Agent view is mounted."""
+
+    @property
+    def chat(self) -> ChatView:
+        """The Chat view, which must be mounted."""
+        return self.views.chat
+
+    def on_mount(self) -> None:
+        """Add the Agent view after the frame is shown, because showing a screen styles all of its widgets again."""
+        self._unsubscribe = self.session.journal.subscribe(lambda _: self._throttle.request())
+        self.call_after_refresh(self._add_agent)
+
+    async def _add_agent(self) -> None:
+        await self.views.add_agent()
+        self._others = self._add_others()
+        self.ready.set()
+        self.agent.show_connecting(self.reference)
+        self._show_status()
+        self.watch_view(self.view)
+        self.refresh_bindings()
+
+    @work(group="views")
+    async def _add_others(self) -> None:
+        async for view in self.views.add_others():
+            if view.id == "chat":
+                self.chat.stream.automatic = self._options.resubscribe
+                self.chat.composer.offer_draft(self._unsent)
+                self._show_connection_in_chat()
+        self.set_interval(PHASE, self._tick)
+
+    async def all_views(self) -> None:
+        """Wait until all views are mounted, which are needed for calls."""
+        await self.ready.wait()
+        self.views.request_others()
+        if self._others is not None:
+            await self._others.wait()
+
+    def on_unmount(self) -> None:
+        """Stop following the session."""
+        self._unsubscribe()
+
+    def _tick(self) -> None:
+        """Animate the title of a running task, unless the whole screen is about to be drawn."""
+        shown = self.is_current and self.view == "chat"
+        if shown and self.session.journal.exchanges.open and self._throttle.idle:
+            self.chat.show_title()
+
+    # The state of the session
+
+    def show_recording(self, recording: Recording) -> None:
+        """Show a capture while and after it is read."""
+        self._doing = ("off", "capture")
+        self.agent.show_recording()
+        self._read(recording)
+
+    @work(group="calls")
+    async def _read(self, recording: Recording) -> None:
+        """Read a capture in parts, so that keys are handled between two parts."""
+        await self.all_views()
+        self.chat.action_back()
+        try:
+            for _ in recording.read():
+                self._doing = ("busy", f"capture, {recording.part_read:.0%} read")
+                for _ in range(_LOOP_ITERATIONS):
+                    await asyncio.sleep(0)
+            self._doing = ("off", "capture")
+        except CaptureError as error:
+            self._doing = ("bad", f"capture, {recording.part_read:.0%} read")
+            notify(self, str(error), "error")
+        tasks = recording.tasks.all()
+        if tasks and not self.chat.call_task:
+            self.chat.follow_task(tasks[0].id)
+        self.refresh_view()
+
+    def show_connection(self, connection: Connection) -> None:
+        """Show the agent that was found."""
+        self._doing = ("good", "connected") if connection.choice else ("bad", "no interface")
+        self.agent.show_connection(connection)
+        self._show_connection_in_chat()
+        self.refresh_view()
+        self.call_after_refresh(self.views.request_others)
+
+    def _show_connection_in_chat(self) -> None:
+        connection = self.session.connection
+        if connection is not None and self.views.has_chat:
+            self.chat.composer.stream = connection.card.capabilities.streaming is not False
+            self.run_worker(self.chat.composer.restore_draft(), group="draft left")
+
+    def on_agent_view_connected(self, event: AgentView.Connected) -> None:
+        """Show the new card of the agent."""
+        self.show_connection(event.connection)
+
+    def show_connecting(self) -> None:
+        """Show that the card is fetched again, because there was none."""
+        self._doing = ("busy", "connecting")
+        self.agent.show_connecting(self.reference)
+        self._show_status()
+
+    def show_fault(self, fault: Fault) -> None:
+        """Show why there is no agent."""
+        self._doing = ("bad", "credentials needed" if fault.code in DENIED else "no agent")
+        self.agent.show_fault(fault)
+        self.refresh_view()
+        self.call_after_refresh(self.views.request_others)
+
+    def use(self, choice: Choice) -> None:
+        """Use the interface that was chosen."""
+        self.session.use(choice)
+        if self.session.connection is not None:
+            self.show_connection(self.session.connection)
+
+    # The tab of the session
+
+    @property
+    def name_of_tab(self) -> TabName:
+        """The name of the agent, or of the capture, and the host and port of the agent."""
+        connection = self.session.connection
+        url = urlsplit(self.session.agent_url if connection is not None else self.reference)
+        name = connection.card.name if connection is not None else ""
+        return TabName(name or url.netloc or self.reference, url.netloc.rpartition("@")[2])
+
+    @property
+    def is_without_agent(self) -> bool:
+        """Whether the connection failed, or has not been made yet; never for a capture."""
+        return self.session.connection is None and not self.session.recorded
+
+    def show_tabs(self, names: Sequence[TabName], current: int) -> None:
+        """Show the names of all sessions, this one highlighted."""
+        self.status_bar.show_tabs(names, current)
+        self.has_other_tabs = len(names) > 1
+        self.refresh_bindings()
+
+    # The views
+
+    def refresh_view(self) -> None:
+        """Update the current view and the status."""
+        if not self.ready.is_set() or self not in self.app.screen_stack:
+            return
+        self.views.view.refresh_view()
+        self._show_status()
+
+    def _show_status(self) -> None:
+        light, doing = self._doing
+        reference = self.session.journal.redactor.url(self.reference)
+        self.status_bar.show(Status.of(self.session, light, doing, reference))
+
+    def watch_view(self, view: str) -> None:
+        """Show another view and focus it."""
+        super().watch_view(view)
+        self.minimize()
+        if self.ready.is_set():
+            self.views.show(view)
+
+    async def action_go(self, view: str) -> None:
+        """Go to a view, and wait until it is mounted, so that the next keys are for that view."""
+        self.view = view
+        if self.ready.is_set() and self.views.view.id != view:
+            await self.all_views()
+
+    def yield_to_input(self) -> None:
+        """Pause drawing and deliveries for a moment, so that a key is handled first."""
+        self._throttle.yield_to_input()
+        self.session.push.yield_to_input()
+
+    def action_zoom(self) -> None:
+        """Maximise the focused pane."""
+        if self.focused is not None:
+            self.maximize(self.focused)
+        self.refresh_bindings()
+
+    def action_unzoom(self) -> None:
+        """Restore the maximised pane."""
+        self.minimize()
+        self.refresh_bindings()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Maximise the pane that gets the focus instead of the maximised pane, or restore all for the composer."""
+        if self.maximized is None or event.widget.is_in_maximized_view:
+            return
+        if self.views.has_chat and self.chat.composer in event.widget.ancestors:  # the key to restore is a letter there
+            self.minimize()
+        else:
+            self.maximize(event.widget)
+        self.refresh_bindings()
