@@ -1,4 +1,4 @@
-"""Create the environments of the official SDKs in `.interop/`, one for each release: Python with pip, JavaScript with npm."""
+"""Create an environment in `.interop/` for each release of the official SDKs, with pip or npm."""
 
 from __future__ import annotations
 
