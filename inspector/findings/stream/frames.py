@@ -49,8 +49,13 @@ def is_plain(frame: Frame) -> bool:
         and len(raw) <= _SHORTEST_LIMIT
         and (raw.isascii() or not (raw.startswith(_BOM) or _SEPARATORS.search(data)))
         and b"\n" not in data
-        and (b"\r" not in raw or raw.count(b"\r") == raw.count(b"\r\n"))
+        and (b"\r" not in raw or not _has_lone_cr(raw))
     )
+
+
+def _has_lone_cr(raw: bytes) -> bool:
+    """Whether a line ends with CR alone; the LF after a last CR may be the first byte of the next frame."""
+    return raw.count(b"\r", 0, -1) > raw.count(b"\r\n")
 
 
 def plain_frames(frames: Sequence[Frame]) -> int:
@@ -59,7 +64,7 @@ def plain_frames(frames: Sequence[Frame]) -> int:
     The frames only differ in a text without line ends, which is shorter than all limits.
     """
     raw = b"".join([frame.raw for frame in frames])
-    if raw.isascii() and (b"\r" not in raw or raw.count(b"\r") == raw.count(b"\r\n")):
+    if raw.isascii() and (b"\r" not in raw or not _has_lone_cr(raw)):
         return len(frames)
     return next((number for number, frame in enumerate(frames) if not is_plain(frame)), len(frames))
 
@@ -170,8 +175,7 @@ def line_separator(facts: FrameFacts) -> Iterable[Violation]:
     failing=stream(sse=_written(_TASK, _DONE, end="\r")),
 )
 def lone_cr(facts: FrameFacts) -> Iterable[Violation]:
-    raw = facts.frame.raw
-    if raw.count(b"\r") > raw.count(b"\r\n"):
+    if _has_lone_cr(facts.frame.raw):
         return _breaks(facts, Hazard.CR, "a line ends with CR alone")
     return ()
 
