@@ -53,10 +53,10 @@ BYTES: dict[Hazard, str] = {
 class Effect(StrEnum):
     """What a client does with the bytes of a hazard."""
 
-    ERROR = "raises an error"
-    LOST = "loses the event and raises no error"
-    NOTHING = "reports no event and no error"
-    HIDDEN = "raises an error without the agent's error"
+    ERROR = "error"
+    LOST = "event lost, no error"
+    NOTHING = "no event, no error"
+    HIDDEN = "the agent's error is lost"
 
 
 class Unit(StrEnum):
@@ -187,5 +187,9 @@ def versions_of(hazard: Hazard) -> tuple[str, ...]:
 
 
 def describe(failing: Sequence[Failure]) -> str:
-    """Name the clients and what they do: `a2a-js 1.3.0 reports no event and no error`."""
-    return "; ".join(f"{failure.client} {failure.effect}" for failure in failing)
+    """Name the clients by what they do: `error in a2a-go 2.3.1; no event, no error in a2a-js 1.3.0`."""
+    named: dict[Effect, list[str]] = {}
+    for failure in failing:
+        limit = f" ({failure.described_limit})" if failure.limit else ""
+        named.setdefault(failure.effect, []).append(f"{failure.client}{limit}")
+    return "; ".join(f"{effect} in {', '.join(clients)}" for effect, clients in named.items())

@@ -9,11 +9,14 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from inspector.findings.hazards import Hazard
+from inspector.findings.hazards import FAILURES, Failure, Unit
 
 EVENT_STREAM = "text/event-stream"
 TEXTS = ["one", "two", "three"]
 """The texts of a stream, as a client that reads all events reports them; the second event has the hazard."""
+
+REFUSAL = "The agent refuses."
+"""The message of the agent's error."""
 
 _IDS = {"taskId": "t", "contextId": "c"}
 _CARD: dict[str, Any] = {
@@ -41,7 +44,7 @@ def event(version: str, binding: str, text: str, **part: Any) -> dict[str, Any]:
     parts = [{**kind("text"), "text": text}, *([{**kind("data"), **part}] if part else [])]
     role = "ROLE_AGENT" if version == "1.0" or wrapped else "agent"
     content = {"content": parts} if wrapped else {"parts": parts}
-    message = {**kind("message"), "messageId": f"m-{text[:9]}", "role": role, **content, **_IDS}
+    message = {**kind("message"), "messageId": f"m-{text[:3]}", "role": role, **content, **_IDS}
     state = "TASK_STATE_WORKING" if version == "1.0" or wrapped else "working"
     status = {"state": state, "update" if wrapped else "message": message}
     if version == "1.0" or wrapped:
@@ -104,34 +107,54 @@ def _sized(size: int) -> Callable[[Write], bytes]:
     return _second(change)
 
 
+PLAIN = "plain"
 STREAMS: Mapping[str, Callable[[Write], bytes]] = {
-    "plain": _all,
-    Hazard.SEPARATOR: _text_with("\u2028"),
-    "paragraph separator": _text_with("\u2029"),
-    "next line": _text_with("\u0085"),
-    Hazard.CR: lambda data: _all(data).replace(b"\n", b"\r"),
-    Hazard.DATA_LINES: _second(_two_lines),
-    Hazard.ERROR_EVENT: _second(lambda data: b"event: error\n" + _frame(data("two"))),
-    Hazard.WITHOUT_DATA: _second(lambda data: b"id: 7\n\n" + _frame(data("two"))),
-    Hazard.BOM: lambda data: b"\xef\xbb\xbf" + _all(data),
-    Hazard.MEDIA_TYPE: _all,
-    Hazard.DEPTH: _second(lambda data: _frame(data("two", data=nested(120)))),
-    Hazard.JSON_ERROR: lambda data: data("error"),
-    "64 KiB": _sized(65_536 + 1),
-    "1 MiB": _sized(1024 * 1024 + 1),
-    "4 MiB": _sized(4 * 1024 * 1024 + 1),
-    "10 MiB": _sized(10 * 1024 * 1024),
+    PLAIN: _all,
+    "BYTE_ORDER_MARK": lambda data: b"\xef\xbb\xbf" + _all(data),
+    "WITHOUT_DATA": _second(lambda data: b"id: 7\n\n" + _frame(data("two"))),
+    "SEPARATOR": _text_with("\u2028"),
+    "SEPARATOR-2029": _text_with("\u2029"),
+    "SEPARATOR-0085": _text_with("\u0085"),
+    "CR": lambda data: _all(data).replace(b"\n", b"\r"),
+    "DATA_LINES": _second(_two_lines),
+    "ERROR_EVENT": _second(lambda data: b"event: error\n" + _frame(data("two"))),
+    **{f"SIZE-{size}": _sized(size) for size in (65_537, 4 * 1024 * 1024, 4 * 1024 * 1024 + 1, 10 * 1024 * 1024)},
+    "MEDIA_TYPE": _all,
+    "DEPTH-47": _second(lambda data: _frame(data("two", data=nested(47)))),
+    "DEPTH-48": _second(lambda data: _frame(data("two", data=nested(48)))),
+    "JSON_ERROR": _all,
 }
+"""The bytes of each stream, by the name of its hazard; some hazards have several streams."""
+
+
+def stream_of(name: str, version: str, binding: str, request_id: Any) -> bytes:
+    """Return the bytes of a stream for a protocol version and a binding."""
+    return STREAMS[name](lambda text, **part: payload(version, binding, request_id, text, **part))
+
+
+def streams_over(binding: str) -> list[str]:
+    """Return the names of the streams of a binding."""
+    return [name for name in STREAMS if name != "JSON_ERROR" or binding == "JSONRPC"]
+
+
+def rows_for(name: str, binding: str) -> list[Failure]:
+    """Return the rows of the table about the bytes of a stream, for the clients of every version."""
+    hazard, _, variant = name.partition("-")
+    rows = [failure for failure in FAILURES if failure.hazard.name == hazard and binding in failure.bindings]
+    return [failure for failure in rows if not failure.limit or _units(int(variant), failure) > failure.limit]
+
+
+def _units(variant: int, failure: Failure) -> int:
+    """Return the size of the second event of `SIZE` and `DEPTH`, as the client counts it."""
+    # The data is in a part of the message of the status of an update, in the result of an envelope.
+    return {Unit.PROTOBUF: 5 + 2 * variant, Unit.LEVELS: 7 + variant}.get(failure.unit, variant)
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Serves the card and the stream of the hazard, version and binding that are the first words of the path."""
 
     def do_GET(self) -> None:
-        version, binding, hazard = self._words()
-        if ".well-known" not in self.path:
-            self._stream(version, binding, hazard, None)
-            return
+        version, binding, _ = self._words()
         host, port = self.server.server_address[:2]
         url = f"http://{host}:{port}{self.path.partition('/.well-known')[0]}"
         self._send("application/json", json.dumps(card(version, binding, url)).encode())
@@ -142,15 +165,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _words(self) -> list[str]:
         version, binding, hazard, *_ = self.path.strip("/").split("/")
-        return [version, binding.replace("HTTP", "HTTP+JSON"), hazard.replace("_", " ")]
+        return [version, binding.replace("HTTP", "HTTP+JSON"), hazard]
 
     def _stream(self, version: str, binding: str, hazard: str, request_id: Any) -> None:
-        if hazard == Hazard.JSON_ERROR:
-            error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32602, "message": "The agent refuses."}}
+        if hazard == "JSON_ERROR":
+            error = {"jsonrpc": "2.0", "id": request_id, "error": {"code": -32602, "message": REFUSAL}}
             self._send("application/json", json.dumps(error).encode())
             return
-        body = STREAMS[hazard](lambda text, **part: payload(version, binding, request_id, text, **part))
-        self._send(EVENT_STREAM.title() if hazard == Hazard.MEDIA_TYPE else EVENT_STREAM, body)
+        body = stream_of(hazard, version, binding, request_id)
+        self._send(EVENT_STREAM.title() if hazard == "MEDIA_TYPE" else EVENT_STREAM, body)
 
     def _send(self, media_type: str, body: bytes) -> None:
         self.send_response(200)
@@ -179,4 +202,4 @@ def serving() -> Iterator[str]:
 
 def url_of(base: str, version: str, binding: str, hazard: str) -> str:
     """Return the URL of the agent that has one hazard."""
-    return f"{base}/{version}/{binding.replace('+JSON', '')}/{hazard.replace(' ', '_')}"
+    return f"{base}/{version}/{binding.replace('+JSON', '')}/{hazard}"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from inspector.findings.examples import STATUS, chunk, status, stream, task
-from inspector.findings.hazards import FAILURES, Failure, Hazard, Unit, describe, failures, versions_of
+from inspector.findings.hazards import FAILURES, Hazard, Unit, describe, failures, versions_of
 from inspector.findings.rule_set import HINT, WARNING, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import FrameFacts
 from inspector.protocol.jsonvalue import brief, parse
@@ -236,8 +236,4 @@ def long_line(facts: FrameFacts) -> Iterable[Violation]:
     sizes = {Unit.BYTES: len(longest), Unit.UTF16: len(longest.decode("utf-8", "replace").encode("utf-16-le")) // 2}
     known = failures(Hazard.SIZE, facts.version, facts.stream.call.binding.name)
     failing = [failure for failure in known if sizes[failure.unit] > failure.limit]
-    return [Violation("", f"a line of {len(longest):,} bytes: {_with_limits(failing)}")] if failing else ()
-
-
-def _with_limits(failing: Sequence[Failure]) -> str:
-    return "; ".join(f"{failure.client} {failure.effect} {failure.described_limit}" for failure in failing)
+    return [Violation("", f"a line of {len(longest):,} bytes: {describe(failing)}")] if failing else ()

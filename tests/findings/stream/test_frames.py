@@ -24,13 +24,12 @@ def rules_of(raw: bytes, version: str = "1.0") -> list[str]:
 
 
 def test_a_finding_names_the_clients_of_the_version_and_what_they_do():
-    lost = "loses the event and raises no error"
-    named = f"a2a-python 1.3.0 {lost}; a2a-go 2.3.1 {lost}; a2a-java 1.2.0.Final {lost}"
-    assert findings_of(b"\xef\xbb\xbfdata: 1\n\ndata: 2\n\n") == [
-        f"STREAM-021 the stream starts with a byte order mark: {named}"
-    ]
-    [old] = findings_of(b"\xef\xbb\xbfdata: 1\n\n", "0.2")
-    assert old.endswith(f": a2a-python 0.2.16 {lost}")
+    seen = "STREAM-021 the stream starts with a byte order mark: event lost, no error in"
+    raw = b"\xef\xbb\xbfdata: 1\n\ndata: 2\n\n"
+    assert findings_of(raw) == [f"{seen} a2a-python 1.3.0, a2a-go 2.3.1, a2a-java 1.2.0.Final"]
+    assert findings_of(raw, "0.2") == [f"{seen} a2a-python 0.2.16"]
+    mixed = "no event, no error in a2a-js 1.3.0; error in a2a-go 2.3.1"
+    assert findings_of(b"data: 1\r\r") == [f"CLIENT-002 a line ends with CR alone: {mixed}"]
 
 
 def test_no_client_is_named_for_a_version_that_it_does_not_speak():
@@ -41,7 +40,7 @@ def test_no_client_is_named_for_a_version_that_it_does_not_speak():
 @pytest.mark.parametrize("block", [b"id: 7", b"retry: 3000", b"retry:3000\r\n", b"event: x", b": hi\nid: 7"])
 def test_a_block_with_fields_but_without_data_is_reported(block: bytes):
     assert findings_of(block + b"\n\ndata: 1\n\n", "0.2") == [
-        "STREAM-025 a block has fields, but no data: a2a-python 0.2.16 raises an error"
+        "STREAM-025 a block has fields, but no data: error in a2a-python 0.2.16"
     ]
     assert rules_of(block + b"\n\ndata: 1\n\n", "0.3") == []
 
@@ -58,7 +57,7 @@ def test_an_empty_id_resets_the_last_id():
 @pytest.mark.parametrize("separator", ["\u2028", "\u2029", "\u0085"])
 def test_each_line_separator_in_data_is_reported(separator: str):
     raw = f"data: é{separator}\n\ndata: plain\n\ndata: {separator}\n\n".encode()
-    seen = f"CLIENT-001 the data contains U+{ord(separator):04X}: a2a-python 1.3.0 raises an error"
+    seen = f"CLIENT-001 the data contains U+{ord(separator):04X}: error in a2a-python 1.3.0"
     assert findings_of(raw) == [seen, seen]
 
 
