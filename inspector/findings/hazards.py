@@ -157,6 +157,7 @@ FAILURES: tuple[Failure, ...] = (
     Failure(Hazard.MEDIA_TYPE, JS_0_3, Effect.ERROR),
     Failure(Hazard.MEDIA_TYPE, DOTNET_0_3, Effect.ERROR, _DOTNET, (JSONRPC,)),
     Failure(Hazard.DEPTH, PYTHON_1_0, Effect.ERROR, limit=100, unit=Unit.PROTOBUF),
+    Failure(Hazard.DEPTH, PYTHON_0_3, Effect.ERROR, bindings=(HTTP_JSON,), limit=100, unit=Unit.PROTOBUF),
     Failure(Hazard.DEPTH, DOTNET_1_0, Effect.ERROR, _DOTNET, limit=64, unit=Unit.LEVELS),
     Failure(Hazard.JSON_ERROR, PYTHON_0_3, Effect.HIDDEN, bindings=(JSONRPC,)),
     Failure(Hazard.JSON_ERROR, PYTHON_0_2, Effect.HIDDEN, bindings=(JSONRPC,)),

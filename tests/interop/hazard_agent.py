@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -37,11 +37,14 @@ def card(version: str, binding: str, url: str) -> dict[str, Any]:
     return _CARD | {"protocolVersion": f"{version}.0", "url": url, "preferredTransport": binding}
 
 
-def event(version: str, binding: str, text: str, **part: Any) -> dict[str, Any]:
-    """Return a status update with a text; `part` adds a part of data to its message."""
+def event(version: str, binding: str, text: str, data: Any = None) -> dict[str, Any]:
+    """Return a status update with a text; `data` adds a part of data to its message."""
     wrapped = binding == "HTTP+JSON" and version != "1.0"
     kind = (lambda name: {"kind": name}) if version != "1.0" and not wrapped else lambda _: {}
-    parts = [{**kind("text"), "text": text}, *([{**kind("data"), **part}] if part else [])]
+    parts = [
+        {**kind("text"), "text": text},
+        *([{**kind("data"), "data": {"data": data} if wrapped else data}] if data else []),
+    ]
     role = "ROLE_AGENT" if version == "1.0" or wrapped else "agent"
     content = {"content": parts} if wrapped else {"parts": parts}
     message = {**kind("message"), "messageId": f"m-{text[:3]}", "role": role, **content, **_IDS}
@@ -52,9 +55,9 @@ def event(version: str, binding: str, text: str, **part: Any) -> dict[str, Any]:
     return _IDS | {"kind": "status-update", "status": status, "final": False}
 
 
-def payload(version: str, binding: str, request_id: Any, text: str, **part: Any) -> bytes:
+def payload(version: str, binding: str, request_id: Any, text: str, data: Any = None) -> bytes:
     """Return the data of an event, in the envelope of the binding."""
-    result = event(version, binding, text, **part)
+    result = event(version, binding, text, data)
     whole = {"jsonrpc": "2.0", "id": request_id, "result": result} if binding == "JSONRPC" else result
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -129,7 +132,7 @@ STREAMS: Mapping[str, Callable[[Write], bytes]] = {
 
 def stream_of(name: str, version: str, binding: str, request_id: Any) -> bytes:
     """Return the bytes of a stream for a protocol version and a binding."""
-    return STREAMS[name](lambda text, **part: payload(version, binding, request_id, text, **part))
+    return STREAMS[name](lambda text, data=None: payload(version, binding, request_id, text, data))
 
 
 def streams_over(binding: str) -> list[str]:
@@ -180,7 +183,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", media_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # a client that fails does not read the rest
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Write nothing."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import hazard_agent
+import hazards_table
 import pytest
+import table
 
 from inspector.findings.hazards import BYTES, FAILURES, Failure, Hazard, Unit, versions_of
 from inspector.findings.rules import RULES
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
-
 LARGE = 100_000
-"""Larger lines are left out, because they take seconds; `tests/findings/stream/test_frames.py` checks their findings."""
+"""Longer lines take seconds and are left out; `tests/findings/stream/test_frames.py` has their findings."""
 
 
 @pytest.mark.parametrize(("version", "binding"), [("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC")])
@@ -62,3 +63,7 @@ def test_limits_of_lines_and_of_nesting_have_their_units():
     assert units(Hazard.SIZE) <= {Unit.BYTES, Unit.UTF16}
     assert units(Hazard.DEPTH) <= {Unit.LEVELS, Unit.PROTOBUF}
     assert isinstance(FAILURES[0], Failure)
+
+
+def test_the_documentation_has_the_current_table():
+    assert table.FILE.read_text(encoding="utf-8").endswith(hazards_table.section())

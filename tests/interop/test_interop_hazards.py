@@ -51,7 +51,7 @@ def read() -> Iterator[Read]:
             version = environments.ALL[name].version
             streams = [stream for way, over, stream in CELLS if (way, over) == (name, binding)]
             urls = [hazard_agent.url_of(base, version, binding, stream) for stream in streams]
-            command = [*environments.command(name, f"clients/stream_{name}"), *urls]
+            command = [*environments.command(name, f"clients/stream_{name}"), binding, *urls]
             ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
             assert ran.returncode == 0, ran.stderr
             return dict(zip(streams, json.loads(ran.stdout), strict=True))

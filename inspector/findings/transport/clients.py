@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from inspector.findings.examples import TEXT_PART, answer, message, response, status, stream, task
 from inspector.findings.hazards import Hazard, Unit, describe, failures, versions_of
@@ -10,6 +11,7 @@ from inspector.findings.rule_set import HINT, Rule, RuleSet, Violation
 from inspector.findings.transport.http import ResponseHead
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Json
 
@@ -65,7 +67,10 @@ def deeply_nested(payload: Payload) -> Iterator[Violation]:
         return
     in_envelope = payload.binding == jsonrpc.BINDING.name and isinstance(payload.value, dict)
     content = payload.value.get("result") if in_envelope else payload.value
-    depths = {Unit.LEVELS: _depth(payload.value), Unit.PROTOBUF: _protobuf_depth(content)}
+    depths = {
+        Unit.LEVELS: _depth(payload.value),
+        Unit.PROTOBUF: _protobuf_depth(content, _depth_of_data(payload.version)),
+    }
     known = failures(Hazard.DEPTH, payload.version, payload.binding)
     if failing := [failure for failure in known if depths[failure.unit] > failure.limit]:
         yield Violation("", f"{depths[Unit.LEVELS]} levels: {describe(failing)}")
@@ -82,17 +87,28 @@ def _depth(value: Json) -> int:
     return 0 if inner is None else 1 + max(map(_depth, inner), default=0)
 
 
-def _protobuf_depth(value: Json) -> int:
+def _protobuf_depth(value: Json, depth_of_data: Callable[[Json], int]) -> int:
     """Return the depth of an object of A2A as the ProtoJSON parser counts it: messages, but not arrays of them.
 
     In `data` and `metadata`, each value is a message of its own (google.protobuf.Value) beside the object or array.
     """
     if isinstance(value, list):
-        return max(map(_protobuf_depth, value), default=0)
+        return max((_protobuf_depth(item, depth_of_data) for item in value), default=0)
     if not isinstance(value, dict):
         return 0
-    depths = {"data": _depth_of_value, "metadata": _depth_of_struct}
-    return 1 + max((depths.get(name, _protobuf_depth)(member) for name, member in value.items()), default=0)
+    depths = {"data": depth_of_data, "metadata": _depth_of_struct}
+    rest = partial(_protobuf_depth, depth_of_data=depth_of_data)
+    return 1 + max((depths.get(name, rest)(member) for name, member in value.items()), default=0)
+
+
+def _depth_of_data(version: str) -> Callable[[Json], int]:
+    """Return the function for the member `data` of a part, which was a message with an object in it before 1.0."""
+    return _depth_of_data_part if VERSIONS[version].outdated else _depth_of_value
+
+
+def _depth_of_data_part(value: Json) -> int:
+    members = value.values() if isinstance(value, dict) else ()
+    return 1 + max(map(_depth_of_struct, members), default=0)
 
 
 def _depth_of_value(value: Json) -> int:
