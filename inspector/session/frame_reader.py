@@ -12,7 +12,7 @@ from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
 _LONGEST = 32 * 1024
-"""Payloads with more bytes than this are always read in full; rules about the size of an event apply to larger ones."""
+"""Payloads with more bytes than this are always read in full; the rules about sizes have larger limits."""
 
 SaidT = TypeVar("SaidT")
 

@@ -11,8 +11,8 @@ TITLE = "## Bytes that break clients"
 _TEXT = """{title}
 
 These bytes are legal, but break a client in use. A finding with the severity hint names the clients of the agent's
-protocol version. Verified on {verified}; `make interop` sends the bytes to the Python and JavaScript clients and fails if
-one of them changes. The other clients were read in the source code of the release.
+protocol version. Verified on {verified}; `make interop` sends the bytes to the Python and JavaScript clients and fails
+if a client changes. The other clients were read in the source code of the release.
 
 {table}
 

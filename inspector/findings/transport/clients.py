@@ -125,7 +125,7 @@ def _depth_of_struct(value: Json) -> int:
     HINT,
     "Some clients do not read an error outside of a stream",
     section="1.0 §3.3.2, §9.4.2",
-    requirement="The response to a streaming call is a stream; no version says how an error before the stream is sent.",
+    requirement="The response to a streaming call is a stream. How to send an error before it is not specified.",
     remedy="Send the error as the only event of a stream.",
     versions=versions_of(Hazard.JSON_ERROR),
     passing=stream({"error": {"code": -32602, "message": "The message has no parts."}}),
