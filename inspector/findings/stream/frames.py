@@ -22,6 +22,8 @@ _RETRY = re.compile(rb"(?:\A|[\r\n])retry: ?[0-9]+[\r\n]")
 _EVENT_MEMBERS = ("result", "task", "message", "msg", "statusUpdate", "artifactUpdate")
 """The members whose value is an event: over JSON-RPC, and over HTTP+JSON."""
 _SHORTEST_LIMIT = min(failure.limit for failure in FAILURES if failure.hazard is Hazard.SIZE)
+_LF_FRAMING, _CRLF_FRAMING = len(b"data: \n\n"), len(b"data: \r\n\r\n")
+"""How many bytes a frame with one line has besides its data."""
 _TASK, _DONE = task(), status("COMPLETED")
 _WITH_PING = stream(_TASK, _DONE, sse=": ping\n\n")
 
@@ -42,15 +44,19 @@ _PLAIN = stream(sse=_written(_TASK, _DONE))
 def is_plain(frame: Frame) -> bool:
     """Whether the rules of this module accept a frame, from a check that is fast for most frames."""
     data, raw = frame.data, frame.raw
-    return (
-        data is not None
-        and not frame.ignored
-        and frame.event != "error"
-        and len(raw) <= _SHORTEST_LIMIT
-        and (raw.isascii() or not (raw.startswith(_BOM) or _SEPARATORS.search(data)))
-        and b"\n" not in data
-        and (b"\r" not in raw or not _has_lone_cr(raw))
-    )
+    if data is None or frame.ignored or frame.event == "error" or len(raw) > _SHORTEST_LIMIT:
+        return False
+    if not raw.isascii() and (raw.startswith(_BOM) or _has_separator(data)):
+        return False
+    framing = len(raw) - len(data)
+    if (framing == _LF_FRAMING and raw.endswith(b"\n\n")) or (framing == _CRLF_FRAMING and raw.endswith(b"\r\n\r\n")):
+        return raw.startswith(b"data:")
+    return b"\n" not in data and (b"\r" not in raw or not _has_lone_cr(raw))
+
+
+def _has_separator(data: bytes) -> bool:
+    # Other characters with the first two bytes, such as quotation marks, are frequent.
+    return b"\xc2\x85" in data or (b"\xe2\x80" in data and _SEPARATORS.search(data) is not None)
 
 
 def _has_lone_cr(raw: bytes) -> bool:
