@@ -69,6 +69,8 @@ def plain_frames(frames: Sequence[Frame]) -> int:
 
     The frames only differ in a text without line ends, which is shorter than all limits.
     """
+    if len(frames) == 1:
+        return int(is_plain(frames[0]))
     raw = b"".join([frame.raw for frame in frames])
     if raw.isascii() and (b"\r" not in raw or not _has_lone_cr(raw)):
         return len(frames)

@@ -125,10 +125,10 @@ class StreamJudge(ExchangeObserver):
             return 0
         return plain_frames(frames) if self._sse else len(frames)
 
-    def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
+    def repeat(self, frames: Sequence[Frame]) -> tuple[Finding, ...]:
         """Return the findings of updates that differ from the last payload only in their texts."""
+        self._state.event_count += len(frames)
         for frame in frames:
-            self._state.event_count += 1
             if frame.id is not None:
                 self._state.last_event_id = frame.id
         return self._last

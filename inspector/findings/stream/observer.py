@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.findings.finding import Finding
@@ -88,7 +88,7 @@ class ExchangeObserver:
         """Return how many of the next frames, which only differ in a text, have the findings of the last payload."""
         return len(frames)
 
-    def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
+    def repeat(self, frames: Sequence[Frame]) -> tuple[Finding, ...]:
         """Observe updates that differ from the last payload only in their texts."""
         return ()
 
