@@ -36,7 +36,6 @@ _MODULES = (
     "inspector.session.compose.checks",
     "inspector.session.compose.raw_request",
     "inspector.session.exporters.curl",
-    "inspector.session.httpx_sse_reader",
     "inspector.session.push.service",
     "inspector.session.replay.resend",
 )
