@@ -30,9 +30,8 @@ class Checker:
         if not self.on:
             return ExchangeObserver()
         from inspector.findings.stream.judge import StreamJudge  # noqa: PLC0415 - see the first line
-        from inspector.session.httpx_sse_reader import read_with_httpx_sse  # noqa: PLC0415 - see the first line
 
-        return StreamJudge(call, known_order, label_of, read_with_httpx_sse)
+        return StreamJudge(call, known_order, label_of)
 
     def lint(self, raw: bytes, url: str = "", headers: Headers = ()) -> tuple[Finding, ...]:
         """Check the bytes of a card; see `lint`."""

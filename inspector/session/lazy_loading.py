@@ -39,7 +39,6 @@ _MODULES = (
     "inspector.session.compose.checks",
     "inspector.session.compose.raw_request",
     "inspector.session.exporters.curl",
-    "inspector.session.httpx_sse_reader",
     "inspector.session.login.logins",
     "inspector.session.push.service",
     "inspector.session.replay.resend",

@@ -168,8 +168,8 @@ async def _poll(flow: Flow, device: DeviceResponse, expires_at: float) -> TokenR
         await flow.pause(interval)
         try:
             fetch = await _request_token(flow, form)
-        except FaultError as error:
-            if error.fault.whose is not Whose.NETWORK:
+        except FaultError as failure:
+            if failure.fault.whose is not Whose.NETWORK:
                 raise
             interval = min(2 * interval, _LONGEST_PAUSE)  # RFC 8628 section 3.5
             continue
@@ -223,9 +223,7 @@ def _read_token(fetch: LoginFetch, what: str) -> TokenResponse:
         raise invalid("The access token has characters that a header cannot contain.")
     if token.token_type.lower() != BEARER:
         kind = clean(token.token_type, limit=_LONGEST_CODE) or "none"
-        raise invalid(
-            f"The type of the token is not supported: {kind}.", "Configure the server to issue Bearer tokens."
-        )
+        raise invalid(f"The type of the token is not supported: {kind}.", "The server has to issue Bearer tokens.")
     return token
 
 

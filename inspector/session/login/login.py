@@ -6,15 +6,17 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.oauth import OPENID_SCOPE, TokenResponse
+from inspector.protocol.security import Grant
 from inspector.session.journal import Journal
 from inspector.session.login import flows, id_token
 from inspector.session.login.exchange import LoginChannel
 from inspector.session.login.flows import ClientSecret, Flow
 from inspector.session.login.metadata import Endpoints, find_endpoints
-from inspector.session.login.options import ClientRegistration, Grant, LoginOption
+from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.progress import OnChange, Progress
 from inspector.session.login.secret_reference import resolve
 from inspector.session.login.state import LoginState, Step
@@ -32,6 +34,9 @@ _FLOWS: dict[Grant, Callable[[Flow], Awaitable[TokenResponse]]] = {
     Grant.AUTHORIZATION_CODE: flows.authorization_code,
     Grant.DEVICE_CODE: flows.device_code,
 }
+
+_NOTHING_TO_DO: dict[str, Any] = {"open_url": "", "user_code": "", "expires_at": None}
+"""The members of a state in which the user has nothing to do."""
 
 
 class Login:
@@ -92,15 +97,8 @@ class Login:
             raise FaultError(fault) from None
         if self._use is not None:
             self._use(token)
-        expiry = token.expires_at
-        self._progress.end(
-            granted_scopes=token.scopes,
-            token_expires_at=expiry,
-            open_url="",
-            user_code="",
-            expires_at=None,
-            succeeded=True,
-        )
+        shown = {"granted_scopes": token.scopes, "token_expires_at": token.expires_at, "succeeded": True}
+        self._progress.end(**_NOTHING_TO_DO, **shown)
         return token
 
     def cancel(self) -> None:
@@ -110,7 +108,7 @@ class Login:
             self._work.cancel()
 
     def _fail(self, fault: Fault) -> None:
-        self._progress.change(error=fault, open_url="", user_code="", expires_at=None)
+        self._progress.change(error=fault, **_NOTHING_TO_DO)
 
     async def _log_in(self) -> Token:
         option, registration = self.option, self.registration
@@ -123,14 +121,13 @@ class Login:
             raise usage_error("The login needs a client id.", "Register a client at the authorization server.")
         if option.needs_secret and not client.secret:
             raise usage_error("The flow clientCredentials needs the secret of the client.", "Add the client secret.")
-        channel = LoginChannel(
-            self._journal,
-            self._client,
-            grant=option.grant.value,
-            scheme=option.members,
-            scopes=self._scopes,
-            clock=self._clock,
-        )
+        about: dict[str, Any] = {
+            "grant": option.grant.value,
+            "scheme": option.members,
+            "scopes": self._scopes,
+            "clock": self._clock,
+        }
+        channel = LoginChannel(self._journal, self._client, **about)
         if option.metadata_url:
             self._progress.begin(Step.METADATA)
         endpoints = await find_endpoints(channel, option)

@@ -12,13 +12,14 @@ from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultCode, FaultError, usage_error
 from inspector.protocol.oauth import TokenResponse
+from inspector.protocol.security import Grant
 from inspector.session.journal import Journal
 from inspector.session.login import flows
 from inspector.session.login.exchange import LoginChannel
 from inspector.session.login.flows import ClientSecret, Flow
 from inspector.session.login.login import Login
 from inspector.session.login.metadata import Endpoints
-from inspector.session.login.options import ClientRegistration, Grant, LoginOption, login_options
+from inspector.session.login.options import ClientRegistration, LoginOption, login_options
 from inspector.session.login.progress import OnChange, Progress
 from inspector.session.login.secret_reference import resolve
 from inspector.session.login.state import LoginState

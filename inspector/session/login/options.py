@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import chain
 from typing import Any
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
-from inspector.protocol.security import scheme_type
+from inspector.protocol.security import (
+    Grant,
+    OAuth2Scheme,
+    OAuthFlow,
+    OpenIdConnectScheme,
+    requirements,
+    security_schemes,
+)
 
 DEFAULT_REDIRECT_PORT = 8765
 """The port of the loopback redirect. It is fixed, because many servers only allow redirect URIs that are registered."""
 
 
-class Grant(StrEnum):
-    """A flow of OAuth 2.0, with its name on the card."""
-
-    CLIENT_CREDENTIALS = "clientCredentials"
-    AUTHORIZATION_CODE = "authorizationCode"
-    DEVICE_CODE = "deviceCode"
-    IMPLICIT = "implicit"
-    PASSWORD = "password"  # noqa: S105 - the name of a flow
-
-
 _OPENID_GRANTS = (Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE, Grant.CLIENT_CREDENTIALS)
-_REFUSED: dict[str, str] = {
-    Grant.IMPLICIT: "it returns the token in a URL, and is deprecated (OAuth 2.1): use authorizationCode with PKCE.",
-    Grant.PASSWORD: "it gives the password of the user to the client, and is deprecated (OAuth 2.1).",
-}
-"""Why a2a-inspect does not use a flow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,50 +73,43 @@ class ClientRegistration:
 def login_options(card: AgentCard, skill_id: str = "") -> tuple[LoginOption, ...]:
     """Return the flows of the OAuth 2.0 and OpenID Connect schemes of a card, those that are required first.
 
-    With `skill_id`, the requirements of that skill count, too.
+    With `skill_id`, the requirements are those of that skill.
     """
     required = _required_scopes(card, skill_id)
     found: list[LoginOption] = []
-    for name, scheme in (card.security_schemes or {}).items():
-        kind, members = scheme_type(scheme)
-        about: dict[str, Any] = {"scheme": name, "required": tuple(required.get(name, ())), "members": scheme}
-        if kind == "oauth2SecurityScheme":
-            found += _oauth_options(members, about)
-        elif kind == "openIdConnectSecurityScheme":
-            url = _text(members, "openIdConnectUrl")
+    for name, scheme in security_schemes(card).items():
+        members = (card.security_schemes or {}).get(name, {})
+        about: dict[str, Any] = {"scheme": name, "required": tuple(required.get(name, ())), "members": members}
+        if isinstance(scheme, OAuth2Scheme):
+            found += [
+                _option(flow, flow.grant, scheme.metadata_url, about) for flow in scheme.flows if flow.grant is not None
+            ]
+        elif isinstance(scheme, OpenIdConnectScheme):
+            url = scheme.discovery_url
             found += [LoginOption(grant=grant, metadata_url=url, openid=True, **about) for grant in _OPENID_GRANTS]
     return tuple(sorted(found, key=lambda option: (bool(option.refused), option.scheme not in required)))
 
 
-def _oauth_options(members: Mapping[str, Json], about: Mapping[str, Any]) -> Iterator[LoginOption]:
-    flows = members.get("flows")
-    for name, flow in flows.items() if isinstance(flows, Mapping) else ():
-        if name not in list(Grant) or not isinstance(flow, Mapping):
-            continue
-        scopes = flow.get("scopes")
-        yield LoginOption(
-            grant=Grant(name),
-            authorization_url=_text(flow, "authorizationUrl"),
-            token_url=_text(flow, "tokenUrl"),
-            device_url=_text(flow, "deviceAuthorizationUrl"),
-            refresh_url=_text(flow, "refreshUrl"),
-            metadata_url=_text(members, "oauth2MetadataUrl"),
-            pkce_required=flow.get("pkceRequired") is True,
-            scopes={scope: str(words) for scope, words in scopes.items()} if isinstance(scopes, Mapping) else {},
-            refused=_REFUSED.get(name, ""),
-            **about,
-        )
+def _option(flow: OAuthFlow, grant: Grant, metadata_url: str, about: Mapping[str, Any]) -> LoginOption:
+    return LoginOption(
+        grant=grant,
+        authorization_url=flow.authorization_url,
+        token_url=flow.token_url,
+        device_url=flow.device_authorization_url,
+        refresh_url=flow.refresh_url,
+        metadata_url=metadata_url,
+        pkce_required=flow.pkce_required,
+        scopes=flow.scopes,
+        refused=flow.refused,
+        **about,
+    )
 
 
 def _required_scopes(card: AgentCard, skill_id: str) -> dict[str, list[str]]:
     """Return the scopes that the security requirements ask for, by scheme."""
+    skill = next((skill for skill in card.skills if skill.id == skill_id), None) if skill_id else None
     asked: dict[str, list[str]] = {}
-    for requirement in chain.from_iterable(required_schemes(card)):
-        scopes = asked.setdefault(requirement.name, [])
+    for requirement in chain.from_iterable(requirements(card, skill)):
+        scopes = asked.setdefault(requirement.scheme.name, [])
         scopes += [scope for scope in requirement.scopes if scope not in scopes]
     return asked
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""
