@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,6 +28,8 @@ from inspector.session.login.token_store import Place, StoredToken, TokenStore
 from inspector.session.login.tokens import REFRESH_MARGIN, Token, TokenKey
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
+
+_RESOURCE_METADATA = re.compile(r'(?i)\bresource_metadata="([^"\\]{1,2000})"')
 
 
 class Logins:
@@ -83,7 +86,15 @@ class Logins:
         """Return a login to await with `run`, whose token is then used automatically."""
         agent = self._agent_url()
         return Login(
-            self._journal, self._client, agent, option, registration, on_change, use=self.use, clock=self._clock
+            self._journal,
+            self._client,
+            agent,
+            option,
+            registration,
+            on_change,
+            resource_url=resource_metadata_url(self._journal, agent),
+            use=self.use,
+            clock=self._clock,
         )
 
     def use(self, token: Token) -> None:
@@ -208,6 +219,22 @@ class Logins:
         endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)
         client = ClientSecret(token.key.client_id, resolve(token.client_secret))
         return Flow(channel, Progress(LoginState(())), endpoints, client, token.scopes)
+
+
+def resource_metadata_url(journal: Journal, agent_url: str) -> str:
+    """Return the URL of the agent's metadata (RFC 9728) that its last 401 named, `""` if there is none.
+
+    A URL on another origin is left out: nothing that an agent names elsewhere is fetched.
+    """
+    summary = journal.exchanges.last_denied(agent_url)
+    if summary is None:
+        return ""
+    for record in journal.capture.select(exchange=summary.number, kinds=[Kind.RESPONSE]):
+        for name, value in record.meta["headers"]:
+            named = _RESOURCE_METADATA.search(value) if name.lower() == "www-authenticate" else None
+            if named and origin(named[1]) == origin(agent_url):
+                return named[1]
+    return ""
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:
