@@ -73,16 +73,15 @@ class Run:
 
     async def connect_for(self, *operations: Operation) -> None:
         """Fetch the agent's card, check the interface in use, and check that it offers these operations."""
-        connection = await self.connect()
-        if self.invocation.options.stored_auth_only and requirements(connection.card):
-            self._require_token()
+        await self.connect()
         self.check_interface()
         for operation in operations:
             self.allow(operation)
 
     def _require_token(self) -> None:
-        """Raise `FaultError` if there is no stored token for the agent."""
-        if not self.session.has_token:
+        """Raise `FaultError` if the agent requires credentials and there is no stored token."""
+        connection = self.session.connection
+        if connection is not None and requirements(connection.card) and not self.session.has_token:
             seen = f"There is no stored token for {self.invocation.options.reference}."
             raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, self.login_hint()))
 
@@ -94,8 +93,13 @@ class Run:
         return f"Log in: {self.shell_command('auth', 'login')}"
 
     def check_interface(self) -> None:
-        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent."""
+        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent.
+
+        Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
+        """
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        if self.invocation.options.stored_auth_only:
+            self._require_token()
         version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
         if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
             warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
@@ -161,11 +165,9 @@ class Run:
             return replace(fault, hint=f"{login}. Or add --bearer or --header.")
         if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
             if credentials.are_for(choice.interface.url):
-                return (
-                    replace(_rejected(fault), hint=f"The agent rejected the token. {login}")
-                    if (login and self.session.has_token)
-                    else _rejected(fault)
-                )
+                rejected = _rejected(fault)
+                hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
+                return replace(rejected, hint=hint)
             hint = (
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from dataclasses import replace
 from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard
+from inspector.protocol.challenge import read_challenges
 from inspector.protocol.errors import FaultCode, FaultError, usage_error
 from inspector.protocol.oauth import TokenResponse
 from inspector.protocol.security import Grant
@@ -28,8 +28,6 @@ from inspector.session.login.token_store import Place, StoredToken, TokenStore
 from inspector.session.login.tokens import REFRESH_MARGIN, Token, TokenKey
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
-
-_RESOURCE_METADATA = re.compile(r'(?i)\bresource_metadata="([^"\\]{1,2000})"')
 
 
 class Logins:
@@ -231,9 +229,11 @@ def resource_metadata_url(journal: Journal, agent_url: str) -> str:
         return ""
     for record in journal.capture.select(exchange=summary.number, kinds=[Kind.RESPONSE]):
         for name, value in record.meta["headers"]:
-            named = _RESOURCE_METADATA.search(value) if name.lower() == "www-authenticate" else None
-            if named and origin(named[1]) == origin(agent_url):
-                return named[1]
+            challenges = read_challenges(value) if name.lower() == "www-authenticate" else None
+            for challenge in challenges or ():
+                url = challenge.parameters.get("resource_metadata", "")
+                if url and origin(url) == origin(agent_url):
+                    return url
     return ""
 
 
