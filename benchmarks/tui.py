@@ -195,6 +195,8 @@ def _write(screen: Screen, events: int) -> int:
     """Write the message that requests a stream; return how much was drawn before it is sent."""
     text = b"firehose %d" % events
     mark = len(screen.written)
+    screen.press(b"i")
+    screen.wait_for(b"enter", b"send", since=mark)
     screen.press(text)
     screen.wait_for(text, since=mark)
     return len(screen.written)

@@ -52,7 +52,9 @@ class Stage:
 
     async def send(self, text: str) -> None:
         """Write a message and send it."""
-        await self.pilot.press("alt+2", *("space" if letter == " " else letter for letter in text), "enter")
+        await self.pilot.press(
+            "alt+2", "escape", "i", *("space" if letter == " " else letter for letter in text), "enter"
+        )
 
     async def shoot(self, name: str) -> None:
         """Write a screenshot for each size, if it differs from the existing one."""

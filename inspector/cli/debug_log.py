@@ -10,6 +10,7 @@ from inspector.cli.output import Output
 from inspector.protocol.lifecycle import short
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
+from inspector.text.units import duration
 
 _MOST_CHARACTERS = 4000
 """The most characters of a payload that a line shows."""
@@ -70,7 +71,9 @@ def lines_of(record: Record, payload: bytes) -> list[str]:
             lines = [f"< {meta['http']} {record.label}"]
             lines += [f"< {name}: {value}" for name, value in meta["headers"]]
         case Kind.END:
-            lines = [f"{record.label} after {meta['seconds']:.3f} s, {meta['events']} events, {meta['bytes']:,} bytes"]
+            lines = [
+                f"{record.label} after {duration(meta['seconds'])}, {meta['events']} events, {meta['bytes']:,} bytes"
+            ]
         case Kind.NOTE:
             lines = [record.label]
         case _:

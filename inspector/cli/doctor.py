@@ -14,6 +14,7 @@ from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import INTERFACE, Proposal, Report
+from inspector.text.units import duration
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
@@ -88,7 +89,7 @@ def _print_details(current: Run, report: Report) -> None:
     """Print the steps, the proposals and the comparisons of capabilities."""
     out = current.out
     for step in report.steps:
-        took = f", {step.seconds:.3f} s" if step.seconds else ""
+        took = f", {duration(step.seconds)}" if step.seconds else ""
         out.field("Step", mark(step.passed), f" {step.name}{took}: {step.message}")
         if step.remedy:
             out.field("  Remedy", step.remedy)

@@ -33,6 +33,7 @@ from inspector.session.push.attempts import Chain, chains
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
+from inspector.text.units import duration
 from inspector.wire.receiver.delivery import NO_TLS
 from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Proof, WebhookAuth
@@ -316,7 +317,9 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     head = f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, "
     out.field("Delivery", head, Styled(result, role))
     if meta["first"]:
-        out.field("Attempt", f"{meta['attempt']} at #{meta['first']}, {meta['gap']:.3f} s after the previous attempt")
+        out.field(
+            "Attempt", f"{meta['attempt']} at #{meta['first']}, {duration(meta['gap'])} after the previous attempt"
+        )
     failed = [(name, text) for name, good, text in meta["checks"] if good is False]
     if meta["checks"]:
         out.field("Checks", *_checks(meta["checks"]))

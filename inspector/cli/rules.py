@@ -24,6 +24,7 @@ _FAMILIES = {
     "HTTP": "HTTP+JSON",
     "GRPC": "gRPC",
     "PUSH": "Push notifications",
+    "CLIENT": "Bytes that break clients in use",
 }
 _LONGEST_EXAMPLE = 500
 _MEMBERS = {

@@ -11,7 +11,7 @@ from inspector.findings.lint import CARD_RULES
 from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
 from inspector.findings.rule_set import V1, Rule
 from inspector.findings.stream import ending, frames, ids, order
-from inspector.findings.transport import http, jsonrpc, payload
+from inspector.findings.transport import clients, http, jsonrpc, payload
 
 _NO_INTERFACE = Rule(
     "CARD-005",
@@ -34,6 +34,7 @@ EXCHANGE_RULES = (
     *payload.RULES,
     *jsonrpc.RULES,
     *http.RULES,
+    *clients.RULES,
     *result.RULES,
 )
 """The rules that a `StreamJudge` checks. Their examples are requests with their responses."""

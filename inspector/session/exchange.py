@@ -115,7 +115,7 @@ class Exchange(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
-        for event in self._reader.read(seen.frames, lambda: self._judge.repeats):
+        for event in self._reader.read(seen.frames, self._judge.repeatable):
             if event.said is None:
                 records += self._keepalive(event.frames[0], seen.at)
             elif isinstance(event.said, TextAppended):

@@ -11,8 +11,8 @@ from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
-_LONGEST = 64 * 1024
-"""Payloads with more bytes than this are always read in full."""
+_LONGEST = 32 * 1024
+"""Payloads with more bytes than this are always read in full; the rules about sizes have larger limits."""
 
 SaidT = TypeVar("SaidT")
 
@@ -41,15 +41,17 @@ class FrameReader(Generic[SaidT]):
         self._before, self._behind = b"", b""
         self._event = ""
 
-    def read(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> Iterator[FrameEvent[SaidT]]:
+    def read(
+        self, frames: Sequence[Frame], repeatable: Callable[[Sequence[Frame]], int]
+    ) -> Iterator[FrameEvent[SaidT]]:
         """Yield the events in the next frames.
 
-        Frames are combined to `TextAppended` only if `repeats` returns True, that is, if the findings about the
-        previous event also apply to a next event that differs only in its text.
+        `repeatable` returns how many of the next frames have the findings of the previous event if they differ from it
+        only in their texts. Only these are combined to `TextAppended`.
         """
         position = 0
         while position < len(frames):
-            if self._like is not None and (texts := self._texts_in(frames[position:], repeats)):
+            if self._like is not None and (texts := self._texts_in(frames[position:], repeatable)):
                 first, position = position, position + len(texts)
                 yield FrameEvent(frames[first:position], TextAppended(self._like, texts))
             else:
@@ -82,15 +84,15 @@ class FrameReader(Generic[SaidT]):
             self._event = frame.event
         self._text, self._artifact = text, artifact
 
-    def _texts_in(self, frames: Sequence[Frame], repeats: Callable[[], bool]) -> tuple[str, ...]:
+    def _texts_in(self, frames: Sequence[Frame], repeatable: Callable[[Sequence[Frame]], int]) -> tuple[str, ...]:
         """Return the texts of the next frames, as far as they differ from the previous frame only in their text."""
         texts: list[str] = []
         for frame in frames:
             text = self._text_in(frame)
-            if not text or not (texts or repeats()):
+            if not text or not (texts or repeatable((frame,))):
                 break
             texts.append(text)
-        return tuple(texts)
+        return tuple(texts[: repeatable(frames[: len(texts)])]) if len(texts) > 1 else tuple(texts)
 
     def _text_in(self, frame: Frame) -> str:
         """Return the text of a frame that differs from the previous frame only in this text, else `""`."""

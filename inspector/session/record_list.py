@@ -29,9 +29,11 @@ class Row(NamedTuple):
 class RecordList:
     """The records that a view shows, as rows; if `folded`, consecutive chunks of an artifact share a row.
 
-    Several streams can have such a run of chunks at the same time. All runs end at a record that is not a chunk, and at
-    a chunk with other findings than its run. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the
-    view shows a record, `begins` whether a rule parts it from the rows before it.
+    Several streams can have such a run of chunks at the same time. A run has the place of its first chunk, so that rows
+    are in the order in which they began, and keep their place. It ends at another record of the same stream, or another
+    push about the same task, and at a chunk with other findings: a push that arrives during a stream does not part its
+    chunks. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the view shows a record, `begins` whether
+    a rule parts it from the rows before it.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class RecordList:
         self._parted = False
         self.rules = 0
         self.folded = folded
-        self._runs: dict[Hashable, tuple[int, tuple[Finding, ...]]] = {}
+        self._runs: dict[Hashable, dict[Hashable, tuple[int, tuple[Finding, ...]]]] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
 
     def __len__(self) -> int:
@@ -68,17 +70,17 @@ class RecordList:
                 self._add([first.seq], [_RULE])
                 self.rules += 1
             self._parted = True
-        run = self._run_of(first) if self.folded else None
+        run, channel = self._run_of(first) if self.folded else None, _channel_of(first)
         if run is None:
-            self._runs.clear()
+            self._runs.pop(channel, None)
             self._add([record.seq for record in records], [record.size for record in records])
         else:
-            index, findings = self._runs.get(run, (0, None))
+            index, findings = self._runs.get(channel, {}).get(run, (0, None))
             if findings != first.findings:
                 if findings is not None:
-                    self._runs.clear()
+                    self._runs.pop(channel)
                 index = len(self._firsts)
-                self._runs[run] = index, first.findings
+                self._runs.setdefault(channel, {})[run] = index, first.findings
                 self._add([first.seq], [0])
                 self._counts[index] = 0
             self._lasts[index] = records[-1].seq
@@ -86,8 +88,8 @@ class RecordList:
             self._sizes[index] += sum([record.size for record in records])
 
     def _run_of(self, record: Record) -> Hashable | None:
-        """Return the run to which a record belongs, None if it is not a chunk."""
-        return (record.kind, record.exchange, record.task, record.label) if _is_chunk(record) else None
+        """Return the run of its channel to which a record belongs, None if it is not a chunk."""
+        return (record.kind, record.task, record.label) if _is_chunk(record) else None
 
     def extend(self, seqs: Sequence[int]) -> None:
         """Add the results of a search, each in its own row without a size."""
@@ -111,6 +113,11 @@ class RecordList:
         """Return the index of the last row that begins at or before a record, None if there is none."""
         index = bisect_right(self._firsts, seq) - 1
         return index if index >= 0 else None
+
+
+def _channel_of(record: Record) -> Hashable:
+    """Return where a record came from: the pushes about its task, or its exchange."""
+    return ("push", record.task) if record.kind is Kind.DELIVERY else record.exchange
 
 
 def _is_chunk(record: Record) -> bool:

@@ -12,6 +12,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.jsonvalue import parse
 from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.payload import payload_json
+from inspector.text.units import duration
 
 _FEW = 3
 """The smallest number of events in a burst that suggests buffering."""
@@ -127,12 +128,12 @@ def _buffered(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, s
     if not looks_buffered(summary):
         return ""
     burst = pulse.last - pulse.first
-    silence = f"nothing for {pulse.first - pulse.began:.1f} s"
-    arrived = f"{silence}, then {summary.events:,} events within {burst * 1000:,.0f} ms"
+    silence = f"nothing for {duration(pulse.first - pulse.began)}"
+    arrived = f"{silence}, then {summary.events:,} events within {duration(burst)}"
     if span is None:
         return f"perhaps buffered: {arrived}"
     if span > max(4 * burst, total / 4):
-        return f"buffered: {arrived}, with timestamps {span:.1f} s apart"
+        return f"buffered: {arrived}, with timestamps {duration(span)} apart"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Sizes and times as text."""
+"""Sizes, durations, rates and timestamps as text, in the same format everywhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,28 @@ def size(count: int) -> str:
             break
         value, unit = value / 1000, bigger
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:.0f} {unit}"
+
+
+def wire_size(count: int) -> str:
+    """Return a number of bytes of payloads as they were received, in contrast to the content in them."""
+    return f"wire {size(count)}"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration with three digits and its unit: `41 ms`, `8.21 s`, `93.4 s`, `12m07s`, `1h02m`."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.995:
+        return f"{seconds:.2f} s"
+    if seconds < 99.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
+
+
+def rate(a_second: float) -> str:
+    """Return a rate with at least two digits: `0.3/s`, `9.9/s`, `52/s`."""
+    return f"{a_second:.1f}/s" if a_second < 9.95 else f"{a_second:,.0f}/s"
 
 
 def timestamp_seconds(text: str | None) -> float | None:

@@ -20,6 +20,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.text.units import duration
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
@@ -103,7 +104,7 @@ class Sessions:
         began = time.monotonic()
         await asyncio.wait({attempt})
         if attempt.cancelled():
-            seen = f"Connecting was canceled after {time.monotonic() - began:.1f} s."
+            seen = f"Connecting was canceled after {duration(time.monotonic() - began)}."
             workbench.show_fault(Fault(Whose.YOURS, FaultCode.TIMEOUT, seen))
             return
         try:

@@ -31,7 +31,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def to_talk(terminal: Terminal) -> None:
     terminal.wait_for("A small agent for trying things out.")
-    terminal.press("2")
+    terminal.press("2", "i")
     terminal.wait_for("Write a message")
 
 

@@ -22,7 +22,7 @@ IN_ORDER = Ending(0, frozenset())
 def to_chat(terminal: Terminal) -> None:
     """Go to Chat once the agent is there."""
     terminal.wait_for("A small agent for trying things out.")
-    terminal.press("2")
+    terminal.press("2", "i")
     terminal.wait_for("Timeline")
 
 
@@ -39,7 +39,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.wait_for("✓ no findings")
         terminal.press("p")
         terminal.wait_for("webhook 127.0.0.1:")
-        terminal.press("2")
+        terminal.press("2", "i")
         say(terminal, "report 5")
         terminal.wait_for("● completed")
         terminal.click(80, 5)  # into the artifact, which shows its beginning if it was complete when it was first drawn

@@ -14,7 +14,7 @@ SIZES = pytest.mark.parametrize(("cols", "rows"), [(120, 40), (80, 24)])
 
 def say(terminal: Terminal, text: str) -> None:
     terminal.wait_for("A small agent for trying things out.")
-    terminal.press("2")
+    terminal.press("2", "i")
     terminal.wait_for("Write a message")
     terminal.send(text)
     terminal.wait_for(f"▌ {text}")

@@ -151,7 +151,7 @@ VALID: dict[str, list[Check]] = {
         lambda: rpc(RESULT),
         lambda: rpc(RESULT, **FRAMED),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "x"}}),
-        lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": 1, "message": "x"}}, operation=Operation.STREAM),
+        lambda: rpc({"jsonrpc": "2.0", "id": ID, "error": {"code": 1, "message": "x"}}, **FRAMED),
         lambda: tuple(ENVELOPE.judge(payload("JSONRPC", RESULT | {"error": None}, None, version="0.1"))),
         lambda: rpc({"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "x"}}, status=503),
     ],

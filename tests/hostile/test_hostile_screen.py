@@ -213,7 +213,7 @@ def test_hostile_text_in_a_notification_is_harmless(inspect: Run, home: Path, se
         terminal = inspect(agent.url)
         tour = Tour(terminal, home)
         tour.look("no interface")
-        terminal.press("2")
+        terminal.press("2", "i")
         terminal.wait_for(" enter send")
         terminal.send("hello?")
         terminal.wait_for("▌ hello?")

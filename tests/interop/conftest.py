@@ -37,7 +37,7 @@ class Agent:
     @property
     def sdk(self) -> environments.Sdk:
         """Return its SDK."""
-        return environments.SDKS[self.name]
+        return environments.ALL[self.name]
 
     @property
     def version(self) -> str:
@@ -47,7 +47,7 @@ class Agent:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect these tests unless the mark `interop` is requested or the environments exist."""
-    if "interop" in config.option.markexpr or all(map(environments.is_ready, environments.SDKS)):
+    if "interop" in config.option.markexpr or all(map(environments.is_ready, environments.ALL)):
         return
     left_out = [item for item in items if item.get_closest_marker("interop")]
     items[:] = [item for item in items if item not in left_out]
@@ -72,11 +72,13 @@ def _process(name: str, home: Path) -> Iterator[Agent]:
     """Run an agent and stop it with all its child processes."""
     assert environments.is_ready(name), f"the environment {name!r} is missing; create it with `make interop`"
     log = home / f"{name}.log"
-    script = Path(__file__).parent / "agents" / f"agent_{name}.py"
     with (
         log.open("wb") as errors,
         subprocess.Popen(
-            [environments.python(name), script], stdout=subprocess.PIPE, stderr=errors, start_new_session=True
+            environments.command(name, f"agents/agent_{name}"),
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
         ) as process,
     ):
         try:

@@ -1,8 +1,9 @@
-"""Create the environments of the interop agents in `.interop/`, one for each version of the official SDK."""
+"""Create an environment in `.interop/` for each release of the official SDKs, with pip or npm."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -10,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-HOME = Path(__file__).resolve().parents[2] / ".interop"
+HERE = Path(__file__).resolve().parent
+HOME = HERE.parents[1] / ".interop"
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,8 @@ class Sdk:
     """A release of the SDK: its protocol version, its transports and the packages of its environment.
 
     `card` is the path of the card. An agent that `waits` responds to a send when the task has ended, whatever the
-    client requested; it pushes once at the end and cancels ended tasks.
+    client requested; it pushes once at the end and cancels ended tasks. The packages of an SDK for Node.js (`node`) are
+    those of npm.
     """
 
     release: str
@@ -27,6 +30,7 @@ class Sdk:
     packages: tuple[str, ...]
     card: str = "/.well-known/agent-card.json"
     waits: bool = False
+    node: bool = False
 
 
 SDKS: dict[str, Sdk] = {
@@ -52,7 +56,28 @@ SDKS: dict[str, Sdk] = {
         waits=True,
     ),
 }
-"""The SDKs, the newest first; the agent of each is `agents/agent_<name>.py`."""
+"""The Python SDKs, the newest first; the agent of each is `agents/agent_<name>.py`."""
+
+_NPM = ("express@5.3.0", "@grpc/grpc-js@1.14.7", "@bufbuild/protobuf@2.17.0")
+
+NODE_SDKS: dict[str, Sdk] = {
+    "js_v1": Sdk("1.3.0", "1.0", ("JSONRPC", "HTTP+JSON", "GRPC"), ("@a2a-js/sdk@1.3.0", *_NPM), node=True),
+    "js_v0_3": Sdk("0.3.14", "0.3", ("JSONRPC", "HTTP+JSON", "GRPC"), ("@a2a-js/sdk@0.3.14", *_NPM), node=True),
+}
+"""The JavaScript SDKs, the newest first; the agent of each is `agents/agent_<name>.mjs`."""
+
+ALL: dict[str, Sdk] = SDKS | NODE_SDKS
+
+_SCRIPTS = "scripts"
+"""A link in an environment of Node.js to this folder: Node.js searches for packages in the folders above a script."""
+
+
+def command(name: str, script: str) -> list[str | Path]:
+    """Return the command that runs a script of this folder in an environment: `agents/agent_v1`, without its suffix."""
+    if ALL[name].node:
+        links = ("--preserve-symlinks", "--preserve-symlinks-main")
+        return ["node", *links, HOME / name / _SCRIPTS / f"{script}.mjs"]
+    return [python(name), HERE / f"{script}.py"]
 
 
 def python(name: str) -> Path:
@@ -67,14 +92,26 @@ def is_ready(name: str) -> bool:
 
 
 def create(name: str) -> None:
-    """Create an environment; raises CalledProcessError if pip cannot install its packages.
-
-    It uses the pip of this environment and skips compilation, both to save time.
-    """
-    venv.create(HOME / name, clear=True, symlinks=os.name != "nt")
-    pip = [sys.executable, "-m", "pip", "--python", python(name), "install", "-qq", "--no-compile"]
-    subprocess.run([*pip, *SDKS[name].packages], check=True)
+    """Create an environment; raises CalledProcessError or FileNotFoundError if its packages cannot be installed."""
+    shutil.rmtree(HOME / name, ignore_errors=True)
+    (_create_node if ALL[name].node else _create_python)(HOME / name, ALL[name].packages)
     _stamp(name).write_text(_contents(name))
+
+
+def _create_python(folder: Path, packages: tuple[str, ...]) -> None:
+    """Create an environment with the pip of this environment and without compilation, both to save time."""
+    venv.create(folder, clear=True, symlinks=os.name != "nt")
+    pip = [sys.executable, "-m", "pip", "--python", python(folder.name), "install", "-qq", "--no-compile"]
+    subprocess.run([*pip, *packages], check=True)
+
+
+def _create_node(folder: Path, packages: tuple[str, ...]) -> None:
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"private": true}')
+    (folder / _SCRIPTS).symlink_to(HERE, target_is_directory=True)
+    # Scripts of packages are not run: the packages need none.
+    npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", folder]
+    subprocess.run([*npm, *packages], check=True, stdout=subprocess.DEVNULL)
 
 
 def _stamp(name: str) -> Path:
@@ -82,22 +119,25 @@ def _stamp(name: str) -> Path:
 
 
 def _contents(name: str) -> str:
-    return "\n".join((sys.version, *SDKS[name].packages))
+    return "\n".join((sys.version, *ALL[name].packages))
 
 
 def _create(name: str) -> bool:
-    print(f"creating {HOME / name}: {', '.join(SDKS[name].packages)}", flush=True)
+    print(f"creating {HOME / name}: {', '.join(ALL[name].packages)}", flush=True)
     try:
         create(name)
+    except FileNotFoundError as error:
+        print(f"the environment {name!r} needs a program: {error}", file=sys.stderr)
+        return False
     except subprocess.CalledProcessError as error:
-        print(f"pip could not install the environment {name!r} (exit code {error.returncode})", file=sys.stderr)
+        print(f"the packages of {name!r} could not be installed (exit code {error.returncode})", file=sys.stderr)
         return False
     return True
 
 
 def main() -> int:
     """Create the missing environments in parallel; the exit code is 1 if one fails."""
-    missing = [name for name in SDKS if not is_ready(name)]
+    missing = [name for name in ALL if not is_ready(name)]
     if not missing:
         return 0
     with ThreadPoolExecutor(len(missing)) as workers:

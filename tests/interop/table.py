@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import environments
+import hazards_table
 from trials import TRIALS
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "compatibility.md"
@@ -58,7 +59,8 @@ Other limits:
   them. The agent in this table uses ids without hyphens.
 - SDK 0.2.16 has no server for HTTP+JSON.
 - SDK 0.3.26 and 0.2.16 do not close the stream of a canceled task. It stays open until the inspector closes it.
-"""
+
+{hazards}"""
 
 
 def keys() -> list[Key]:
@@ -78,7 +80,8 @@ def missing(name: str) -> str:
 
 def read_table() -> dict[Key, str]:
     """Read the table from the file; it is empty if there is none."""
-    lines = FILE.read_text(encoding="utf-8").splitlines() if FILE.exists() else []
+    text, _, _ = (FILE.read_text(encoding="utf-8") if FILE.exists() else "").partition(hazards_table.TITLE)
+    lines = text.splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     if not rows:
         return {}
@@ -114,7 +117,7 @@ def page(cells: Mapping[Key, str]) -> str:
         f"- {environments.SDKS[name].release} over {transport}, {column}: {why}."
         for (name, transport, column), why in LIMITS.items()
     )
-    return _TEXT.format(table=render(cells), limits=limits)
+    return _TEXT.format(table=render(cells), limits=limits, hazards=hazards_table.section())
 
 
 def write(cells: Mapping[Key, str]) -> bool:

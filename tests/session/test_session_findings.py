@@ -169,6 +169,7 @@ ALSO = {
     "a member of the wrong type": {"DATA-001"},
     "a result that cannot be read": {"DATA-001"},
     "a result in the shape of 0.3": {"DATA-004", "DATA-014"},
+    "nested too deep": {"CLIENT-005"},
 }
 """The other rules that an error breaks."""
 

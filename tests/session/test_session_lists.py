@@ -60,7 +60,7 @@ def test_a_run_of_chunks_is_one_row(journal: Journal):
     assert rows(listed) == [Row(1, 3, 3, 60)]
 
 
-def test_anything_else_ends_a_run(journal: Journal):
+def test_another_event_of_the_stream_ends_a_run(journal: Journal):
     listed = RecordList(everything, folded=True)
     journal.subscribe(listed.offer, replay=True)
     chunk(journal)
@@ -68,6 +68,38 @@ def test_anything_else_ends_a_run(journal: Journal):
     journal.append(Kind.FRAME, 1.0, event="status", task="t")
     chunk(journal)
     assert spans(listed) == [(1, 2, 2), (3, 3, 1), (4, 4, 1)]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kind": Kind.DELIVERY, "event": "status", "task": "t"},
+        {"kind": Kind.REQUEST, "operation": "GetTask", "exchange": 7},
+        {"kind": Kind.FRAME, "event": "status", "task": "u", "exchange": 2},
+    ],
+    ids=["push", "request", "other stream"],
+)
+def test_a_record_of_another_channel_does_not_part_a_run_and_rows_are_in_the_order_in_which_they_began(
+    journal: Journal, other: dict[str, Any]
+):
+    listed = RecordList(everything, folded=True)
+    journal.subscribe(listed.offer, replay=True)
+    kind = other.pop("kind")
+    chunk(journal, exchange=1)
+    chunk(journal, exchange=1)
+    journal.append(kind, 1.0, **other)
+    chunk(journal, exchange=1)
+    assert spans(listed) == [(1, 4, 3), (3, 3, 1)]
+
+
+def test_another_push_about_the_task_ends_a_run_of_pushes(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.subscribe(listed.offer, replay=True)
+    for task in ("t", "u"):
+        chunk(journal, kind=Kind.DELIVERY, task="t")
+        journal.append(Kind.DELIVERY, 1.0, event="status", task=task)
+        chunk(journal, kind=Kind.DELIVERY, task="t")
+    assert spans(listed) == [(1, 1, 1), (2, 2, 1), (3, 6, 3), (5, 5, 1)]
 
 
 def test_records_of_other_views_do_not_end_a_run(journal: Journal):

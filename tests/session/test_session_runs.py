@@ -32,6 +32,8 @@ Way = tuple[str, str]
 """A protocol version and a binding."""
 
 WAYS: Sequence[Way] = (("1.0", "JSONRPC"), ("1.0", "HTTP+JSON"), ("0.3", "JSONRPC"))
+_WITH_KIND = ("0.3", "0.2")
+"""The versions in which an object names its type in `kind`."""
 SUBSCRIBED = "other stream"
 LEARNED = "secret"
 
@@ -99,12 +101,12 @@ def stream(way: Way, *, in_full: bool) -> Iterator[Stream]:
 def wrapped(way: Way, name: str, event: dict[str, Json]) -> Json:
     """Return an event in the format of a version, in the envelope of the binding."""
     kinds = {"artifactUpdate": "artifact-update", "statusUpdate": "status-update"}
-    value: Json = {"kind": kinds[name], **event} if way[0] == "0.3" else {name: event}
+    value: Json = {"kind": kinds[name], **event} if way[0] in _WITH_KIND else {name: event}
     return {"jsonrpc": "2.0", "id": "the-id", "result": value} if way[1] == "JSONRPC" else value
 
 
 def chunk(way: Way, text: Json, **members: Json) -> Json:
-    part = {"kind": "text", "text": text} if way[0] == "0.3" else {"text": text}
+    part = {"kind": "text", "text": text} if way[0] in _WITH_KIND else {"text": text}
     part |= members.pop("part", {})
     artifact = {"artifactId": members.pop("id", "a"), "parts": [part, *members.pop("more", [])]}
     artifact |= members.pop("artifact", {})
@@ -112,13 +114,13 @@ def chunk(way: Way, text: Json, **members: Json) -> Json:
 
 
 def status(way: Way, state: str) -> Json:
-    spelled = state.lower() if way[0] == "0.3" else f"TASK_STATE_{state}"
+    spelled = state.lower() if way[0] in _WITH_KIND else f"TASK_STATE_{state}"
     return wrapped(way, "statusUpdate", {"taskId": "t", "contextId": "c", "status": {"state": spelled}})
 
 
-def framed(value: Json | bytes, **members: str | None) -> Frame:
+def framed(value: Json | bytes, end: bytes = b"\n", **members: str | None) -> Frame:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return Frame(b"data: " + data + b"\n\n", data, **members)
+    return Frame(b"data: " + data + end * 2, data, **members)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=" ".join)
@@ -159,7 +161,7 @@ def test_chunks_with_equal_findings_are_a_run(way: Way, odd: dict[str, Any], rul
 
 
 def test_the_ids_of_a_run_are_known_after_it():
-    way = WAYS[0]
+    way = ("0.2", "JSONRPC")
     with stream(way, in_full=False) as one:
         one.take(framed(chunk(way, "begin")))
         for number in range(50):
@@ -182,6 +184,28 @@ def test_the_event_after_a_run_is_judged_like_any_event(way: Way):
         found = {rule: [seq - 4 for seq in records] for rule, records in one.journal.found.items()}
         assert found["STREAM-005"][0] == 8
         assert found["STREAM-003"] == [10]
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "rule"),
+    [("one\u2028two", b"\n", "CLIENT-001"), ("three", b"\r", "CLIENT-002")],
+    ids=["text", "end"],
+)
+@pytest.mark.parametrize("together", [False, True])
+def test_a_run_hides_no_bytes_that_break_a_client(text: str, end: bytes, rule: str, together: bool):
+    way = WAYS[0]
+
+    def framed_text(text: str, end: bytes = b"\n", *, begins: bool = False) -> Frame:
+        return framed(json.dumps(chunk(way, text, append=not begins), ensure_ascii=False).encode(), end)
+
+    frames = [framed_text("x", begins=True), *(framed_text(f"ü {number}") for number in range(10))]
+    frames.append(framed_text(text, end))
+    frames += [framed_text(f"ü {number}") for number in range(10)]
+    with stream(way, in_full=False) as one:
+        for some in [frames] if together else [[frame] for frame in frames]:
+            one.take(*some)
+        assert one.journal.found[rule] == [4 + 12]
+        assert one.decoded < 10
 
 
 def test_a_text_that_occurs_twice_is_located_correctly():
@@ -252,7 +276,9 @@ def steps(draw: st.DrawFn, way: Way) -> list[Step]:
         spelling = draw(st.sampled_from([{}, {"ensure_ascii": False}, {"separators": (",", ":")}, {"indent": 1}]))
         for text in draw(st.lists(TEXTS, max_size=6)):
             data = json.dumps(chunk(way, text, **members), **spelling).encode("utf-8", "surrogatepass")
-            made.append(("frame", framed(data, event=draw(st.sampled_from(["", "", "", "", "message"])))))
+            name = draw(st.sampled_from(["", "", "", "", "message", "error"]))
+            end = draw(st.sampled_from([b"\n", b"\n", b"\n", b"\r\n", b"\r"]))
+            made.append(("frame", framed(data, end, event=name)))
             made += draw(st.sampled_from([[], [], [], [(LEARNED, "s3cr3t")], [("frame", Frame(b": x\n\n", None))]]))
         between = st.sampled_from([status(way, "WORKING"), status(way, "COMPLETED"), status(way, "ODD")])
         odd = mutations(json.dumps(chunk(way, "x", **members)).encode())

@@ -85,8 +85,8 @@ def test_a_gap_is_an_empty_slice():
 
 def test_a_burst_after_a_silence_looks_buffered():
     assert looks_buffered(summary(9.9, 9.91, 9.92))
-    assert health_of(9.9, 9.91, 9.92).buffered == "perhaps buffered: nothing for 9.9 s, then 3 events within 20 ms"
-    assert "with timestamps 8.0 s apart" in health_of(9.9, 9.91, 9.92, span=8.0).buffered
+    assert health_of(9.9, 9.91, 9.92).buffered == "perhaps buffered: nothing for 9.90 s, then 3 events within 20 ms"
+    assert "with timestamps 8.00 s apart" in health_of(9.9, 9.91, 9.92, span=8.0).buffered
 
 
 @pytest.mark.parametrize(

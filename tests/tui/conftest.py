@@ -17,11 +17,12 @@ sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: sc
 import idle
 from driving import SIZE, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
-from snapshots import Snapshots, with_constant_times
+from snapshots import Snapshots, constant_duration, with_constant_times
 from textual._styles_cache import StylesCache
 from textual.strip import Strip
 
 from inspector.options import Options
+from inspector.text import units
 from inspector.tui.widgets import task_lines
 
 _YOUNG_COLLECTIONS = 12
@@ -44,6 +45,9 @@ def pytest_collection_finish() -> None:
 @pytest.fixture
 def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Snapshots:
     monkeypatch.setattr(task_lines, "health", with_constant_times(task_lines.health))
+    monkeypatch.setattr(
+        units.duration, "__code__", constant_duration.__code__
+    )  # many modules import the function by its name
     monkeypatch.setattr(time, "strftime", lambda *_: "13:35:50")  # a dialog may cover any part of a time of day
     return Snapshots(update=request.config.getoption("update_snapshots", default=False))
 

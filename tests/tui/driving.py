@@ -137,6 +137,11 @@ class Driver:
         """Go to the view with a number."""
         await self.press(f"alt+{number}")
 
+    async def write(self) -> None:
+        """Go to Chat and focus the composer."""
+        await self.go(2)
+        await self.press("i")
+
     async def say(self, text: str) -> None:
         """Write a message in Chat and send it."""
         await self.go(2)

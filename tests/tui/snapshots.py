@@ -62,8 +62,7 @@ def _right(value: str) -> Callable[[str], str]:
 _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]*Z?"), _shaped_like("2026-11-20T13:35:50.637Z")),
     (re.compile(r"(?<=127\.0\.0\.1:)\d{1,5}"), _shaped_like("41241")),
-    (re.compile(r"\+\d{1,2}\.\d{3}\b"), lambda text: " " * len(text)),  # a short gap is not shown at all
-    (re.compile(r" *\b\d{1,2}\.\d{3}\b(?!\.)"), _right("0.000")),
+    (re.compile(r"(?:(?<=\+0 ms  )|(?<=\d\d:\d\d:\d\d  ))  0 ms(?=  )"), lambda text: " " * len(text)),  # a gap
     (re.compile(r" *\b\d{1,2} s\b"), _right("0 s")),
     (re.compile(r"(?<= events   )[·▁-█][^│]*"), lambda text: "arrivals".ljust(len(text))[: len(text)]),
     (re.compile(r" *[+-]\d{1,5}ms\b"), _right("+0ms")),
@@ -74,13 +73,18 @@ _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"(?<=, )[\d.]{1,4} m?s later *"), lambda text: "0 ms later".ljust(len(text))[: len(text)]),
     (re.compile(r"(?<=│)[0-9a-f]{1,8}(?=  │)"), lambda text: "0" * len(text)),  # nearly covered by a dialog
     # The bar of an exchange, whose parts have different colours.
-    (re.compile(r"(?<=\d\.\d{3})[ ─━]+(?=│)"), lambda text: " " * len(text)),
+    (re.compile(r"(?<=  0 ms)[ ─━]+(?=│)"), lambda text: " " * len(text)),
     # The last line of an id in JSON, indented or not.
     (re.compile(r"(?<=  )[0-9a-f]{1,12}(?=\",)"), lambda text: "0" * len(text)),
     (re.compile(r"(?<=│)[0-9a-f]{1,12}(?=\", )"), lambda text: "0" * len(text)),
     (re.compile(r"(?<=/push/)[\w-]{1,32}"), _shaped_like("x" * 32)),
 )
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{0,12}){0,4}(?!\w)")
+
+
+def constant_duration(seconds: float) -> str:
+    """Return the same text for every duration, because the texts have different widths."""
+    return "0 ms"
 
 
 def with_constant_times(measure: Callable[..., StreamHealth | None]) -> Callable[..., StreamHealth | None]:

@@ -218,7 +218,7 @@ async def test_sections_are_selected_by_key_and_by_mouse(open_app: Open, mock: s
             ("raw", "raw"),
             ("extended", "extended"),
             ("changes", "changes"),
-            ("edit", "edit"),
+            ("E: edit", "edit"),
         ):
             await driver.click(f" {words} ", aside=2)
             assert section(driver) == wanted

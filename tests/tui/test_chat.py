@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 import tomllib
 from contextlib import AsyncExitStack
 
@@ -47,10 +48,11 @@ async def test_a_streamed_message_shows_every_event_and_the_whole_artifact(open_
         rows = [line.split("│")[1] for line in driver.lines if "  ←  " in line]
         assert [row.split("←")[1].split()[0] for row in rows] == ["task", "status", "artifact", "status"]
         assert "report.md" in rows[2]
-        assert "20 chunks 9." in rows[2]
+        assert "20 chunks, wire 9." in rows[2]
         assert "● completed" in rows[3]
         assert "● completed" in driver.line("Timeline")
-        assert "Markdown ▾ ─ 2.3 kB" in driver.line("Artifact")
+        assert "Markdown ▾" in driver.line("Artifact")
+        assert "content 2.3 kB ─ 20 chunks" in driver.screen  # and not the size of the events, as in the timeline
         assert artifact_text(driver) == REPORT
         assert "How a task travels" in driver.screen
         assert "# How a task travels" not in driver.screen
@@ -96,7 +98,7 @@ async def test_folding_keeps_the_selected_record_and_applies_to_filters_and_new_
 async def test_a_message_is_sent_unchanged_with_the_selected_mode(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.press("space", "enter")
         assert "the message is empty" in driver.screen
         assert driver.sent() == []
@@ -616,7 +618,7 @@ async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun
 async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("later")
         session = driver.session
         driver.app.open(mock)
@@ -636,6 +638,7 @@ async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_t
         await driver.go(2)
         driver.workbench.chat.composer.offer_draft(text_draft("from before"))
         await driver.until("Unsent message: from before")
+        await driver.press("i")
         await driver.type("new")
         await driver.until(lambda: "Unsent message" not in driver.screen)
         await driver.press("ctrl+u", "up")
@@ -687,3 +690,24 @@ async def test_the_question_and_its_key_fit_in_one_line_of_a_narrow_screen(open_
         await driver.ask("ask")
         line = driver.line("   ^r new task")
         assert "There is one at 18:00 and one at 20:30. Which do you want?   ^r new task" in line
+
+
+async def test_a_paste_goes_into_the_message_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        assert driver.timeline.has_focus
+        driver.app.post_message(events.Paste("pasted text"))
+        await driver.until(lambda: driver.composer.text == "pasted text")
+        assert driver.composer.has_focus_within
+
+
+async def test_the_selected_question_is_shown_in_full_and_the_keys_of_views_are_not_typed(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("escape")
+        assert re.search(r"There is one at 18:00 and one at +│\n│▌ +20:30. Which do you want\?", driver.screen)
+        await driver.press("3", "2", "5")
+        assert driver.workbench.view == "traffic"
+        assert driver.composer.text == ""

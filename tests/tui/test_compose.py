@@ -16,7 +16,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.views.chat import ChatView
-from inspector.tui.widgets.composer import dragged_file
+from inspector.tui.widgets.message_area import dragged_file
 from inspector.tui.widgets.verbatim_area import VerbatimDocument
 
 NOTED = {"notifications": True}
@@ -61,7 +61,7 @@ async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_
     text = "0123456789" * 500_000
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("see: ")
         driver.app.post_message(events.Paste(text))
         await driver.until("with  see: 0123456789")
@@ -171,7 +171,7 @@ async def test_an_empty_composer_shows_what_the_message_starts(open_app: Open, m
 async def test_a_replaced_text_of_the_composer_is_restored(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("typed")
         driver.composer.fill("an example")
         await driver.until(lambda: driver.composer.text == "an example")

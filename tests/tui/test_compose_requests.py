@@ -416,7 +416,7 @@ async def test_a_search_without_a_result_says_so(open_app: Open, mock: str):
 async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("half a sent")
         await driver.until(lambda: [*(home / "state" / "drafts").glob("*.toml")])
         kept = next((home / "state" / "drafts").glob("*.toml"))
@@ -481,7 +481,7 @@ async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: P
     monkeypatch.setenv("EDITOR", "true")
     async with open_app(mock, run=NOTED) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.type("kept")
         await driver.press("ctrl+g")
         await driver.until("cannot run an editor")
@@ -530,7 +530,7 @@ async def test_the_upload_progress_of_a_large_message_is_shown(open_app: Open, t
     port = server.sockets[0].getsockname()[1]
     async with server, open_app(f"http://127.0.0.1:{port}", (120, 40)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         driver.composer.take(Draft((DraftPart(PartKind.FILE, str(file)),)))
         await driver.press("ctrl+s")
         await driver.until("of 40 MB")

@@ -34,7 +34,7 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         await driver.until(f"Matching records ─ {len(artifacts)} of {len(driver.records())}")
         assert judged(driver) == "good"
         assert hits.line_count == len(artifacts)
-        assert driver.line("CONTENT").strip("│ ").split() == ["TIME", "GAP", "KIND", "CONTENT", "NOTE"]
+        assert driver.line("CONTENT").strip("│ ").split() == ["TIME", "GAP", "KIND", "CONTENT", "SUMMARY"]
         assert driver.line("CONTENT").index("CONTENT") == driver.line("report.md").index("report.md")
         await driver.press("enter", "home")
         assert hits.has_focus

@@ -22,7 +22,7 @@ import inspector.tui
 from inspector.options import Options
 from inspector.session.compose.draft import text_draft
 from inspector.tui.app import InspectorApp
-from inspector.tui.keys import COMMANDS, VIEW, bind, keys_table, shown_key
+from inspector.tui.keys import COMMANDS, VIEW, bind, key_of, keys_table, shown_key
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.menu import MenuScreen
@@ -119,11 +119,13 @@ async def test_views_are_selected_by_number_alt_number_and_tab(open_app: Open, m
     async with open_app(mock) as driver:
         await driver.connected()
         for number, (view, _, _) in enumerate(VIEWS, 1):
-            if view != "chat":
-                await driver.press(str(number))
-                assert driver.workbench.view == view
+            await driver.press(str(number))
+            assert driver.workbench.view == view
         await driver.press("2")
+        assert f"{key_of('write')}: write" in driver.screen
+        await driver.press(key_of("write"))
         await driver.type("1 to 6")
+        assert f"{key_of('write')}: write" not in driver.screen
         assert (driver.workbench.view, driver.composer.text) == ("chat", "1 to 6")
         for number, (view, _, _) in enumerate(VIEWS, 1):
             await driver.press(f"alt+{number}")
@@ -246,7 +248,7 @@ async def test_symbols_can_be_ascii_only(open_app: Open, mock: str):
 async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app: Open, mock: str):
     async with open_app(mock, (120, 100)) as driver:
         await driver.connected()
-        await driver.go(2)
+        await driver.write()
         await driver.press("f1")
         assert "Start a new task in a new context" in driver.screen
         await driver.press("f1")

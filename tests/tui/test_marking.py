@@ -1,4 +1,4 @@
-"""Bookmarks and notes on rows: their keys and symbols, and navigation between them."""
+"""Bookmarks and remarks on rows: their keys and symbols, and navigation between them."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ async def test_a_note_is_written_shown_changed_and_taken_back(open_app: Open, mo
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         await driver.type("why so late? [/]")
         await driver.press("enter")
         await driver.until("✎")
         await driver.until("why so late? [/]")
         assert "✎" in driver.line("third")
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         assert "why so late? [/]" in driver.screen
         await driver.press("ctrl+u", "enter")
         await driver.until(lambda: "✎" not in driver.screen)
@@ -74,10 +74,10 @@ async def test_a_note_that_is_too_long_is_not_taken(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await three_deliveries(driver)
         await driver.press("A")
-        await driver.until("Note on #")
+        await driver.until("Remark on #")
         await driver.type("x" * 201)
         await driver.press("enter")
-        await driver.until("The note has 201 characters; the maximum is 200.")
+        await driver.until("The remark has 201 characters; the maximum is 200.")
         assert isinstance(driver.app.screen, FormScreen)
         await driver.press("escape")
         assert len(driver.session.bookmarks) == 0
@@ -87,7 +87,7 @@ async def test_a_key_goes_to_the_next_mark_and_from_the_last_to_the_first(open_a
     async with open_app(mock, SIZE, run={"notifications": True}) as driver:
         await three_deliveries(driver)
         await driver.press("B")
-        await driver.until("There is no bookmark or note.")
+        await driver.until("There is no bookmark or remark.")
         first, _, third = (record.seq for record in driver.records(Kind.DELIVERY))
         driver.session.bookmarks.toggle(1)  # not a delivery: Webhooks does not list it
         driver.session.bookmarks.toggle(first)

@@ -15,19 +15,12 @@ from inspector.session.exchanges import ExchangeSummary
 from inspector.session.record_list import Row
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
+from inspector.tui.render.delivery_rows import delivery_row
+from inspector.tui.render.exchange_rows import BarScale, exchange_row, record_row
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
-from inspector.tui.render.rows import (
-    NOTE_WIDTH,
-    BarScale,
-    Cells,
-    delivery_row,
-    exchange_row,
-    finding_cell,
-    record_row,
-    task_row,
-    timeline_row,
-)
-from inspector.tui.render.times import lasting_short
+from inspector.tui.render.rows import Cells, finding_cell
+from inspector.tui.render.task_table import began
+from inspector.tui.render.timeline_rows import NOTE_WIDTH, timeline_row
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
@@ -55,14 +48,6 @@ def note(record: Record, annotation: Annotation, *, records: int = 1, glyphs: Gl
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(0.0, "0 ms"), (0.0124, "12 ms"), (0.9994, "999 ms"), (0.9996, "1.0 s"), (14.4, "14 s"), (185, "3:05 min")],
-)
-def test_a_short_duration_has_few_digits(seconds, said):
-    assert lasting_short(seconds) == said
-
-
-@pytest.mark.parametrize(
     ("annotation", "said"),
     [
         (Annotation(), ("token ✓", "feed--good")),
@@ -80,7 +65,7 @@ def test_the_note_of_a_push_compares_it_with_the_stream(annotation, said):
     [
         (14, 0.012, "✓ same as #14, 12 ms later"),
         (16, -0.012, "✓ same as #16, 12 ms before"),
-        (123_456, 61.0, "✓ same as #123456, 61 s later"),
+        (123_456, 61.0, "✓ same as #123456, 61.0 s later"),
     ],
 )
 def test_a_push_that_repeats_a_streamed_event_names_it_instead_of_its_text(seq, delay, said):
@@ -103,9 +88,9 @@ def test_a_failed_check_replaces_the_comparison():
         ("status", Annotation(paired=True, matched=None), ""),
         ("status", Annotation(paired=True, matched=False), "no push"),
         ("status", Annotation(paired=True, matched=True, seq=15, delay=0.012), "⇐"),
-        ("artifact", Annotation(), "400 B"),
-        ("artifact", Annotation(paired=True, matched=False), "400 B"),
-        ("artifact", Annotation(paired=True, matched=True, seq=15, delay=0.012), "400 B ⇐"),
+        ("artifact", Annotation(), "wire 400 B"),
+        ("artifact", Annotation(paired=True, matched=False), "wire 400 B"),
+        ("artifact", Annotation(paired=True, matched=True, seq=15, delay=0.012), "wire 400 B ⇐"),
     ],
 )
 def test_the_note_of_a_streamed_event_names_its_push(event, annotation, said):
@@ -116,7 +101,7 @@ def test_runs_keep_their_count():
     annotation = Annotation(paired=True, matched=True, seq=14, delay=0.01)
     assert note(push(), annotation, records=412) == ("412 pushes token ✓", "feed--good")
     assert note(push(), annotation._replace(matched=False), records=9)[0] == "9 push only ✓"
-    assert note(streamed("artifact"), annotation, records=412)[0] == "412 chunks 400 B"
+    assert note(streamed("artifact"), annotation, records=412)[0] == "412 chunks, wire 400 B"
 
 
 @pytest.mark.parametrize("records", [1, 412, 1_000_000, 10_000_000])
@@ -141,11 +126,25 @@ def test_a_bookmark_and_a_remark_precede_the_text(glyphs: Glyphs, said: str):
 
 @pytest.mark.parametrize(
     ("gap", "said"),
-    [(None, ""), (0.0, ""), (0.0123, "+0.012"), (9.9999, "+10.0"), (61.04, "+61.0"), (727, "+12:07")],
+    [(None, ""), (0.0, ""), (0.0123, "12 ms"), (9.9999, "10.0 s"), (61.04, "61.0 s"), (727, "12m07s")],
 )
 def test_a_gap_has_at_most_six_cells(gap: float | None, said: str):
     assert cells(streamed(), gap=gap)["gap"][0] == said
     assert len(said) <= 6
+
+
+@pytest.mark.parametrize(
+    ("at", "shown"), [(1.041, "+41 ms"), (9.211, "+8.21 s"), (61.0, "+60.0 s"), (101.0, "+1m40s"), (9999.0, "+2h46m")]
+)
+def test_a_row_shows_the_time_since_the_message_was_sent_with_its_unit(at: float, shown: str):
+    row = timeline_row(streamed()._replace(at=at), Row(14, 14, 1, 400), 1.0, UNICODE)
+    assert row[0][0] == shown
+    assert len(shown) <= COLUMNS[0].width
+
+
+def test_a_run_has_the_time_of_its_first_chunk():
+    last = streamed("artifact")._replace(at=4.0)
+    assert timeline_row(last, Row(1, 14, 9, 400), 1.0, UNICODE, at=1.5)[0][0] == "+500 ms"
 
 
 def test_a_row_of_another_task_shows_its_id():
@@ -177,11 +176,11 @@ def test_a_message_of_the_user_differs_from_other_requests_and_keep_alives_are_c
     assert found["text"][0] == "hi"
 
 
-@pytest.mark.parametrize(("timestamp", "age"), [(None, "5 s"), ("1970-01-01T00:00:00Z", "17 min"), ("soon", "5 s")])
-def test_a_task_that_was_listed_is_as_old_as_its_state(timestamp: str | None, age: str):
+@pytest.mark.parametrize(("timestamp", "since"), [(None, 1000.0), ("1970-01-01T00:00:00Z", 0.0), ("soon", 1000.0)])
+def test_a_task_that_was_listed_is_as_old_as_its_state(timestamp: str | None, since: float):
     answered = AssembledTask("t", status=TaskStatus(state="TASK_STATE_WORKING", timestamp=timestamp))
     task = TrackedTask("t", 1, 1000.0, answered, AssembledTask("t"))
-    assert task_row(task, 1005.0, UNICODE)[3][0] == age
+    assert began(task) == since
 
 
 HOST = "127.0.0.1:9999"

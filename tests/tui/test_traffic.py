@@ -43,7 +43,7 @@ async def choose(driver: Driver, entry: str) -> None:
 
 
 async def test_exchanges_are_listed_with_headings_and_what_an_http_client_shows(open_app: Open, mock: str):
-    async with open_app(mock, (120, 36)) as driver:
+    async with open_app(mock, (130, 36)) as driver:
         await traffic(driver, "report 2")
         headings = ["TIME", "METHOD", "PATH", "OPERATION", "STATUS", "TYPE", "SIZE", "DURATION"]
         assert driver.line("METHOD").split()[1:-1] == headings

@@ -1,4 +1,4 @@
-"""Undo: the stack of changes, and notes on records."""
+"""Undo: the stack of changes, and remarks on records."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_a_removed_or_changed_note_is_restored(open_app: Open, mock: str):
         seq = driver.records()[-1].meta["about"]
         assert not driver.enabled("ctrl+z")
         await note("")
-        await driver.until(f"Undo: remove the note on #{seq}")
+        await driver.until(f"Undo: remove the remark on #{seq}")
         assert marks.remark_on(seq) == ""
         await driver.press("ctrl+z")
         assert marks.remark_on(seq) == "strange"

@@ -25,7 +25,7 @@ async def test_the_frame_is_drawn_first_and_a_view_can_be_selected_in_it(mock: s
         driver.app.open(mock)
         await driver.until(lambda: driver.app.session is not None and driver.app.session.connection is not None)
         await driver.until(lambda: driver.workbench.view == "chat")
-        assert driver.composer.has_focus_within
+        assert driver.timeline.has_focus  # the next digit selects a view and is not typed
 
 
 async def test_the_draft_and_the_view_are_kept_for_another_agent(mock: str):
@@ -51,9 +51,8 @@ async def test_keys_after_the_key_of_a_view_are_for_that_view_even_before_it_is_
         while workbench.view != "chat":
             await asyncio.sleep(0)
         assert not workbench.views.has_chat
-        for key in "eRq":
-            driver.app.post_message(events.Key(key, key))
-        await driver.until(lambda: workbench.views.has_chat and driver.composer.text == "eRq")
+        driver.app.post_message(events.Key("i", "i"))
+        await driver.until(lambda: workbench.views.has_chat and driver.composer.has_focus_within)
         assert workbench.view == "chat"
         assert len(driver.records(Kind.REQUEST)) == 1
 

@@ -25,7 +25,7 @@ async def test_the_maximised_timeline_has_the_whole_screen(open_app: Open, mock:
         assert driver.lines[1].endswith("╮")
         assert driver.line("following").endswith("╯")
         await driver.press("z")
-        await driver.until("Write a message")
+        await driver.until("write a message")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

@@ -18,7 +18,8 @@ from inspector.findings.payload import content, objects
 from inspector.findings.payload.content import MEDIA_TYPE
 from inspector.findings.payload.shapes import shapes_of
 from inspector.findings.shape import ArrayOf, EnumOf, JsonType, Kind, MapOf, Shape, Union, is_timestamp
-from inspector.findings.transport import http, jsonrpc
+from inspector.findings.transport import clients, http, jsonrpc
+from inspector.findings.transport.clients import has_few_containers
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, names_are_unique
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.model import Json
@@ -26,6 +27,7 @@ from inspector.protocol.model import Json
 _RULE_SETS = (
     *(objects.RULE_SET, content.RULE_SET, REPEATED, UNREADABLE),
     *(jsonrpc.ENVELOPE, jsonrpc.MEDIA_TYPE, jsonrpc.RESULT, http.STATUS, http.MEDIA_TYPE, http.ENVELOPE),
+    *(clients.PAYLOADS, clients.JSON_BODIES),
 )
 _COVERED_RULES = frozenset(
     {
@@ -33,7 +35,7 @@ _COVERED_RULES = frozenset(
         *("DATA-009", "DATA-010", "DATA-011", "DATA-012", "DATA-013", "DATA-014", "DATA-015", "DATA-016"),
         *("DATA-017", "DATA-018", "DATA-019", "DATA-020", "DATA-021", "DATA-022", "DATA-023", "DATA-024"),
         *("HTTP-001", "HTTP-007", "HTTP-011", "RPC-001", "RPC-002", "RPC-003", "RPC-005", "RPC-006"),
-        *("STREAM-007", "STREAM-009", "STREAM-012"),
+        *("STREAM-007", "STREAM-009", "STREAM-012", "CLIENT-007", "CLIENT-008"),
     }
 )
 """The rules that no accepted event violates, except rules about the head of the response.
@@ -88,7 +90,7 @@ class Acceptor:
             return False
         if self._enveloped and accepted.id != self._request_id:
             return False
-        return not raw or names_are_unique(raw, value)
+        return not raw or (has_few_containers(raw) and names_are_unique(raw, value))
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 from inspector.findings.examples import chunk, status, stream, task
 from inspector.findings.stream.observer import CallFacts
@@ -29,8 +29,6 @@ RUNNING_STATES = frozenset({State.SUBMITTED, State.WORKING})
 _MOST_MESSAGES = 10_000
 
 EventT = TypeVar("EventT", bound=Event)
-Reader: TypeAlias = Callable[[bytes], list[tuple[str, str]]]
-"""Reads SSE blocks like another client; returns the name and the data of each event."""
 
 
 def member_pointer(pointer: str, version: str) -> str:
@@ -54,13 +52,13 @@ class StreamState:
     - `messages`: the content of each message by its id
     - `unfinished`: by artifact name, the ids of artifacts that were started, but neither continued nor completed;
       cleared when an artifact of this name is continued or completed
-    - `last_event_id`: the last id of SSE; `client_reported`: true after STREAM-025 was found
-    - `label_of`: returns an event as one line of text; `read_as_client`: reads SSE like the official Python client
+    - `last_event_id`: the last id of SSE
+    - `reported`: the rules that were found and are reported once for each stream
+    - `label_of`: returns an event as one line of text
     """
 
     call: CallFacts
     label_of: Callable[[Event], str]
-    read_as_client: Reader
     order: Order | None = None
     version: str = field(init=False)
     streaming: bool = field(init=False)
@@ -79,7 +77,7 @@ class StreamState:
     event_count: int = 0
     message_count: int = 0
     last_event_id: str = ""
-    client_reported: bool = False
+    reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.version, self.message_id = self.call.dialect.version, self.call.message_id

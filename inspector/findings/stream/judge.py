@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,17 +14,16 @@ from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
     EventFacts,
     FrameFacts,
-    Reader,
     StreamEnd,
     StreamState,
     messages_in,
 )
-from inspector.findings.stream.frames import FRAMES, is_plain
+from inspector.findings.stream.frames import FRAMES, ONCE, is_plain, plain_frames
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
 from inspector.findings.stream.routine import Routine, facts_of
-from inspector.findings.transport import http
+from inspector.findings.transport import clients, http
 from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
 from inspector.protocol.assemble import Order
@@ -48,9 +47,8 @@ _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 class StreamJudge(ExchangeObserver):
     """Checks the rules for one exchange; `task_id` is the id of its task, `""` before it is known.
 
-    `repeats` is true if the last payload has the same findings as the payload before it. `known_order` returns the
-    state of a task from earlier exchanges, None if the task is unknown. See `StreamState` for `label_of` and
-    `read_as_client`.
+    `known_order` returns the state of a task from earlier exchanges, None if the task is unknown. See `StreamState` for
+    `label_of`.
     """
 
     def __init__(
@@ -58,15 +56,16 @@ class StreamJudge(ExchangeObserver):
         call: CallFacts,
         known_order: Callable[[str], Order | None],
         label_of: Callable[[Event], str],
-        read_as_client: Reader,
     ) -> None:
         super().__init__()
-        self.repeats = False
+        self._repeats = False
+        self._plain = True
+        self._sse = call.binding.events
         self._last: tuple[Finding, ...] = ()
         self._call = call
         self._known_order = known_order
         # Read before the request is sent, so that events of other streams have no effect on this stream.
-        self._state = StreamState(call, label_of, read_as_client, known_order(call.task_id))
+        self._state = StreamState(call, label_of, known_order(call.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
         version, binding = call.dialect.version, call.binding.name
@@ -94,7 +93,8 @@ class StreamJudge(ExchangeObserver):
         """
         self._status, self._charset, self._reached = status, charset_of(content_type), reached
         self._media_type = content_type.partition(";")[0].strip().lower()
-        return tuple(http.HEAD.judge(http.ResponseHead(self._state.version, status, content_type, challenge)))
+        facts = http.ResponseHead(self._state.version, self._call.binding.name, status, content_type, challenge)
+        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts))
 
     def feed(
         self, answer: Answer, value: Json, raw: bytes, at: float, place: tuple[str, Json], frame: Frame | None = None
@@ -116,13 +116,19 @@ class StreamJudge(ExchangeObserver):
             found += self._compare_with_request(answer, where)
         if frame is not None:
             found += self.frame(frame)
-        self.repeats, self._last = found == self._last, found
+        self._repeats, self._last = self._plain and found == self._last, found
         return found
 
-    def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
+    def repeatable(self, frames: Sequence[Frame]) -> int:
+        """Return how many of the next frames, which only differ in a text, have the findings of the last payload."""
+        if not self._repeats:
+            return 0
+        return plain_frames(frames) if self._sse else len(frames)
+
+    def repeat(self, frames: Sequence[Frame]) -> tuple[Finding, ...]:
         """Return the findings of updates that differ from the last payload only in their texts."""
+        self._state.event_count += len(frames)
         for frame in frames:
-            self._state.event_count += 1
             if frame.id is not None:
                 self._state.last_event_id = frame.id
         return self._last
@@ -130,11 +136,12 @@ class StreamJudge(ExchangeObserver):
     def frame(self, frame: Frame) -> tuple[Finding, ...]:
         """Check the rules about SSE for a frame, with or without data."""
         state = self._state
-        found = () if is_plain(frame) else tuple(FRAMES.judge(FrameFacts(state, frame)))
+        self._plain = not self._sse or is_plain(frame)
+        found = () if self._plain else tuple(FRAMES.judge(FrameFacts(state, frame)))
         if frame.id is not None:
             state.last_event_id = frame.id
-        if found and not state.client_reported:
-            state.client_reported = any(finding.rule == "STREAM-025" for finding in found)
+        if found:
+            state.reported.update(finding.rule for finding in found if finding.rule in ONCE)
         return found
 
     def trailers(self, word: str, error: ProtocolError) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from inspector.findings.finding import Finding
@@ -53,13 +53,11 @@ class CallFacts:
 class ExchangeObserver:
     """Finds the task of an exchange, and returns no findings; `StreamJudge` overrides its methods.
 
-    `task_id` is the id of the task, `""` before it is known. `repeats` is true if the last payload has the same
-    findings as the payload before it.
+    `task_id` is the id of the task, `""` before it is known.
     """
 
     def __init__(self) -> None:
         self.task_id = ""
-        self.repeats = True
 
     @property
     def open_state(self) -> str:
@@ -86,7 +84,11 @@ class ExchangeObserver:
             self.task_id = answer.id
         return ()
 
-    def repeat(self, frames: Iterable[Frame]) -> tuple[Finding, ...]:
+    def repeatable(self, frames: Sequence[Frame]) -> int:
+        """Return how many of the next frames, which only differ in a text, have the findings of the last payload."""
+        return len(frames)
+
+    def repeat(self, frames: Sequence[Frame]) -> tuple[Finding, ...]:
         """Observe updates that differ from the last payload only in their texts."""
         return ()
 

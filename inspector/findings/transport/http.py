@@ -25,6 +25,7 @@ class ResponseHead(NamedTuple):
     """The head of a response: `content_type` and `challenge` (WWW-Authenticate) are the header fields."""
 
     version: str
+    binding: str
     status: int
     content_type: str
     challenge: str

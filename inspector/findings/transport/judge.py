@@ -9,6 +9,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import check
 from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.findings.transport import http, jsonrpc
+from inspector.findings.transport.clients import JSON_BODIES, PAYLOADS
 from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
@@ -33,7 +34,8 @@ def judge_payload(payload: Payload) -> tuple[Finding, ...]:
     of_transport = _TRANSPORTS.get(payload.binding, _of_other)(payload)
     if any(finding.severity is Severity.ERROR for finding in content):
         of_transport = (finding for finding in of_transport if finding.rule not in _UNREAD)
-    return (*of_transport, *content, *REPEATED.judge(payload))
+    of_clients = (*PAYLOADS.judge(payload), *JSON_BODIES.judge(payload))
+    return (*of_transport, *content, *REPEATED.judge(payload), *of_clients)
 
 
 def judge_grpc_status(version: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:

@@ -19,6 +19,7 @@ from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
+from inspector.text.units import duration
 
 if TYPE_CHECKING:  # only a message needs it
     from inspector.session.push.webhook_registration import WebhookRegistration
@@ -207,7 +208,7 @@ async def _drive(session: Session, call: Call, timeouts: Timeouts, *, streamed: 
     first = arrivals[0] - (summary.at if summary else arrivals[0])
     span = arrivals[-1] - arrivals[0]
     count = f"{len(arrivals)} event{'s' if len(arrivals) > 1 else ''}"
-    seen = f"{count}, the first after {first:.3f} s, all within {span:.3f} s"
+    seen = f"{count}, the first after {duration(first)}, all within {duration(span)}"
     if late:
         return step(True, f"{seen}; the stream was still open")
     buffered = len(arrivals) > 2 and span < _BURST and first > timeouts.first_event

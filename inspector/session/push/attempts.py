@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Record
+from inspector.text.units import duration
 from inspector.wire.receiver.delivery import Delivery
 
 _Key: TypeAlias = tuple[int, str, int]
@@ -111,14 +112,14 @@ class Chain:
 
     def words(self, now: float) -> str:
         """Describe the retries in one line: how many, after how long, and the result."""
-        waits = ", ".join(f"{gap:.1f} s" for gap in self.gaps) + self.early
+        waits = ", ".join(duration(gap) for gap in self.gaps) + self.early
         retries = len(self.attempts) - 1
         if not retries:
-            return f"no retry for {now - self.attempts[-1].at:.0f} s"
+            return f"no retry for {duration(now - self.attempts[-1].at)}"
         summary = f"{retries} retr{'y' if retries == 1 else 'ies'}, after {waits}"
         if self.accepted:
             return f"{summary}: accepted"
-        return f"{summary}; none since {now - self.attempts[-1].at:.0f} s"
+        return f"{summary}; none since {duration(now - self.attempts[-1].at)}"
 
 
 def chains(deliveries: Iterable[Record]) -> list[Chain]:

@@ -9,6 +9,7 @@ from enum import IntEnum
 from inspector.capture.records import Record
 from inspector.protocol.lifecycle import short
 from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.text.units import duration
 from inspector.wire.reach import AddressScope, Reachable, address_scope, endpoint_of, reachable
 
 _ADDRESS_WORDS = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
@@ -176,8 +177,8 @@ def _task_ended(known: Evidence) -> Cause:
     early = min(webhook.registration.made_at for webhook in known.registrations) - known.ended
     if early > 0:
         remedy = "Send the next message with a webhook: a task that has ended does not change any more."
-        return Cause(_TASK_ENDED, Likely.CERTAIN, f"it ended {early:.1f} s before", remedy)
-    return Cause(_TASK_ENDED, Likely.RULED_OUT, f"it ended {-early:.1f} s after")
+        return Cause(_TASK_ENDED, Likely.CERTAIN, f"it ended {duration(early)} before", remedy)
+    return Cause(_TASK_ENDED, Likely.RULED_OUT, f"it ended {duration(-early)} after")
 
 
 def _unreachable(known: Evidence) -> Cause:

@@ -20,6 +20,7 @@ from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.senders import BROWSING
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
+from inspector.text.units import duration
 from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Proof
@@ -145,7 +146,7 @@ def _task(push: PushedEvent) -> Result:
 def _order(push: PushedEvent) -> Result:
     attempt = push.attempt
     if attempt.number > 1:
-        return Result(None, f"attempt {attempt.number} at #{attempt.first}, {attempt.gap:.1f} s after the previous")
+        return Result(None, f"attempt {attempt.number} at #{attempt.first}, {duration(attempt.gap)} after the previous")
     if attempt.again:
         return Result(None, f"the same bytes came as #{attempt.again}")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")

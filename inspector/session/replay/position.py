@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
 from inspector.session.journal import Journal
+from inspector.text.units import duration
 
 EVENTS = (Kind.FRAME, Kind.BODY)
 """The kinds of records that are events of an exchange."""
@@ -11,8 +12,6 @@ EVENTS = (Kind.FRAME, Kind.BODY)
 _NEAR = 2_000
 """The largest distance from either end of a stream at which events are counted."""
 
-_SECONDS = 0.9995
-"""From this number of seconds on, a time is shown in seconds."""
 
 _BACK = 200
 """How many records are searched for the previous record of the exchange."""
@@ -27,7 +26,7 @@ def position_of(record: Record, journal: Journal) -> str:
     if summary is None:
         return ""
     before = _before(record, journal)
-    gap = _gap(record.at - before.at) if before is not None else ""
+    gap = f"+{duration(record.at - before.at)}" if before is not None else ""
     if record.kind not in EVENTS:
         return gap
     events = summary.events if summary.seconds is not None else 0
@@ -35,10 +34,6 @@ def position_of(record: Record, journal: Journal) -> str:
     event = f"event {number:,}" if number else "an event"
     position = f"{event} of {events:,}" if events else f"{event} so far"
     return f"{position}, {gap}" if gap else position
-
-
-def _gap(seconds: float) -> str:
-    return f"+{seconds * 1000:.0f} ms" if seconds < _SECONDS else f"+{seconds:.1f} s"
 
 
 def _before(record: Record, journal: Journal) -> Record | None:

@@ -27,7 +27,7 @@ class RecordReader:
             if reader is None:
                 reader = self._streams[record.exchange] = FrameReader(self._decoder(record))
             # The reader only searches the bytes for the text, so the whole SSE block can be used as the data.
-            [event] = reader.read((Frame(record.raw, record.raw),), lambda: True)
+            [event] = reader.read((Frame(record.raw, record.raw),), len)
             return event.said
         if record.kind is Kind.END:
             self._streams.pop(record.exchange, None)

@@ -25,9 +25,9 @@ from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.render.text_lines import WrappedText
-from inspector.tui.widgets.composer import MOST
 from inspector.tui.widgets.fields import LineInput
 from inspector.tui.widgets.lines import LineView
+from inspector.tui.widgets.message_area import MOST
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 

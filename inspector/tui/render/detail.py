@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from inspector.capture.records import Kind, Record
 from inspector.session.exporters.http_exchange import HttpExchange
-from inspector.text.units import size
+from inspector.text.units import duration, size
 from inspector.tui.render.finding_lines import findings_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, labelled
-from inspector.tui.render.times import clock, lasting
+from inspector.tui.render.times import clock
 
 _LABEL = 13
 _TEXT = "line--text"
@@ -83,7 +83,7 @@ def _checks(record: Record, glyphs: Glyphs) -> list[Paragraph]:
     rows = [
         ("expected", str(record.meta.get("asked", ""))),
         ("answered", f"{override} (override)" if override else ""),
-        ("latency", f"{lasting(latency)} after the change of state" if latency is not None else ""),
+        ("latency", f"{duration(latency)} after the change of state" if latency is not None else ""),
     ]
     return [*failed, *(_row(label, text) for label, text in rows if text), *informative, *rest]
 
@@ -131,11 +131,11 @@ def _ending(exchange: HttpExchange) -> list[Paragraph]:
     """Return the times of an exchange, and how it ended."""
     began, head, end = exchange.request.at, exchange.response, exchange.end
     rows = [("sent", clock(began))]
-    rows += [("head after", lasting(max(0.0, head.at - began)))] if head else []
+    rows += [("head after", duration(max(0.0, head.at - began)))] if head else []
     if end is None:
         rows.append(("ended", "the exchange is still running"))
     else:
-        rows.append(("ended", f"{end.meta['how']}, after {lasting(end.meta['seconds'])}"))
+        rows.append(("ended", f"{end.meta['how']}, after {duration(end.meta['seconds'])}"))
         rows.append(("received", size(end.meta["bytes"]) if "bytes" in end.meta else ""))
     return [_row(label, value) for label, value in rows if value]
 

@@ -8,10 +8,9 @@ from itertools import pairwise
 from rich.cells import cell_len
 
 from inspector.session.stream_health import StreamHealth
-from inspector.text.units import size
+from inspector.text.units import duration, rate, wire_size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Piece, labelled
-from inspector.tui.render.times import lasting, lasting_short
 
 _WIDE_SPARKS = 32
 _IDLE = 2.0
@@ -29,11 +28,6 @@ def sparkline(counts: Sequence[int], glyphs: Glyphs, width: int) -> str:
     return "".join(glyphs.levels[-(-total * heights // most)] if total else glyphs.levels[0] for total in sums)
 
 
-def rate(events_a_second: float) -> str:
-    """Return a rate as text: `52/s`, `0.3/s`."""
-    return f"{events_a_second:,.0f}/s" if events_a_second >= 10 else f"{events_a_second:.1f}/s"
-
-
 def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool = True) -> list[Piece]:
     """Return the state of a stream and its measures in at most `room` cells, in styles of Textual's `Content`.
 
@@ -46,13 +40,13 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     style = "$state-bad" if found.lost else "$state-warning" if lost or not well else soft
     pieces: list[Piece] = [(f"{mark} {found.words}", style)]
     if found.end == "open" and found.idle >= _IDLE:
-        pieces.append((f"idle {lasting_short(found.idle)}", "bold $state-warning"))
+        pieces.append((f"idle {duration(found.idle)}", "bold $state-warning"))
     if found.buffered:
         pieces.append((found.buffered, "$state-warning"))
     pieces += [(rate(found.rate), soft)] if found.rate else []
-    pieces += [(f"first {lasting_short(found.first_event)}", soft)] if found.first_event is not None else []
-    pieces += [(f"gap {lasting_short(found.gap)}", soft)] if found.gap else []
-    pieces.append((size(found.size), soft))
+    pieces += [(f"first {duration(found.first_event)}", soft)] if found.first_event is not None else []
+    pieces += [(f"gap {duration(found.gap)}", soft)] if found.gap else []
+    pieces.append((wire_size(found.size), soft))
     separator = f" {glyphs.quiet} "
     shown: list[Piece] = []
     for text, how in pieces:
@@ -71,18 +65,18 @@ def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
         _row("state", found.words if found.end != "ended" else f"ended after {found.words}", style),
         _row("first byte", _since(found.first_byte)),
         _row("first event", _since(found.first_event)),
-        _row("duration", lasting(found.total) + ("" if found.end != "open" else " so far")),
+        _row("duration", duration(found.total) + ("" if found.end != "open" else " so far")),
     ]
     if found.end == "open":
-        rows.append(_row("idle", lasting(found.idle)))
+        rows.append(_row("idle", duration(found.idle)))
     rows += [
-        _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {size(found.size)}"),
+        _row("events", f"{found.events:,}, {found.keepalives:,} keep-alives, {wire_size(found.size)}"),
         _row("rate", f"{rate(found.rate)} from the first to the last event" if found.rate else "not enough events"),
-        _row("longest gap", f"{lasting(found.gap)}, ended at {lasting(found.gap_ended)}" if found.gap else "none"),
+        _row("longest gap", f"{duration(found.gap)}, ended at {duration(found.gap_ended)}" if found.gap else "none"),
     ]
     chart = sparkline(found.arrivals, glyphs, _WIDE_SPARKS)
     if chart:
-        each = lasting(found.slice_seconds) if found.slice_seconds else ""
+        each = duration(found.slice_seconds) if found.slice_seconds else ""
         rows.append(_row("over time", f"{chart}   {each} per bar, at most {max(found.arrivals):,} events"))
     if found.buffered:
         why = "Possible causes: a buffering proxy (X-Accel-Buffering), compression, an agent that does not flush."
@@ -91,7 +85,7 @@ def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _since(seconds: float | None) -> str:
-    return "not yet" if seconds is None else f"{lasting(seconds)} after the request"
+    return "not yet" if seconds is None else f"{duration(seconds)} after the request"
 
 
 def _row(label: str, text: str, style: str = "line--text") -> Paragraph:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from inspector.tui.render.markdown_table import Cell, table_lines
 from inspector.tui.render.text_lines import DEFAULT_WIDTH, LONGEST, Line, Piece, wrap_pieces
 
 if TYPE_CHECKING:
@@ -18,8 +19,11 @@ MOST = 40_000
 _DEEPEST = 12
 """The most marks of quotes and lists at the beginning of a line; deeper nesting is shown as plain text."""
 
-_MARKUP = re.compile(r"[`*_\[\]<>&\\~\x00-\x1f]|^[\s#+=\-\d]|\s$")
+_MARKUP = re.compile(r"[`*_\[\]<>&\\~|\x00-\x1f]|^[\s#+=\-\d]|\s$")
 """Text without a match is the same with and without Markdown."""
+
+_TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n[ :|-]+\|?[ :|-]*\n")
+"""The headings of a table, with the line below them."""
 
 _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (
     f"card--{name}" for name in ("text", "strong", "emphasis", "code", "link", "muted")
@@ -126,7 +130,7 @@ class GrowingMarkdown:
         if self._block:
             self._ended.append(self._block)
             self._lines += self._laid_out(self._block)
-        self._block = f"{self._fence}\n" if cut and self._fence else ""
+        self._block = (f"{self._fence}\n" if self._fence else _table_head(self._block)) if cut else ""
 
     def _laid_out(self, block: str) -> list[Line]:
         gap: list[Line] = [[("", _TEXT)]] if self._lines else []
@@ -135,6 +139,12 @@ class GrowingMarkdown:
     def _show_open(self) -> None:
         rest = self._block + ("\n" if self._waits and self._partial else "") + self._partial
         self._open = self._laid_out(rest) if rest.strip() else []
+
+
+def _table_head(block: str) -> str:
+    """Return the headings of the table that a block is, `""` if it is not a table."""
+    head = _TABLE_HEAD.match(block)
+    return head[0] if head else ""
 
 
 def _is_list(block: str) -> bool:
@@ -160,7 +170,7 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - 15 ms, which most cards do not need
 
     # These rules would hide text.
-    return MarkdownIt("commonmark").disable(["escape", "entity", "reference"])
+    return MarkdownIt("commonmark").enable("table").disable(["escape", "entity", "reference"])
 
 
 class _Layout:
@@ -174,13 +184,14 @@ class _Layout:
         self._item: str = ""
         self._numbers: list[int | None] = []
         self._gap = False
+        self._table: list[list[Cell]] = []
 
     def lines(self, tokens: list[Token]) -> list[Line]:
         style = _TEXT
         for token in tokens:
             match token.type:
                 case "inline":
-                    self._add(list(_inline(token, style, keep_breaks=self._keep_breaks)))
+                    self._add_inline(token, style)
                 case "heading_open":
                     style = _STRONG
                 case "heading_close":
@@ -195,6 +206,26 @@ class _Layout:
                     self._nest(token)
         return self._lines
 
+    def _add_inline(self, token: Token, style: str) -> None:
+        """Add a paragraph, or the content of a cell of a table."""
+        is_heading = len(self._table) == 1
+        pieces = list(_inline(token, _STRONG if is_heading else style, keep_breaks=self._keep_breaks))
+        if self._table:
+            self._table[-1][-1] = self._table[-1][-1]._replace(pieces=pieces)
+        else:
+            self._add(pieces)
+
+    def _add_table(self) -> None:
+        """Lay out the rows that were read, after the marks of the quotes and lists around them."""
+        self._break()
+        rows, self._table = self._table, []
+        first = [*self._marks[:-1], (self._item, _MUTED)] if self._item else self._marks
+        indent = sum(len(text) for text, _ in self._marks)
+        for number, line in enumerate(table_lines(rows, self._width - indent)):
+            self._lines.append([*(self._marks if number else first), *line])
+        self._item = ""
+        self._gap = True
+
     def _add_block(self, token: Token) -> None:
         if token.type == "hr":
             self._add([("-" * 8, _MUTED)])
@@ -205,6 +236,12 @@ class _Layout:
 
     def _nest(self, token: Token) -> None:
         match token.type:
+            case "tr_open":
+                self._table.append([])
+            case "th_open" | "td_open":
+                self._table[-1].append(Cell((), str(token.attrs.get("style", "")).removeprefix("text-align:")))
+            case "table_close":
+                self._add_table()
             case "blockquote_open":
                 self._break()
                 self._marks.append(("| ", _MUTED))

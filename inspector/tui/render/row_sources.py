@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+
+from rich.cells import cell_len
 
 from inspector.capture.records import Kind, Record
 from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
 from inspector.session.record_list import RecordList
 from inspector.session.tasks import TrackedTask
-from inspector.tui.render import rows
 from inspector.tui.render.annotations import Annotations
+from inspector.tui.render.delivery_rows import delivery_row
+from inspector.tui.render.exchange_rows import BarScale, exchange_row, operation_cell, path_of, record_row
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import Cells
+from inspector.tui.render.rows import SHORT_ID, Cells, is_send, state_cell
+from inspector.tui.render.task_table import last_message
+from inspector.tui.render.timeline_rows import timeline_row
 
 _NEAR = 8
 """How many rows before a row are searched for the nearest row with a task."""
@@ -38,22 +42,24 @@ class TimelineRows:
             return ((self._glyphs.horizontal, "feed--rule"),)
         record = self.record(index)
         began, annotation = self._journal.send_of(record), self._annotations.of(record, row)
-        gap = self._journal.capture.get(row.first).at - self.record(index - 1).at if index else None
+        at = self._journal.capture.get(row.first).at if row.records > 1 else record.at
+        gap = at - self.record(index - 1).at if index else None
         exchange = self._journal.exchanges.get(record.exchange) if record.kind is Kind.REQUEST else None
-        return rows.timeline_row(
+        return timeline_row(
             record,
             row,
             began,
             self._glyphs,
             annotation,
             gap,
+            at=at,
             other=self._is_other(record, index),
             keepalives=exchange.keepalives if exchange is not None else 0,
         )
 
     def _is_other(self, record: Record, index: int) -> bool:
         """Return whether the task of a row differs from that of the nearest row before it that has a task."""
-        if not record.task or rows.is_send(record):
+        if not record.task or is_send(record):
             return False
         before = (self._task(row) for row in range(index - 1, max(-1, index - 1 - _NEAR), -1))
         return next((task for task in before if task), record.task) != record.task
@@ -75,17 +81,19 @@ class DeliveryRows(TimelineRows):
     def row(self, index: int) -> Cells:
         """Return the cells of one delivery."""
         row, record = self._records[index], self.record(index)
-        return rows.delivery_row(record, row, self._glyphs, self._annotations.of(record, row))
+        return delivery_row(record, row, self._glyphs, self._annotations.of(record, row))
 
 
 class ExchangeRows(TimelineRows):
     """One row for each exchange.
 
-    `hosts` are the hosts of the agent, which the rows do not repeat; `bars` is the scale of the timing bars.
+    `hosts` are the hosts of the agent, which the rows do not repeat; `bars` is the scale of the timing bars, `longest`
+    are the cells of the longest visible path and operation.
     """
 
     hosts: frozenset[str] = frozenset()
-    bars = rows.BarScale()
+    bars = BarScale()
+    longest = (0, 0)
 
     def number(self, index: int) -> int:
         """Return the number of the exchange in a row."""
@@ -104,17 +112,20 @@ class ExchangeRows(TimelineRows):
         return summary
 
     def scale(self, first: int, count: int, width: int) -> bool:
-        """Fit bars of `width` cells to the longest of the visible exchanges; return whether the bars change."""
+        """Fit bars of `width` cells to the longest visible exchange, and measure the texts; return if bars change."""
         visible = [self.summary(index) for index in range(first, min(first + count, len(self)))]
         longest = max((summary.seconds or summary.last_at - summary.at for summary in visible), default=0.0)
-        before, self.bars = self.bars, rows.BarScale(longest, width)
+        paths = (cell_len(path_of(summary.url, self.hosts)) for summary in visible)
+        operations = (cell_len(operation_cell(summary)[0]) for summary in visible)
+        self.longest = max(paths, default=0), max(operations, default=0)
+        before, self.bars = self.bars, BarScale(longest, width)
         return before != self.bars
 
     def row(self, index: int) -> Cells:
         """Return the cells of one exchange."""
         summary = self.summary(index)
         annotation = self._annotations.of(self._journal.capture.get(summary.number))
-        return rows.exchange_row(summary, self.bars, self.hosts, self._glyphs, annotation)
+        return exchange_row(summary, self.bars, self.hosts, self._glyphs, annotation)
 
 
 class ExchangeRecordRows(TimelineRows):
@@ -129,11 +140,11 @@ class ExchangeRecordRows(TimelineRows):
     def row(self, index: int) -> Cells:
         """Return the cells of one record."""
         record = self.record(index)
-        return rows.record_row(record, self._began, self._glyphs, self._annotations.of(record))
+        return record_row(record, self._began, self._glyphs, self._annotations.of(record))
 
 
-class TaskRows:
-    """One row for each task; the tasks are read anew at each refresh."""
+class TaskListRows:
+    """The rows of the short list of tasks beside the timeline; the tasks are read anew at each refresh."""
 
     def __init__(self, tasks: Callable[[], list[TrackedTask]], glyphs: Glyphs) -> None:
         self._tasks = tasks
@@ -148,13 +159,7 @@ class TaskRows:
         return len(self.tasks)
 
     def row(self, index: int) -> Cells:
-        """Return the cells of one task."""
-        return rows.task_row(self.tasks[index], time.time(), self._glyphs)
-
-
-class TaskListRows(TaskRows):
-    """The rows of the short list of tasks beside the timeline."""
-
-    def row(self, index: int) -> Cells:
         """Return the state, the id and the last message of one task."""
-        return rows.short_task_row(self.tasks[index], self._glyphs)
+        task = self.tasks[index]
+        state = state_cell(task.now.state, self._glyphs)
+        return state, (task.id[:SHORT_ID], "feed--muted"), (last_message(task.now), "feed--text")

@@ -10,10 +10,9 @@ from inspector.protocol.lifecycle import short
 from inspector.session.push.comparison import Aspect, Comparison
 from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
 from inspector.text.sanitise import clean_line
-from inspector.text.units import size
+from inspector.text.units import duration, size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, labelled
-from inspector.tui.render.times import lasting
 
 _LABEL = 12
 _STYLES = {" ": "line--soft", "+": "line--good", "-": "line--bad", ">": "line--good", ":": "line--quiet"}
@@ -30,7 +29,7 @@ def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     """Return the differences between two moments, for artifacts line by line."""
     if found.is_empty:
         return [_row("", f"Nothing changed in {_events(found)}.", "line--soft")]
-    rows = [_row("summary", f"{found.words}; {_events(found)} in {lasting(max(0.0, found.seconds))}")]
+    rows = [_row("summary", f"{found.words}; {_events(found)} in {duration(max(0.0, found.seconds))}")]
     if found.before != found.after or found.moves:
         states = [f"{glyphs.state_glyph(move.state)} {short(move.state)}" for move in found.moves]
         before = f"{glyphs.state_glyph(found.before)} {short(found.before)}" if found.before else "unknown"

@@ -11,12 +11,12 @@ from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.session.polling import Poll, Polls
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask, text_of
-from inspector.text.units import size, timestamp_seconds
+from inspector.text.units import duration, size, timestamp_seconds
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, Cells, state_cell, state_style
-from inspector.tui.render.state_line import illegal
+from inspector.tui.render.task_notice import illegal
 from inspector.tui.render.text_lines import ItemLines, Line, Piece, hang, labelled, wrap_pieces
-from inspector.tui.render.times import ago, lasting
+from inspector.tui.render.times import ago
 
 _LABEL = 11
 _NEEDS_USER, _RUNNING, _FAILED, _DONE = range(4)
@@ -165,7 +165,7 @@ def state_durations(moves: Sequence[Move], now: float, glyphs: Glyphs) -> list[P
             pieces.append((f" {mark}{glyphs.sent} ", "line--bad" if mark else "line--quiet"))
         pieces.append((state_cell(move.state, glyphs)[0], state_style(move.state).replace("feed", "line")))
         if index < len(moves) - 1:
-            pieces.append((f" {lasting(moves[index + 1].at - move.at)}", "line--soft"))
+            pieces.append((f" {duration(moves[index + 1].at - move.at)}", "line--soft"))
         elif not is_terminal(move.state):
-            pieces.append((f" {lasting(max(0.0, now - move.at))} so far", "line--soft"))
+            pieces.append((f" {duration(max(0.0, now - move.at))} so far", "line--soft"))
     return pieces

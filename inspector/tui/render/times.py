@@ -1,34 +1,8 @@
-"""Times and durations as short texts."""
+"""Times of day and ages as short texts."""
 
 from __future__ import annotations
 
 import time
-
-MINUTES = 100
-"""From this number of seconds on, a time is shown in minutes and seconds."""
-
-
-def relative(seconds: float) -> str:
-    """Return a duration without a unit: `0.041`, `8.211`, `93.4`, `12:07`."""
-    if seconds < 60:
-        return f"{seconds:.3f}"
-    if seconds < MINUTES:
-        return f"{seconds:.1f}"
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
-
-
-def lasting(seconds: float) -> str:
-    """Return a duration with its unit: `0.041 s`, `93.4 s`, `12:07 min`."""
-    return f"{relative(seconds)} {'s' if seconds < MINUTES else 'min'}"
-
-
-def lasting_short(seconds: float) -> str:
-    """Return a duration as a short text: `41 ms`, `8.2 s`, `93 s`, `12:07 min`."""
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < MINUTES:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
-    return f"{relative(seconds)} min"
 
 
 def clock(at: float) -> str:

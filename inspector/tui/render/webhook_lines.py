@@ -10,12 +10,12 @@ from inspector.session.push.diagnose import Diagnosis
 from inspector.session.push.matching import Reconciliation, SourceReport, Update
 from inspector.session.push.service import PushService
 from inspector.text.sanitise import clean_line
+from inspector.text.units import duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import state_cell
 from inspector.tui.render.text_lines import Paragraph, labelled
-from inspector.tui.render.times import relative
 from inspector.wire.reach import reachable
 from inspector.wire.receiver.listen_address import authority
 
@@ -102,7 +102,7 @@ def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
 def _seen(seen: SourceReport | None, began: float) -> str:
     if seen is None:
         return "-"
-    return f"{relative(max(0.0, seen.at - began))}{f' x{seen.times:,}' if seen.times > 1 else ''}"
+    return f"{duration(max(0.0, seen.at - began))}{f' x{seen.times:,}' if seen.times > 1 else ''}"
 
 
 def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:

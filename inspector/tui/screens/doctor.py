@@ -15,12 +15,12 @@ from textual.content import Content
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
-from inspector.tui.render.times import lasting_short
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
@@ -167,7 +167,7 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
 
 def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
     mark, style = _mark(row.passed, glyphs)
-    took = lasting_short(row.seconds) if row.seconds else ""
+    took = duration(row.seconds) if row.seconds else ""
     lines = [Paragraph((f"{mark} {row.name:<{width}} {took:>6}  ", style), row.message, "line--text")]
     remedy = f"Press {key_of_view('findings')} in the main screen to see all findings." if row.remedy else ""
     if row.name != CARD_CONTENT:

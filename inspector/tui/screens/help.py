@@ -75,7 +75,8 @@ class HelpScreen(Dialog[None]):
             (glyphs.pushed, "push notification to the webhook", "$wire-pushed"),
             (glyphs.quiet, "keep-alive, note, end of exchange", "$wire-quiet"),
             (glyphs.bookmark, "bookmark", "$foreground"),
-            (glyphs.remark, "note of a user", "$foreground"),
+            (glyphs.remark, "remark of a user", "$foreground"),
+            ("+", "time since the message was sent", "$text-soft"),
         )
         severities = [
             _line(symbol, severity.value, f"${SEVERITY_COLOURS[severity]}")

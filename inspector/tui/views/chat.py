@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widget import Widget
 
-from inspector.capture.records import Kind, Record
-from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
-from inspector.protocol.model import Message as MessageOfAgent
+from inspector.capture.records import Record
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, text_draft
-from inspector.session.replay.translate import canonical
 from inspector.session.session import Session
-from inspector.session.tasks import EVENTS, TrackedTask
+from inspector.session.tasks import TrackedTask
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
-from inspector.tui.notify import fault_in_words, notify
+from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskListRows
-from inspector.tui.render.rows import SENDS, SHORT_ID, is_send
+from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.views.chat_calls import ChatCalls
+from inspector.tui.views.chat_selection import ChatSelection
+from inspector.tui.views.chat_travel import TimeTravel
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
@@ -94,11 +95,17 @@ class ChatView(BookmarkView):
         self._tasks = TaskListRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")
-        self._task_id = ""
-        self._selected = 0
-        self._seen = ("", "")
-        self._reply: MessageOfAgent | None = None
-        self._calls = 0
+        self._selection = ChatSelection(session)
+        self._time_travel = TimeTravel(
+            self,
+            session,
+            self._selection,
+            line=self._travel,
+            timeline=self._timeline,
+            artifact=self._artifact,
+            detail=self.detail,
+        )
+        self._calls = ChatCalls(self.composer, show_task=self._show_task_of_call, ended=self.refresh_view)
 
     def compose(self) -> ComposeResult:
         """Make the panes and the composer."""
@@ -124,13 +131,14 @@ class ChatView(BookmarkView):
         if self._travel.travelling:
             self._travel.read_on()
         else:
-            self._artifact.show(self.shown_task, self._reply)
+            self._artifact.show(self.shown_task, self._selection.reply)
         self._tasks.refresh()
         self._task_feed.refresh_rows()
         self._show_in_list()
         self.show_title()
         self.composer.push_on = self.session.push.on
-        self._update_aim()
+        if self._selection.has_new_aim(self.composer.aim.task_id):
+            self.aim_at_task()
 
     def _show_in_list(self) -> None:
         """Move the cursor of the task list to the task that is shown, unless the user is there."""
@@ -141,7 +149,7 @@ class ChatView(BookmarkView):
     @property
     def shown_task(self) -> TrackedTask | None:
         """The task that is shown, if any."""
-        return self.session.tasks.get(self._task_id)
+        return self._selection.task
 
     @property
     def call_task(self) -> str:
@@ -151,7 +159,7 @@ class ChatView(BookmarkView):
     def follow_task(self, task_id: str) -> None:
         """Show another task, and address the composer to it."""
         if task_id:
-            self._task_id, self._reply = task_id, None
+            self._selection.show_task(task_id)
         self.aim_at_task()
         self.refresh_view()
 
@@ -160,35 +168,15 @@ class ChatView(BookmarkView):
         task = self.session.tasks.get(task_id)
         if task is None:
             return
-        if self._travel.travelling:
-            self._travel.action_leave()
+        self._time_travel.leave()
         self._timeline.show_task(task)
         self.follow_task(task_id)
 
     def aim_at_task(self) -> None:
         """Address the composer to the task if it requires input or authentication, else to its context."""
-        task = self.shown_task
-        if self._reply is not None:
-            self.composer.aim = Aim("", self._reply.context_id or "")
-        if task is None:
-            return
-        account = task.now
-        if account.state in INTERRUPTED:
-            question = _status_text(account) or f"({short(account.state)}, without a message)"
-            question = (
-                f"authenticate outside a2a-inspect: {question}" if account.state == State.AUTH_REQUIRED else question
-            )
-            self.composer.aim = Aim(task.id, account.context_id, question, short(account.state))
-        else:
-            self.composer.aim = Aim("", account.context_id)
-
-    def _update_aim(self) -> None:
-        """Address the composer again when the task starts or stops requiring input."""
-        task = self.shown_task
-        seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
-        interrupted = self._seen[0] in INTERRUPTED
-        if task is not None and seen != self._seen and (interrupted or self.composer.aim.task_id == task.id):
-            self.aim_at_task()
+        aim = self._selection.aim()
+        if aim is not None:
+            self.composer.aim = aim
 
     def show_title(self) -> None:
         """Show the task, its state and its age."""
@@ -201,11 +189,8 @@ class ChatView(BookmarkView):
         self._timeline.show_seq(seq)
 
     def focus_first(self) -> None:
-        """Focus the composer; in a capture, which has none, the timeline."""
-        if self.session.recorded:
-            self.focus_timeline()
-        else:
-            self.action_compose()
+        """Focus the timeline, so that the keys of views and actions are not typed into the message."""
+        self.focus_timeline()
 
     def focus_timeline(self) -> None:
         """Show and focus the timeline."""
@@ -223,14 +208,12 @@ class ChatView(BookmarkView):
         if event.feed is not self._timeline.feed:
             return
         self._select(event.index)
-        travel, record = self._travel, self._timeline.record(event.index)
-        if not travel.travelling:
-            self._artifact.show(self.shown_task, self._reply)
+        if not self._travel.travelling:
+            self._artifact.show(self.shown_task, self._selection.reply)
             self._show_in_list()
             self.show_title()
-        # Without the focus, the time travel has moved the cursor.
-        elif event.feed.has_focus and record is not None and not self._timeline.holds(event.index, travel.seq):
-            travel.go_to(record.seq)
+        else:
+            self._time_travel.follow_row(event.index)
 
     def _select(self, index: int) -> None:
         """Show the record of a row in the detail pane; if it is another record, every pane shows its task."""
@@ -238,18 +221,9 @@ class ChatView(BookmarkView):
         if record is None:
             return
         self.detail.show(record)
-        if record.seq == self._selected or self._travel.travelling:
-            return
-        self._selected = record.seq
-        task, reply = self._task_of(record), None
-        if not task:
-            reply = self._reply_to(record)
-            if reply is None and not self._failed_without_task(record):
-                return
-        if (task, reply) != (self._task_id, self._reply):
-            self._task_id, self._reply = task, reply
-            if self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus:
-                self.aim_at_task()
+        shows_other = not self._travel.travelling and self._selection.select(record)
+        if shows_other and (self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus):
+            self.aim_at_task()
 
     def selected_record(self) -> Record | None:
         """Return the record of the row under the cursor, even if the message about it was not handled yet."""
@@ -266,26 +240,6 @@ class ChatView(BookmarkView):
         """Call an operation for the task of the selected row."""
         self._catch_up()
         super().action_call(name)
-
-    def _task_of(self, record: Record) -> str:
-        """Return the task that a record is about, known from its exchange if necessary; `""` if there is none."""
-        exchange = self.session.journal.exchanges.get(record.exchange)
-        ids = (record.task, exchange.task if exchange is not None else "")
-        return next((task_id for task_id in ids if task_id in self.session.tasks), "")
-
-    def _reply_to(self, record: Record) -> MessageOfAgent | None:
-        """Return the message outside of any task in a record or in its exchange, None if there is none."""
-        journal = self.session.journal
-        found = [record] if record.event == "message" else []
-        if not found and is_send(record):
-            found = journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=record.exchange, limit=1)
-        message = canonical(found[0], journal.request_of(found[0])) if found else None
-        return message if isinstance(message, MessageOfAgent) and not message.task_id else None
-
-    def _failed_without_task(self, record: Record) -> bool:
-        """Return whether a record belongs to a sent message that has ended without a task."""
-        exchange = self.session.journal.exchanges.get(record.exchange)
-        return exchange is not None and exchange.operation in SENDS and exchange.seconds is not None
 
     def on_feed_opened(self, event: Feed.Opened) -> None:
         """Focus the detail of the selected row, or the timeline of the selected task."""
@@ -352,6 +306,13 @@ class ChatView(BookmarkView):
         self._show_timeline()
         self.composer.focus_text()
 
+    def on_paste(self, event: events.Paste) -> None:
+        """Paste into the message, whatever has the focus."""
+        if not self.session.recorded and not self.composer.has_focus_within:
+            event.stop()
+            self.action_compose()
+            self.composer.paste(event.text)
+
     def action_open_message(self) -> None:
         """Show all parts and options of the message."""
         self.composer.action_open()
@@ -408,26 +369,13 @@ class ChatView(BookmarkView):
 
     def action_travel(self) -> None:
         """Show the task at the selected row, or at its last record if the row belongs to another task."""
-        self._enter_travel(0)
+        self._catch_up()
+        self._time_travel.enter()
 
     def action_step(self, by: int) -> None:
         """Show the task one event later or earlier; from the present, enter the time travel."""
-        if self._travel.travelling:
-            if self._timeline.feed.has_focus:
-                self.screen.set_focus(self._travel)
-            self._travel.action_step(by)
-        else:
-            self._enter_travel(by)
-
-    def _enter_travel(self, by: int) -> None:
-        record, task_id = self.selected_record(), self.call_task
-        if task_id:
-            own = record is not None and self._task_of(record) == task_id
-            seq = record.seq if record is not None and own else len(self.session.journal.capture)
-            in_pane = self._artifact.has_focus_within or self.detail.has_focus_within
-            self._travel.enter(task_id, seq, by=by, focus=not (by and in_pane))
-        else:
-            notify(self, "There is no task yet. Send a message first.")
+        self._catch_up()
+        self._time_travel.step(by)
 
     def action_travel_mark(self) -> None:
         """Mark the moment that is shown, or remove its mark."""
@@ -435,18 +383,12 @@ class ChatView(BookmarkView):
 
     def on_travel_line_moved(self, event: TravelLine.Moved) -> None:
         """Show the task as it was at a record."""
-        self.add_class("-past")
-        self._artifact.show(event.task)
-        if not self._timeline.feed.has_focus:
-            self._timeline.show_seq(event.seq)
-            self.detail.show(self.session.journal.capture.get(event.seq))
+        self._time_travel.show(event)
         self.show_title()
 
     def on_travel_line_left(self, event: TravelLine.Left) -> None:
         """Show the task as it is now."""
-        self.remove_class("-past")
-        if event.focused:
-            self.screen.set_focus(self._timeline.feed)
+        self._time_travel.show_present(focused=event.focused)
         self.refresh_view()
 
     # The stream
@@ -475,7 +417,7 @@ class ChatView(BookmarkView):
     @property
     def is_busy(self) -> bool:
         """Whether a call is running."""
-        return self._calls > 0
+        return self._calls.is_busy
 
     def send_text(self, text: str, *, stream: bool, answer: bool) -> None:
         """Send a text as a new message, or as an `answer` to the task that requires input."""
@@ -494,33 +436,17 @@ class ChatView(BookmarkView):
 
     def drive(self, call: Call, draft: Draft | None = None) -> None:
         """Run a call in a worker, and follow its events; if it fails, the composer gets the `draft` back."""
-        self._calls += 1
-        if self._travel.travelling:
-            self._travel.action_leave()
+        self._time_travel.leave()
         self._timeline.feed.action_last()
-        self.run_worker(self._drive(call, draft), group="calls")
-
-    async def _drive(self, call: Call, draft: Draft | None) -> None:
-        try:
-            await self.follow(call)
-        finally:
-            self._calls -= 1
-        if draft is not None and call.fault is not None and not isinstance(call.exchange.answer, EVENTS):
-            self.composer.give_back(draft)
+        self.run_worker(self._calls.send(call, draft), group="calls")
 
     async def follow(self, call: Call) -> None:
         """Run a call to its end, and show its task."""
-        self.composer.problem = ""
-        self.composer.show_upload(call)
-        known = ""
-        async for _ in call:
-            if call.exchange.task_id != known:
-                known = call.exchange.task_id
-                if self._timeline.feed.following:
-                    self.follow_task(known)
-        self.refresh_view()
-        self.composer.problem = fault_in_words(call.fault) if call.fault else ""
-        self.screen.refresh_bindings()
+        await self._calls.follow(call)
+
+    def _show_task_of_call(self, task_id: str) -> None:
+        if self._timeline.feed.following:
+            self.follow_task(task_id)
 
     def action_reconnect(self) -> None:
         """Subscribe again to the task whose stream was disconnected."""
@@ -552,9 +478,3 @@ class ChatView(BookmarkView):
     def selected_text(self) -> str:
         """Return the text of the artifact if it is focused, else the selected payload or value."""
         return self._artifact.selected_text() if self._artifact.has_focus_within else super().selected_text()
-
-
-def _status_text(account: AssembledTask) -> str:
-    """Return the text of the status message of a task."""
-    message = account.status.message
-    return " ".join(part.text for part in message.parts if part.text) if message else ""

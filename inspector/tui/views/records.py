@@ -1,4 +1,4 @@
-"""Base classes of the views that list records: bookmarks, notes, and the detail of the selected record."""
+"""Base classes of the views that list records: bookmarks, remarks, and the detail of the selected record."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from inspector.tui.views.base import View
 from inspector.tui.widgets.detail_pane import DetailPane
 
 _LONGEST = 200
-"""The maximum length of a note in characters, the same as for the label of a record."""
+"""The maximum length of a remark in characters, the same as for the label of a record."""
 
 
 class BookmarkView(View):
-    """A view with a detail pane for the selected record, and keys for bookmarks and notes."""
+    """A view with a detail pane for the selected record, and keys for bookmarks and remarks."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("bookmark", "bookmark", show=False),
-        bind("note", "note", show=False),
+        bind("remark", "remark", show=False),
         bind("next-bookmark", "next_mark", "next mark", show=False),
-        bind("undo", "undo", "", "Restore the note that was removed", show=False),
+        bind("undo", "undo", "", "Restore the remark that was removed", show=False),
         bind("copy-as", "copy_as", show=False),
     ]
 
@@ -69,22 +69,22 @@ class BookmarkView(View):
         if record is not None:
             self.session.bookmarks.toggle(record.seq)
 
-    def action_note(self) -> None:
-        """Write a note on the selected record."""
+    def action_remark(self) -> None:
+        """Write a remark on the selected record."""
         record = self.selected_record()
         if record is None:
             return
         marks, seq = self.session.bookmarks, record.seq
-        field = Field("text", "note", "text; leave empty to remove the note", value=marks.remark_on(seq))
-        form = FormScreen(f"Note on #{seq}", (field,), check=_too_long)
+        field = Field("text", "remark", "text; leave empty to remove the remark", value=marks.remark_on(seq))
+        form = FormScreen(f"Remark on #{seq}", (field,), check=_too_long)
         ask(self, form, lambda values: self._remark(seq, values["text"]))
 
     def _remark(self, seq: int, text: str) -> None:
-        """Set the note on a record; the earlier note can be restored."""
+        """Set the remark on a record; the earlier remark can be restored."""
         marks = self.session.bookmarks
         before = marks.remark_on(seq)
         if before and text != before:
-            name = f"{'change' if text else 'remove'} the note on #{seq}"
+            name = f"{'change' if text else 'remove'} the remark on #{seq}"
             self._undo.add(name, lambda: self._restore_remark(seq, before))
             notify(self, f"Undo: {name} ({key_of('undo')})")
         marks.remark(seq, text)
@@ -97,14 +97,14 @@ class BookmarkView(View):
         return changed
 
     def action_undo(self) -> None:
-        """Restore the note that was changed or removed last."""
+        """Restore the remark that was changed or removed last."""
         name = self._undo.undo()
         if name:
             notify(self, f"Undone: {name}.")
         self.refresh_bindings()
 
     def action_next_mark(self) -> None:
-        """Go to the next record with a bookmark or a note, and from the last to the first."""
+        """Go to the next record with a bookmark or a remark, and from the last to the first."""
         selected, capture, lists = self.selected_record(), self.session.journal.capture, self.lists
         here = selected.seq if selected is not None else 0
         marked = self.session.bookmarks.within(1, len(capture))
@@ -112,18 +112,18 @@ class BookmarkView(View):
         if marked:
             self.show_seq(next((seq for seq in marked if seq > here), marked[0]))
         else:
-            keys = f"Press {key_of('bookmark')} to bookmark a row, {key_of('note')} to write a note."
-            notify(self, f"There is no bookmark or note. {keys}")
+            keys = f"Press {key_of('bookmark')} to bookmark a row, {key_of('remark')} to write a remark."
+            notify(self, f"There is no bookmark or remark. {keys}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable bookmarks and notes if no record is selected, and in a capture, which is read-only."""
+        """Disable bookmarks and remarks if no record is selected, and in a capture, which is read-only."""
         if action == "undo":
             return bool(self._undo.name)
-        if action in ("bookmark", "note"):
+        if action in ("bookmark", "remark"):
             return True if not self.session.recorded and self.selected_record() is not None else None
         return super().check_action(action, parameters)
 
 
 def _too_long(values: Mapping[str, str]) -> str:
     length = len(values["text"])
-    return f"The note has {length:,} characters; the maximum is {_LONGEST}." if length > _LONGEST else ""
+    return f"The remark has {length:,} characters; the maximum is {_LONGEST}." if length > _LONGEST else ""

@@ -20,13 +20,13 @@ from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
+from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, state_style
 from inspector.tui.render.task_table import TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
-from inspector.tui.render.times import lasting
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import confirm
@@ -205,8 +205,8 @@ class TasksView(View):
         if account.moves:
             state = f"{self.glyphs.state_glyph(account.state)} {short(account.state)}"
             until = account.moves[-1].at if is_terminal(account.state) else now
-            duration = lasting(max(0.0, until - account.moves[0].at))
-            chips += [Chip(state, _STYLES[state_style(account.state)]), Chip(duration, "$text-soft")]
+            took = duration(max(0.0, until - account.moves[0].at))
+            chips += [Chip(state, _STYLES[state_style(account.state)]), Chip(took, "$text-soft")]
         self._facts_pane.set_title(*chips)
         facts = TaskFacts(task, self._requests.of(task), self._polls.get(task.id), self.glyphs, now)
         top = self._facts.scroll_y

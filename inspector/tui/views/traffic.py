@@ -14,12 +14,11 @@ from inspector.session.exchanges import ExchangeSummary
 from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
-from inspector.text.units import size
+from inspector.text.units import duration, size
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import ExchangeRecordRows, ExchangeRows, TimelineRows
-from inspector.tui.render.times import lasting
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.exchange_feed import RECORD_COLUMNS, ExchangeFeed
 from inspector.tui.widgets.feed import Feed, Headings
@@ -27,7 +26,7 @@ from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
-_HEADINGS = {"time": "TIME", "gap": "GAP", "kind": "KIND", "text": "CONTENT", "note": "NOTE"}
+_HEADINGS = {"time": "TIME", "gap": "GAP", "kind": "KIND", "text": "CONTENT", "note": "SUMMARY"}
 _ALIGNED = frozenset({"way", "kind"})
 """The columns before the content that do not shrink, so that the content of all rows is under its heading."""
 HIT_COLUMNS = tuple(
@@ -202,7 +201,7 @@ class TrafficView(BookmarkView):
 
     def _show_summary(self, summary: ExchangeSummary) -> None:
         """Name the exchange in the title of its records."""
-        took = lasting(summary.seconds) if summary.seconds is not None else "in progress"
+        took = duration(summary.seconds) if summary.seconds is not None else "in progress"
         events = f"{summary.events:,} event{'' if summary.events == 1 else 's'}"
         kept = f", {summary.keepalives:,} keep-alive{'' if summary.keepalives == 1 else 's'}"
         title = f"#{summary.number} {summary.operation}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from textual.message import Message
 
+from inspector.tui.keys import key_of
 from inspector.tui.widgets.pane import Chip, NextChip, Pane
 
 SECTIONS = ("card", "raw", "extended", "changes")
@@ -24,13 +25,17 @@ class AgentPane(Pane):
         section: str
 
     def show(self, sections: Sequence[str], current: str, changes: int, pointer: str, *, of_extended: bool) -> None:
-        """Show the names of the representations, the number of changes, and the place in the raw card."""
+        """Show the names of the representations, the number of changes, and the place in the raw card.
+
+        The editor is not one of them, because it has a key of its own.
+        """
         names = {"connecting": "result", "changes": f"changes {changes:,}" if changes else "changes"}
         first, *others = (
             (names.get(section, section), "bold $foreground" if section == current else "$text-soft", section)
-            for section in (*sections, _EDIT)
+            for section in sections
         )
-        chips = [Chip(*first), *(NextChip(*other) for other in others)]
+        edit = Chip(f"{key_of('edit-card')}: edit", "bold $foreground" if current == _EDIT else "$bar", _EDIT)
+        chips = [Chip(*first), *(NextChip(*other) for other in others), edit]
         self.set_title(*chips, note=(Chip("extended card" if of_extended else "", "bold"), Chip(pointer)))
 
     def chosen(self, target: str) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, replace
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.app import ComposeResult
@@ -17,17 +14,15 @@ from textual.widgets import Static
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.editor import edit
-from inspector.tui.keys import first_key, key_of
+from inspector.tui.keys import key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.rows import SHORT_ID
+from inspector.tui.widgets.message_area import MOST, MessageArea
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
-MOST = 200_000
-"""The most characters of a text; with many more, the text area needs seconds for every key."""
-LONGEST_PATH = 4096
 LARGE = 1_000_000
 """From this size in bytes on, the progress of an upload is shown."""
 _EMPTY = "the message is empty"
@@ -54,68 +49,6 @@ class Aim:
         """Return the destination for a task and a context; the question is kept if the task stays the same."""
         same = task_id == self.task_id
         return Aim(task_id, context_id, self.question if same else "", self.state if same else "")
-
-
-class MessageArea(VerbatimArea):
-    """A text area in which enter sends and another key inserts a line break; a paste never sends.
-
-    In an empty area, the key for the line above asks for earlier messages, as in a shell.
-    """
-
-    most = MOST
-    enter_hint = "send"
-
-    class Submitted(Message):
-        """The user pressed enter."""
-
-    @dataclass
-    class Dragged(Message):
-        """A file was dragged onto the terminal."""
-
-        path: str
-
-    class EarlierWanted(Message):
-        """The user wants to see earlier messages."""
-
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key == "up" and not self.text:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.EarlierWanted())
-        elif event.key in ("enter", first_key("new-line")):
-            event.stop()
-            event.prevent_default()
-            if event.key == "enter":
-                self.post_message(self.Submitted())
-            else:
-                self.insert("\n")
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        path = dragged_file(event.text)
-        if path:
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Dragged(path))
-
-
-def dragged_file(text: str) -> str:
-    """Return the path that a terminal pastes if a file is dragged onto it, `""` for any other text.
-
-    Terminals quote the path for a shell or write it as a URL.
-    """
-    line = text.strip()
-    if not line.startswith(("file://", "/", "'/", '"/', "~/")) or "\n" in line or len(line) > LONGEST_PATH:
-        return ""
-    try:
-        if line.startswith("file://"):
-            line = unquote(urlsplit(line).path)
-        else:
-            words = shlex.split(line)
-            line = words[0] if len(words) == 1 else line
-        path = Path(line).expanduser()
-        return str(path) if path.is_absolute() and path.is_file() else ""
-    except (OSError, ValueError, RuntimeError):  # ValueError: no closing quote; RuntimeError: ~name of an unknown user
-        return ""
 
 
 def _cut_to_fit(pieces: list[Content], room: int, gap: int) -> list[Content]:
@@ -176,7 +109,6 @@ class Composer(Pane):
             show_line_numbers=False,
             highlight_cursor_line=False,
             compact=True,
-            placeholder=f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line",
         )
 
     def compose(self) -> ComposeResult:
@@ -241,6 +173,10 @@ class Composer(Pane):
     def focus_text(self) -> None:
         """Focus the text."""
         self.screen.set_focus(self._area)
+
+    def paste(self, text: str) -> None:
+        """Insert a text as if it was pasted into the area."""
+        self._area.post_message(events.Paste(text))
 
     def on_mount(self) -> None:
         """Show the first destination, as soon as the composer counts as mounted."""
@@ -333,8 +269,28 @@ class Composer(Pane):
             name, style = "New task", ""
         webhook = Chip("webhook on", "$wire-pushed") if self.push_on else Chip("webhook off", "$wire-quiet")
         stream = Chip(f"streaming {'on' if self.stream else 'off'}", "$text-soft")
-        self.set_title(name=name, note=(stream, webhook))
+        writing = self._area.has_focus
+        key = Chip("" if writing else f"{key_of('write')}: write", "$bar", "write")
+        self.set_title(name=name, note=(key, stream, webhook))
         self.set_class(bool(style), "-reply")
+        self._area.placeholder = (
+            f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line"
+            if writing
+            else f"Press {key_of('write')} to write a message."
+        )
+
+    def chosen(self, target: str) -> None:
+        """Focus the text."""
+        if target == "write":
+            self.focus_text()
+
+    def on_descendant_focus(self) -> None:
+        """Show the keys for writing."""
+        self._show_border()
+
+    def on_descendant_blur(self) -> None:
+        """Show the key that focuses the text."""
+        self._show_border()
 
     def on_message_area_submitted(self) -> None:
         """Send on enter."""

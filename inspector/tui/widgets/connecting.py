@@ -16,11 +16,11 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, Whose
 from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
+from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
 from inspector.tui.notify import DENIED
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.times import lasting
 from inspector.tui.widgets.pane import Chip
 from inspector.tui.widgets.view_tabs import clickable, clicked
 from inspector.wire.client.http import Limits
@@ -136,7 +136,7 @@ class Connecting(VerticalScroll):
         limit = f"{reading:g} s" if reading is not None else "no limit (--timeout sets one)"
         return [
             *self._attempts(),
-            Content.assemble(("Fetching the agent card: ", "$text-soft"), f"{elapsed:.1f} s"),
+            Content.assemble(("Fetching the agent card: ", "$text-soft"), duration(elapsed)),
             Content.styled(f"Limits: connection {self._limits.connect_seconds:g} s, response {limit}", "$text-soft"),
             Content(""),
             *self._steps([("back", "cancel")]),
@@ -214,7 +214,7 @@ class Connecting(VerticalScroll):
         widest = max((cell_len(attempt.url) for attempt in attempts), default=0)
         lines = []
         for attempt in attempts:
-            took = f"{attempt.seconds:.1f} s" if attempt.running else lasting(attempt.seconds)
+            took = duration(attempt.seconds)
             result = Content.assemble(
                 plain(attempt.outcome).stylize("$wire-received" if attempt.running else "$text-soft"),
                 (f"   {took}", "$wire-quiet"),

@@ -103,6 +103,10 @@ class CursorView(LineView):
         elif self.cursor == NOWHERE and self.line_count:
             self.cursor = 0  # there were no lines before the width was known
 
+    def _index_at(self, line: int) -> int:
+        """Return the index of what a line of the content shows."""
+        return line
+
     def _bring_into_view(self, index: int) -> None:
         top, height = self.scroll_offset.y, self.size.height
         if index < top:
@@ -150,7 +154,7 @@ class CursorView(LineView):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index, before = self.top + offset.y, self.cursor
+        index, before = self._index_at(self.top + offset.y), self.cursor
         if event.chain == 1:
             self._opened_by_clicks = False
         if index >= self.line_count:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 
 from inspector.tui.keys import key_of
+from inspector.tui.render.delivery_rows import CHECKS_WIDTH
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import CHECKS_WIDTH
 from inspector.tui.widgets.feed import Column, Feed, Headings
 from inspector.tui.widgets.pane import Chip, Pane
 
@@ -19,7 +19,7 @@ COLUMNS = (
     Column("LATENCY", 7, "right", min_total_width=90),
     Column("TASK", 8, min_total_width=90),
     Column("EVENT"),
-    Column("", 18, "right", shrinks=True),
+    Column("", 22, "right", shrinks=True),
     Column("CHECKS", CHECKS_WIDTH, min_total_width=_NEVER),
     Column("TOKEN", 5),
     Column("AUTH", 4),

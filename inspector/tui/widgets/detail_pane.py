@@ -18,6 +18,7 @@ from inspector.session.replay.moments import Moments
 from inspector.session.replay.position import position_of
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
+from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify
 from inspector.tui.render import detail
@@ -25,7 +26,6 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText
-from inspector.tui.render.times import lasting
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.search import SearchScreen
@@ -319,7 +319,7 @@ class DetailPane(Pane):
         if exchange is None:
             position = position_of(record, self._session.journal)
         else:
-            took = lasting(exchange.end.meta["seconds"]) if exchange.end else "in progress"
+            took = duration(exchange.end.meta["seconds"]) if exchange.end else "in progress"
             position = ", ".join(filter(None, (exchange.response.label if exchange.response else "", took)))
         note = ", ".join(filter(None, (record.operation, position)))
         return note if len(note) <= room else position

@@ -15,12 +15,18 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.render.text_lines import Line, Piece
+from inspector.tui.render.text_lines import Line, Piece, WrappedText
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 GAP = 2
 """Cells between two columns."""
+
+_LONGEST = 4096
+"""The most characters of a text of which the end is drawn."""
+
+_NARROWEST = 16
+"""Texts are not wrapped in fewer cells."""
 
 BADGE = "feed--badge"
 """The beginning of the component classes of badges: texts whose colour does not reach to the next column."""
@@ -38,7 +44,7 @@ class Column(NamedTuple):
     It is hidden if the feed has fewer than `min_total_width` cells. A column that `shrinks` needs only as much width as
     the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none. A
     column that `shares` is beside the column without a width: in a row where the text of one is too long, it gets the
-    blank cells of the other.
+    blank cells of the other. A text that is too long loses its end, or with `cuts_middle` its middle.
     """
 
     name: str
@@ -47,6 +53,7 @@ class Column(NamedTuple):
     min_total_width: int = 0
     shrinks: bool = False
     shares: bool = False
+    cuts_middle: bool = False
 
 
 class RowSource(Protocol):
@@ -61,7 +68,7 @@ class RowSource(Protocol):
         ...
 
 
-class _Table:
+class FeedTable:
     """The rows of a source as lines: cells in columns, sanitised, cut and padded to their widths."""
 
     def __init__(self, columns: Sequence[Column], rows: RowSource) -> None:
@@ -94,12 +101,37 @@ class _Table:
         names = [column.name for column in self.columns]
         return self._line([(name + mark, name) for name, mark in zip(names, marks, strict=True)], whole=True)
 
+    def wrapped(self, index: int, most: int) -> list[Line]:
+        """Return a row as up to `most` lines, in which the text of the column without a width is wrapped."""
+        row = self._rows.row(index)
+        if len(row) < len(self.columns):
+            return [self._line(row)]
+        cells = self._cells(row, most=most)
+        number = next((number for number, cell in enumerate(cells) if cell.column.width is None), None)
+        if number is None:
+            return [_pieces(cells)]
+        text, style, _, width = cells[number]
+        first, *others = _wrapped(text, width, most)
+        cells[number] = cells[number]._replace(text=first)
+        blank = " " * sum(cell.width + GAP for cell in cells[:number])
+        return [_pieces(cells), *([(blank, "feed--text"), (other, style)] for other in others)]
+
     def _line(self, row: Row, *, whole: bool = False) -> Line:
         if len(row) < len(self.columns):
             [(character, style)] = row
             return [(character * self._width, style)]
+        return _pieces(self._cells(row, whole=whole))
+
+    def _limit(self, column: Column, most: int) -> int:
+        """Return the most cells of a text that are needed to draw it in a column, on at most `most` lines."""
+        if column.cuts_middle:
+            return _LONGEST
+        return self._width if column.shares else column.width or self._width * most
+
+    def _cells(self, row: Row, *, whole: bool = False, most: int = 1) -> list[_PlacedCell]:
+        """Return the visible cells of a row with their widths."""
         cells = [
-            (clean_line(text, self._width if column.shares else column.width or self._width), style, column)
+            (clean_line(text, self._limit(column, most)), style, column)
             for (text, style), column, shown in zip(row, self.columns, self._shown, strict=True)
             if shown and (text or not column.shrinks)
         ]
@@ -112,22 +144,62 @@ class _Table:
         for number, (text, _, column) in enumerate(cells):
             if column.shares:
                 widths[number], rest = _shared(cell_len(text), widths, cells, number, rest)
-        pieces: list[Piece] = []
-        for (text, style, column), fixed in zip(cells, widths, strict=True):
+        placed: list[_PlacedCell] = []
+        for cell, fixed in zip(cells, widths, strict=True):
             width = min(rest if fixed is None else fixed, max(0, room))
             room -= width
-            shown = text if cell_len(text) <= width else clean_line(text, width)
-            space = " " * (width - cell_len(shown))
-            if style.startswith(BADGE):  # the colour of a badge ends with its text
-                blank = (space, "feed--text")
-                pieces += [blank, (shown, style)] if column.align == "right" else [(shown, style), blank]
-                pieces.append((" " * GAP, "feed--text"))
-            else:
-                pieces.append(((space + shown if column.align == "right" else shown + space) + " " * GAP, style))
-        if pieces:
-            text, style = pieces[-1]
-            pieces[-1] = (text[:-GAP], style)
-        return pieces
+            placed.append(_PlacedCell(*cell, width))
+        return placed
+
+
+class _PlacedCell(NamedTuple):
+    """A sanitised text, its style, its column, and the cells that it gets."""
+
+    text: str
+    style: str
+    column: Column
+    width: int
+
+
+def _pieces(cells: Sequence[_PlacedCell]) -> list[Piece]:
+    """Return a line: each text cut and padded to its width."""
+    pieces: list[Piece] = []
+    for text, style, column, width in cells:
+        cut = _without_middle if column.cuts_middle else clean_line
+        shown = text if cell_len(text) <= width else cut(text, width)
+        space = " " * (width - cell_len(shown))
+        if style.startswith(BADGE):  # the colour of a badge ends with its text
+            blank = (space, "feed--text")
+            pieces += [blank, (shown, style)] if column.align == "right" else [(shown, style), blank]
+            pieces.append((" " * GAP, "feed--text"))
+        else:
+            pieces.append(((space + shown if column.align == "right" else shown + space) + " " * GAP, style))
+    if pieces:
+        text, style = pieces[-1]
+        pieces[-1] = (text[:-GAP], style)
+    return pieces
+
+
+def _wrapped(text: str, width: int, most: int) -> list[str]:
+    """Return a text in at most `most` lines; the last is cut if there is no room for the rest."""
+    if cell_len(text) <= width or width < _NARROWEST:
+        return [text]
+    rows = WrappedText(text, style="")
+    rows.layout(width, 0)
+    shown = [rows.row(number).rstrip() for number in range(min(most, len(rows)))]
+    if len(rows) > most:
+        shown[-1] = clean_line("".join(rows.row(number) for number in range(most - 1, len(rows))), width)
+    return shown
+
+
+def _without_middle(text: str, width: int) -> str:
+    """Return the beginning and the end of a text, which is longer than `width` cells."""
+    beginning = clean_line(text, width // 2 + 1).removesuffix("…") if width > 2 else ""
+    end = len(text)
+    room = width - cell_len(beginning) - 1
+    while end > 0 and (room := room - cell_len(text[end - 1])) >= 0:
+        end -= 1
+    return f"{beginning}…{text[end:]}"
 
 
 def _shared(
@@ -234,33 +306,33 @@ class Feed(CursorView):
         self._columns = tuple(columns)
         self.enter_hint = enter_hint
         self.heads: Headings | None = None
-        super().__init__(_Table(self._columns, rows), follow=follow, empty=empty, id=id)
+        super().__init__(FeedTable(self._columns, rows), follow=follow, empty=empty, id=id)
 
     def validate_cursor(self, cursor: int) -> int:
         """Keep the cursor within the rows, and move it past a rule."""
         cursor = super().validate_cursor(cursor)
-        if cursor != self.cursor and isinstance(self.source, _Table) and self.source.is_rule(cursor):
+        if cursor != self.cursor and isinstance(self.source, FeedTable) and self.source.is_rule(cursor):
             cursor += 1 if cursor > self.cursor else -1
         return cursor
 
     def show_rows(self, rows: RowSource) -> None:
         """Draw the rows of another source: the last rows if the feed follows, else the first rows."""
-        self.show(_Table(self._columns, rows))
+        self.show(FeedTable(self._columns, rows))
 
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Draw the rows in other columns; the cells of the rows stay the same."""
-        if isinstance(self.source, _Table) and tuple(columns) != self._columns:
+        if isinstance(self.source, FeedTable) and tuple(columns) != self._columns:
             self._columns = self.source.columns = tuple(columns)
             self._laid_out = 0
             self._strips.clear()
 
     def headings(self) -> Line:
         """Return the headings of the columns at the present width, each with the name of its column."""
-        return self.source.headings() if isinstance(self.source, _Table) else []
+        return self.source.headings() if isinstance(self.source, FeedTable) else []
 
     def mark_sorted(self, column: str, mark: str) -> None:
         """Show a mark at the heading of the column by which the rows are sorted."""
-        if isinstance(self.source, _Table) and self.source.sorted_by != (column, mark):
+        if isinstance(self.source, FeedTable) and self.source.sorted_by != (column, mark):
             self.source.sorted_by = column, mark
             if self.heads is not None:
                 self.heads.refresh()

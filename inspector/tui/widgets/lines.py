@@ -166,8 +166,13 @@ class LineView(ScrollView, can_focus=True):
             self._strips.clear()
             self._top = self.source.layout(width, self.scroll_offset.y)
 
+    @property
+    def _content_height(self) -> int:
+        """How many lines of the screen the content needs."""
+        return self.line_count
+
     def _resize_content(self) -> None:
-        size = Size(self.virtual_size.width, self.line_count)
+        size = Size(self.virtual_size.width, self._content_height)
         if size != self.virtual_size:
             self.virtual_size = size
 
@@ -301,7 +306,7 @@ class LineView(ScrollView, can_focus=True):
         index = top + y
         if self.line_count == 0:
             return self._draw_empty(y)
-        if index >= self.line_count or width <= 0:
+        if index >= self._content_height or width <= 0:
             return Strip.blank(self.size.width, self.visual_style.rich_style)
         return self._draw(index)
 

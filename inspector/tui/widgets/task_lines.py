@@ -24,7 +24,7 @@ from inspector.session.tasks import TrackedTask
 from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_words
-from inspector.tui.render.state_line import notice
+from inspector.tui.render.task_notice import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 from inspector.tui.widgets.pane import Chip

@@ -14,16 +14,18 @@ from inspector.protocol.lifecycle import State, is_terminal, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.text.units import duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.row_sources import TimelineRows
-from inspector.tui.render.rows import NOTE_WIDTH, SHORT_ID, is_send, state_colour
-from inspector.tui.render.times import lasting
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.render.rows import SHORT_ID, is_send, state_colour
+from inspector.tui.render.timeline_rows import NOTE_WIDTH
+from inspector.tui.widgets.feed import Column
 from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.task_lines import NoticeLine, StreamLine
+from inspector.tui.widgets.wrapping_feed import WrappingFeed
 
 COLUMNS = (
     Column("time", 8, "right"),
@@ -43,7 +45,6 @@ _NOT_SHOWN = frozenset({"doctor", "bookmark", "unbookmark", "remark", "unremark"
 _BORDER = 9
 """The cells of the lower border that are not text: the corners, and the rule between two words."""
 
-_NOTHING_YET = "No events yet. Write a message below and press enter."
 _SIDE_BY_SIDE = 64
 """How many rows, from the nearest row backwards, are searched for the run that contains a chunk."""
 
@@ -98,7 +99,7 @@ class TimelinePane(Pane):
         self._notice = NoticeLine(glyphs)
         self.stream = StreamLine(session, glyphs)
         self.filter = FilterLine(session, belongs)
-        self.feed = Feed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=_NOTHING_YET)
+        self.feed = WrappingFeed(COLUMNS, self._rows, enter_hint="open", id="timeline", empty=self._nothing_yet)
 
     def compose(self) -> ComposeResult:
         """Make the notices, the filter and the rows."""
@@ -111,6 +112,14 @@ class TimelinePane(Pane):
     def filtering(self) -> bool:
         """Whether a filter is active."""
         return self._list is not self._whole
+
+    @property
+    def _nothing_yet(self) -> str:
+        return (
+            "The capture contains no events."
+            if self._session.recorded
+            else (f"No events yet. Press {key_of('write')} to write a message.")
+        )
 
     @property
     def _whole(self) -> RecordList:
@@ -158,7 +167,7 @@ class TimelinePane(Pane):
 
     def _show_list(self, rows: RecordList, keep: int = 0) -> None:
         self._list, self._rows = rows, self._rows_of(rows)
-        self.feed.empty = f"No match. Press {key_of('back')} to show all rows." if self.filtering else _NOTHING_YET
+        self.feed.empty = f"No match. Press {key_of('back')} to show all rows." if self.filtering else self._nothing_yet
         self.feed.show_rows(self._rows)
         if keep:
             self.show_seq(keep)
@@ -240,7 +249,7 @@ class TimelinePane(Pane):
         return [
             Chip(account.id[:SHORT_ID]),
             Chip(state, f"bold {state_colour(account.state)}"),
-            Chip(lasting(last - account.moves[0].at), "$text-soft"),
+            Chip(duration(last - account.moves[0].at), "$text-soft"),
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:

@@ -20,6 +20,7 @@ from inspector.session.replay.moments import Moments
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.text.units import duration
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -27,7 +28,6 @@ from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import Paragraph
-from inspector.tui.render.times import lasting
 from inspector.tui.screens.text_dialog import TextDialog
 
 _LEAPS = 20
@@ -182,7 +182,7 @@ class TravelLine(Widget, can_focus=True):
         seq, journal = self._moments.seq(index), self._session.journal
         record = journal.capture.get(seq)
         began = journal.send_of(record)
-        return f"#{seq} {lasting(max(0.0, record.at - began))}" if began is not None else f"#{seq}"
+        return f"#{seq} {duration(max(0.0, record.at - began))}" if began is not None else f"#{seq}"
 
     def render(self) -> RenderResult:
         """Draw the moment, the bar and the mark."""

@@ -13,7 +13,6 @@ from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
-from inspector.session.httpx_sse_reader import read_with_httpx_sse
 
 ENVELOPE = {"jsonrpc": "2.0", "id": "the-id"}
 
@@ -26,7 +25,7 @@ class Judging:
         assert dialect is not None
         self.dialect = dialect
         call = CallFacts(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
-        self.judge = StreamJudge(call, lambda _: None, lambda _: "label", read_with_httpx_sse)
+        self.judge = StreamJudge(call, lambda _: None, lambda _: "label")
         self.framed = operation in STREAMING
         self.judge.head(200, "text/event-stream" if self.framed else "application/json", "", reached=True)
         self.last: Any = None

@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 from stage import Stage, drawn, settle
 
+from inspector.tui.widgets.exchange_feed import ExchangeFeed
 from inspector.tui.widgets.feed import Column, Feed, Row
 
 COLUMNS = [
@@ -381,6 +382,42 @@ async def test_neighbours_share_their_blank_cells() -> None:
             "/          SendStreamingMessage  1 kB",
             "//////////////////…  ooooooooo…  1 kB",
         ]
+
+
+class Exchanges(Fixed):
+    """Rows of exchanges with a path and an operation."""
+
+    def __init__(self, *texts: tuple[str, str]) -> None:
+        between = [("12:00:00", "feed--muted"), (" GET ", "feed--badge-get")]
+        after = [(text, "feed--text") for text in (" 200 ", "json", "1 kB", "12 ms", "", "")]
+        super().__init__(*([*between, (path, "feed--text"), (name, "feed--sent"), *after] for path, name in texts))
+        self.longest = max(len(path) for path, _ in texts), max(len(name) for _, name in texts)
+
+    def scale(self, first: int, count: int, width: int) -> bool:
+        return False
+
+
+async def test_paths_and_operations_stay_in_their_columns() -> None:
+    path = "/v1/tenants/one/tasks/11111111-1111-4111-8111-111111111111:subscribe"
+    texts = [("/", "SendMessage"), (path, "Get"), ("/", "GetTask  -32001 TaskNotFoundError, a long name")]
+    feed = ExchangeFeed(Exchanges(*texts), empty="", id="exchanges")  # type: ignore[arg-type]
+    async with Stage(feed).run_test(size=(100, 12)) as pilot:
+        await settle(pilot)
+        heading = "".join(text for text, _ in feed.headings())
+        lines = [line[1:] for line in drawn(feed)[:3]]
+        for name, starts in (("OPERATION", ["SendMessage", "Get", "GetTask"]), ("STATUS", [" 200"] * 3)):
+            at = heading.index(name)
+            assert [line[at:].startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 3
+        assert "/v1/tenant" in lines[1]
+        assert "subscribe  Get" in lines[1]
+        assert "GetTask  -32001" in lines[2]
+
+
+async def test_operations_have_the_width_that_paths_leave() -> None:
+    feed = ExchangeFeed(Exchanges(("/", "x" * 30)), empty="", id="exchanges")  # type: ignore[arg-type]
+    async with Stage(feed).run_test(size=(100, 12)) as pilot:
+        await settle(pilot)
+        assert "x" * 30 in drawn(feed)[0]
 
 
 async def test_the_colour_of_a_badge_ends_with_its_text() -> None:

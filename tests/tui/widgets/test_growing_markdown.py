@@ -84,3 +84,11 @@ def test_text_beyond_the_limit_is_counted():
     markdown = GrowingMarkdown("word " * (MOST // 5))
     markdown.append("one more")
     assert lines(markdown)[-1] == "… 8 more characters are not shown as Markdown"
+
+
+def test_a_long_table_stays_a_table():
+    rows = LONGEST // 10
+    markdown = GrowingMarkdown("| a | b |\n|---|---|\n" + "| one | 2 |\n" * rows)
+    shown = lines(markdown)
+    assert shown.count("one | 2") == rows
+    assert not any(line.startswith("| one") for line in shown)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from inspector.tui.render.markdown import LONGEST, _Layout, _parser, in_one_line, markdown_lines
+from inspector.tui.widgets.document import MarkdownView
 
 
 def text(source: str, width: int = 40) -> list[str]:
@@ -108,3 +110,59 @@ def test_one_line_is_the_beginning_in_plain_words():
 @given(st.text(alphabet=st.sampled_from("ab1 .,:;!?-+*_#>=~`&<[]()|\\\n\t\r\x00\u00a0\u2028é"), max_size=20))
 def test_text_that_is_shown_without_the_parser_is_shown_as_by_the_parser(source: str):
     assert markdown_lines(source, 40) == _Layout(40, keep_breaks=True).lines(_parser().parse(source))
+
+
+TABLE = """| City | Degrees | Note |
+|:-----|--------:|------|
+| Oslo | 12.5 | mild |
+| 東京 | 7 |
+| a \x1b[31mred | 100 | `code` and **more words** that are long |
+"""
+
+
+def test_a_table_has_aligned_columns():
+    assert text(TABLE, 72) == [
+        "City       | Degrees | Note",
+        "-----------+---------+----------------------------------",
+        "Oslo       |    12.5 | mild",
+        "東京       |       7 |",
+        "a ␛[31mred |     100 | code and more words that are long",
+    ]
+
+
+def test_a_wide_table_wraps_its_long_texts_within_their_columns():
+    lines = text(TABLE, 44)
+    assert max(map(len, lines)) <= 44
+    assert lines[-2:] == [
+        "a ␛[31mred |     100 | code and more words",
+        "           |         | that are long",
+    ]
+
+
+def test_a_table_with_too_many_columns_is_a_list_of_values_with_their_headings():
+    assert text(TABLE, 20)[:7] == [
+        "City: Oslo",
+        "Degrees: 12.5",
+        "Note: mild",
+        "--------",
+        "City: 東京",
+        "Degrees: 7",
+        "Note:",
+    ]
+
+
+def test_a_table_in_a_quote_or_an_item_keeps_its_marks():
+    quoted = "".join(f"> {line}\n" for line in ("| a | b |", "|---|---|", "| 1 | 2 |"))
+    assert text(quoted) == ["| a | b", "| --+--", "| 1 | 2"]
+
+
+@given(st.lists(st.text(alphabet="ab| 東\x1b`*-:\n", max_size=30), max_size=6), st.integers(4, 60))
+def test_no_line_of_a_table_is_wider_than_the_view(cells: list[str], width: int):
+    source = "| x | y |\n|---|---|\n" + "\n".join(f"| {cell} | 1 |" for cell in cells)
+    for line in markdown_lines(source, width):
+        assert sum(cell_len(piece) for piece, _ in line) <= max(width, 12)
+
+
+def test_every_piece_of_a_table_has_a_style_of_the_view():
+    styles = {style for width in (20, 44, 72) for line in markdown_lines(TABLE, width) for _, style in line}
+    assert styles <= MarkdownView.PARTS

@@ -45,7 +45,7 @@ def test_every_sign_of_a_sparkline_is_one_cell():
 
 
 def test_a_complete_stream_is_shown_as_ended():
-    assert line(stream(1, 2, 6)) == "✓ 3 events · 0.4/s · first 1.0 s · gap 4.0 s · 31 kB"
+    assert line(stream(1, 2, 6)) == "✓ 3 events · 0.4/s · first 1.00 s · gap 4.00 s · wire 31 kB"
     assert "✓" not in line(stream(1, 2, 6), well=False)
 
 
@@ -73,7 +73,7 @@ def test_a_lost_stream_is_not_shown_as_ended(how: str, words: str):
 
 def test_an_open_stream_shows_its_idle_time():
     found = stream(1, 2, 6, seconds=None)
-    assert "idle 4.0 s" in line(found)
+    assert "idle 4.00 s" in line(found)
     assert "so far" in full(found)
 
 
@@ -86,11 +86,11 @@ def test_all_measures_are_listed():
     said = full(stream(1, 2, 6))
     for words in (
         "first byte",
-        "0.100 s",
+        "100 ms",
         "first event",
-        "1.000 s",
+        "1.00 s",
         "longest gap",
-        "4.000 s, ended at 6.000 s",
+        "4.00 s, ended at 6.00 s",
         "31 kB",
     ):
         assert words in said

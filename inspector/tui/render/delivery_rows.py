@@ -1,0 +1,91 @@
+"""Deliveries as rows: a mark for each group of checks of the receiver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.cells import cell_len
+
+from inspector.capture.records import Record
+from inspector.findings.finding import Severity
+from inspector.session.record_list import Row
+from inspector.text.units import duration, wire_size
+from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.rows import SHORT_ID, Cell, Cells, content_cell, finding_cell, marked
+from inspector.tui.render.times import clock
+
+_ORDER = "order"
+_CHECK_GROUPS = {
+    "token": ("token", "path"),
+    "auth": ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
+    "signature": ("signature", "body-hash"),
+    _ORDER: (_ORDER, "task", "replay"),
+    "schema": ("schema", "content-type", "json", "size", "encoding", "method"),
+}
+"""The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too."""
+
+CHECKS_WIDTH = 14
+"""The width of the column that has the results of all checks in words."""
+
+
+def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
+    """Return the cells of a delivery: time, latency, task, event, count, checks, status of the response, finding.
+
+    The row may have several equal pushes or chunks; the record is the last of them.
+    """
+    meta = record.meta
+    latency = meta.get("latency")
+    answer = "feed--bad" if meta.get("refused") else "feed--good" if meta.get("taken") else "feed--warning"
+    text, style = content_cell(record, glyphs)
+    kind = f"{record.event}  " if record.event in ("artifact", "message") and not meta.get("refused") else ""
+    count = f"{row.records:,} chunks, {wire_size(row.size)}" if record.event == "artifact" else f"{row.records:,} equal"
+    return (
+        (clock(record.at), "feed--muted"),
+        (duration(latency) if latency is not None else "", "feed--muted"),
+        (record.task[:SHORT_ID], "feed--text"),
+        marked((kind + text, style), annotation, glyphs),
+        (count if row.records > 1 else "", "feed--muted"),
+        *_check_cells(meta.get("checks", []), meta.get("attempt", 1), glyphs),
+        (str(meta.get("status") or "none"), answer),
+        finding_cell(record, glyphs),
+    )
+
+
+def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyphs: Glyphs) -> list[Cell]:
+    """Return a cell that summarises the checks in words, and a cell for each group of checks with its worst result.
+
+    Deliveries that are late or repeated have the mark of a warning, because the order is not guaranteed.
+    """
+    found: dict[str, bool | None] = {name: good for name, good, _ in checks}
+    warning = glyphs.severities[Severity.WARNING]
+    signs: dict[bool | None, Cell] = {
+        False: (glyphs.cross, "feed--bad"),
+        True: (glyphs.check, "feed--good"),
+        None: (glyphs.quiet, "feed--quiet"),
+    }
+    late = found.get(_ORDER, True) is None
+    cells: list[Cell] = []
+    failed: list[str] = []
+    for group, names in _CHECK_GROUPS.items():
+        results = [found[name] for name in names if name in found]
+        worst = False if False in results else True if True in results else None
+        failed += [group] if worst is False and not (group == "auth" and _is_signature(found)) else []
+        again = f"{warning} x{attempt}" if attempt > 1 else warning
+        cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
+    if failed:
+        named = f"{glyphs.cross} {' '.join(failed)}"
+        counted = f"{glyphs.cross} {len(failed)} failed"
+        summary: Cell = (named if cell_len(named) <= CHECKS_WIDTH else counted, "feed--bad")
+    elif late:
+        summary = (f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning")
+    else:
+        passed = True in found.values()
+        summary = (f"{glyphs.check} passed", "feed--good") if passed else (f"{glyphs.quiet} none", "feed--quiet")
+    return [summary, *cells]
+
+
+def _is_signature(found: Mapping[str, bool | None]) -> bool:
+    """Return whether all failed checks of the authentication are those of the signature, which has its own column."""
+    failed = {name for name in _CHECK_GROUPS["auth"] if found.get(name) is False}
+    return failed <= set(_CHECK_GROUPS["signature"])
