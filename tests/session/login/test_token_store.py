@@ -9,6 +9,7 @@ from pathlib import Path
 import keyring
 import pytest
 from keyring.backend import KeyringBackend
+from keyring.backends import fail, null
 from keyring.errors import KeyringLocked, PasswordDeleteError
 
 from inspector.protocol.errors import FaultError
@@ -101,7 +102,10 @@ def test_a_locked_keyring_is_never_replaced_by_the_file(store: TokenStore, ring:
     assert not store.path.exists()
 
 
-def test_a_keyring_without_a_secure_backend_is_not_used(store: TokenStore):
+@pytest.mark.usefixtures("ring")
+@pytest.mark.parametrize("backend", [fail.Keyring, null.Keyring])
+def test_a_keyring_without_a_secure_backend_is_not_used(store: TokenStore, backend: type[KeyringBackend]):
+    keyring.set_keyring(backend())
     assert "no secure backend" in keyring_problem()
     with pytest.raises(FaultError, match="no secure backend"):
         store.put(TOKEN, Place.KEYRING)
