@@ -59,7 +59,7 @@ class Logins:
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
-        """Return the ways to log in that the card of the connected agent offers, the required ones first."""
+        """Return the ways to log in that the card of the connected agent offers, those that are required first."""
         card = self._card()
         return login_options(card) if card is not None else ()
 
