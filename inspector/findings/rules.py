@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 from inspector.findings import push, result
+from inspector.findings.authorization import check as authorization
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
@@ -51,6 +52,7 @@ RULES: dict[str, Rule] = {
         *(checked.rule for checked in OBJECT_RULES),
         *(checked.rule for checked in ERROR_RULES),
         *_OF_ANSWERS,
+        *authorization.RULES,
         *push.RULES,
     )
 }
