@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import sys
 import time
@@ -14,7 +15,7 @@ from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
 from inspector.session.authentication import check_requirements
-from inspector.session.login.browser import open_browser
+from inspector.session.login.browser import open_in_browser
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
 from inspector.session.login.token_store import Place, StoredToken, keyring_problem
@@ -192,6 +193,7 @@ class _Guide:
         self._out = out
         self._browser = browser
         self._shown = ""
+        self._opening: asyncio.Task[bool] | None = None
 
     def __call__(self, state: LoginState) -> None:
         if not state.open_url or state.open_url == self._shown:
@@ -203,7 +205,7 @@ class _Guide:
         if state.expires_at is not None:
             self._out.line_to_stderr("Within", duration(state.expires_at - time.time()))
         if self._browser and not state.user_code:
-            open_browser(state.open_url)
+            self._opening = asyncio.create_task(open_in_browser(state.open_url))
 
 
 def _print(out: Output, token: Token, where: str) -> None:

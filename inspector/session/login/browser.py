@@ -1,20 +1,23 @@
-"""Open a URL in the browser of the user, who has asked for it."""
+"""Open the URL of a login in a browser, when the user asks for it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 
-_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
 
-def has_browser() -> bool:
-    """Return whether there is a graphical browser; a text browser would take over the terminal."""
-    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _DISPLAYS)
+def browser_problem() -> str:
+    """Return why no browser can be opened, `""` if one can; a text browser would take over the terminal."""
+    if sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _VARIABLES):
+        return ""
+    return "There is no graphical browser here: DISPLAY and BROWSER are not set."
 
 
-def open_browser(url: str) -> bool:
-    """Open a URL of a login; return whether that worked."""
+async def open_in_browser(url: str) -> bool:
+    """Open a URL; return whether that worked."""
     import webbrowser  # noqa: PLC0415 - only logins need it
 
-    return has_browser() and webbrowser.open(url)
+    return not browser_problem() and await asyncio.to_thread(webbrowser.open, url)
