@@ -27,6 +27,7 @@ from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, sho
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
+from inspector.session.hints import STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.text.units import size
@@ -42,11 +43,15 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The context of a running command: its options, its output and its session."""
+    """The context of a running command: its options, its output and its session.
+
+    `ends_at` is the time of the event loop at which `--timeout` ends the command, None without the option.
+    """
 
     invocation: Invocation
     out: Output
     session: Session
+    ends_at: float | None = None
 
     def reference(self) -> str:
         """Return the agent as typed; warn if certificates are not verified; raises `FaultError` without an agent."""
@@ -64,7 +69,8 @@ class Run:
             with self.out.progress.waiting(lambda: "waiting for the agent card"):
                 return await self.session.connect(self.reference())
         except FaultError as error:
-            if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
+            denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+            if denied and self.session.credentials:
                 raise FaultError(_rejected(error.fault)) from error
             raise
 
@@ -138,7 +144,7 @@ class Run:
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
         choice, credentials = self.session.choice, self.session.credentials
-        if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
+        if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
             if credentials.are_for(choice.interface.url):
                 return _rejected(fault)
             hint = (
@@ -233,10 +239,12 @@ async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Await
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
         async with _session(path, invocation, out, check) as session, _drawing(out):
-            current = Run(invocation, out, session)
+            seconds = invocation.options.timeout
+            ends_at = None if seconds is None else asyncio.get_running_loop().time() + seconds
+            current = Run(invocation, out, session, ends_at)
             with _printers(current):
                 try:
-                    async with asyncio.timeout(invocation.options.timeout) as deadline:
+                    async with asyncio.timeout_at(ends_at) as deadline:
                         await work(current)
                 except TimeoutError:
                     if not deadline.expired():
@@ -272,7 +280,9 @@ def _rejected(fault: Fault) -> Fault:
 def _timed_out(current: Run) -> Fault:
     task = current.task_summary()
     seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {task}' if task else ''}."
-    hint = current.follow_up()[1] or "Set a longer time with --timeout."
+    latest = next(iter(current.session.tasks.all()), None)
+    ended = latest is not None and is_terminal(latest.now.state)
+    hint = STREAM_LEFT_OPEN if ended else current.follow_up()[1] or "Set a longer time with --timeout."
     return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 

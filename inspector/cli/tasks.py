@@ -71,10 +71,8 @@ async def subscribe(current: Run) -> None:
     except FaultError as error:
         if error.fault.code != UNSUPPORTED:
             raise
-        hint = (
-            f"A task that has ended has no more events; print it with {current.shell_command('task', 'get', given.id)}."
-        )
-        raise FaultError(replace(error.fault, hint=hint)) from error
+        command = current.shell_command("task", "get", given.id)
+        raise FaultError(replace(error.fault, hint=f"{error.fault.hint} Print the task with {command}.")) from error
     if task is None:
         return
     if not given.stream:

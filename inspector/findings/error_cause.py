@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from inspector.findings.examples import response
 from inspector.findings.finding import Finding
 from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
-from inspector.protocol.circumstances import UNKNOWN, Circumstances
+from inspector.protocol.circumstances import UNKNOWN, Circumstances, says_ended
 from inspector.protocol.dialects.registry import version_of
 from inspector.protocol.errors import BY_CODE, BY_NAME, ProtocolError
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Json, Request, SendRequest
 from inspector.protocol.operations import PUSH, Operation
 
-_ENDED = re.compile(r"\bterminal state\b", re.IGNORECASE)
-"""How agents describe a task that has ended in the message of an error."""
 _INVALID = frozenset({"InvalidParamsError", "InvalidRequestError", "INVALID_ARGUMENT"})
 """The errors for a request that is not valid: their names, and the gRPC status of an error without details."""
 
@@ -188,7 +185,7 @@ def other_error_for_ended_task(facts: ErrorFacts) -> Iterator[Violation]:
     known = facts.circumstances
     if known.ended:
         yield Violation(facts.place, _wrong_error(facts, required, f"the task is {short(known.state)}"))
-    elif _ENDED.search(facts.error.message):
+    elif says_ended(facts.error.message):
         yield Violation(facts.place, _wrong_error(facts, required, f"the message is {facts.error.message[:120]!r}"))
 
 

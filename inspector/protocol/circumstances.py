@@ -73,6 +73,11 @@ def major_minor(version: str) -> str:
     return ".".join(version.strip().split(".")[:2])
 
 
+def says_ended(message: str) -> bool:
+    """Return whether the message of an error is about a task that has ended, in the words of the official SDKs."""
+    return "terminal state" in message.lower()
+
+
 def version_header(dialect: Dialect) -> str:
     """Return the name of the header with the protocol version, `""` if the version has none."""
     return next((name for name in dialect.headers if name.lower().endswith("-version")), "")
