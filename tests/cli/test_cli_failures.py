@@ -148,6 +148,31 @@ def test_unexpected_http_statuses_are_explained(
     assert (ran.code, ran.error["code"]) == (exit_code, code)
 
 
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_404_of_an_agent_that_served_its_card_is_not_unreachable(cli: RunCli, make_agent: MakeAgent, status: int):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=status, text="no such page")
+
+    ran = cli("task", "list", "-a", make_agent(answer).url, "-o", "json")
+    assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")
+    assert str(status) in ran.error["message"]
+    assert "ListTasks" in ran.error["hint"]
+
+
+@pytest.mark.parametrize("at_the_card", [True, False])
+def test_rejected_credentials_are_not_reported_as_missing(cli: RunCli, make_agent: MakeAgent, at_the_card: bool):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=403)
+
+    agent = make_agent(answer, card=web.Response(status=403)) if at_the_card else make_agent(answer)
+    missing = cli("task", "get", "x", "-a", agent.url, "-o", "json")
+    assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
+    assert "Add --bearer" in missing.error["hint"]
+    refused = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--bearer", "wrong-token")
+    assert (refused.code, refused.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
+    assert refused.error["hint"].startswith("The agent rejected the credentials")
+
+
 def test_card_without_supported_interface_is_an_error(cli: RunCli, make_agent: MakeAgent):
     interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
     agent = make_agent(card={"supportedInterfaces": [interface]})
