@@ -101,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
         Raises `FaultError` for a mistake in any of them.
         """
-        given, unknown = self.parse_known_args(arguments)
+        given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             raise self._unknown(_names(unknown))
         typed = {value for value in (vars(given).get("reference"), vars(given).get("agent_card")) if value}
