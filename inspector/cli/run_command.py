@@ -25,14 +25,16 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
+from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
-from inspector.session.hints import STREAM_LEFT_OPEN
+from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.text.units import size
 
 UNSUPPORTED = "UnsupportedOperationError"
+_INVALID = "InvalidAgentResponseError"
 _DRAWING_INTERVAL = 0.2
 """Seconds between two updates of the progress."""
 _SHORT_ID = 8
@@ -100,12 +102,20 @@ class Run:
         session, choice = self.session, self.session.choice
         reason = session.unavailable_reason(operation)
         if not choice.binding.offers(choice.dialect, operation):
-            hint = "Choose another interface with --transport or --a2a-version; card get lists them."
-            raise FaultError(
-                Fault(Whose.AGENT, UNSUPPORTED, f"The interface in use does not support this: {reason}.", hint)
-            )
+            seen = f"The interface in use does not support this: {reason}."
+            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, seen, self._other_interface(operation)))
         if reason:
             self.out.warn(f"{reason}; the request is sent anyway")
+
+    def _other_interface(self, operation: Operation) -> str:
+        """Return how to choose the first interface on the card that has an operation, or that there is none."""
+        connection = self.session.connection
+        for option in options(connection.card) if connection else ():
+            if option.dialect and option.binding and option.binding.offers(option.dialect, operation):
+                return (
+                    f"Use another interface: --transport {option.binding.name} --a2a-version {option.dialect.version}."
+                )
+        return "No interface on the card has this operation."
 
     def waiting(self, call: Call) -> AbstractContextManager[None]:
         """Show on stderr what a call waits for, if stderr is a terminal."""
@@ -138,8 +148,13 @@ class Run:
         """Complete a call and return its answer; raises `FaultError` also for an answer of another type."""
         answer = await self.call(call, unsupported_hint=unsupported_hint)
         if not isinstance(answer, expected):
-            raise unexpected(call.exchange.call.operation, answer)
+            raise self.unexpected(call.exchange.call.operation, answer)
         return answer
+
+    def unexpected(self, operation: str, answer: Answer) -> FaultError:
+        """Return the error for a readable answer of the wrong type."""
+        seen = f"The response to {operation} is a {type(answer).__name__}."
+        return FaultError(self.explain(Fault(Whose.AGENT, _INVALID, seen, CHECK_LOG)))
 
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
@@ -151,7 +166,7 @@ class Run:
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )
             return replace(fault, hint=hint)
-        if fault.error is not None and not self.invocation.debug:
+        if (fault.error is not None or fault.code == _INVALID) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
@@ -188,12 +203,6 @@ class Run:
 def task_progress(task_id: str, state: str) -> str:
     """Return what a command waits for while a task is running."""
     return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
-
-
-def unexpected(operation: str, answer: Answer) -> FaultError:
-    """Return the error for a readable answer of the wrong type."""
-    seen = f"The response to {operation} is a {type(answer).__name__}."
-    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "Add --debug to see the response."))
 
 
 def run(

@@ -14,7 +14,6 @@ from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, ProtocolError, Whose
 from inspector.protocol.lifecycle import is_terminal, short
-from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
@@ -142,7 +141,7 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if exchange.fault is not None:
         return _of_timeout(exchange, _of_url(exchange, exchange.fault))
     if isinstance(answer, Unreadable):
-        hint = "Check the URL of the interface; the capture has the raw bytes."
+        hint = "Look at the response: if it is a web page, the URL of the interface is wrong."
         return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
         return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", CHECK_LOG)
@@ -193,7 +192,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         return Fault(Whose.YOURS, code, seen, _CREDENTIALS_HINT)
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
-        hint = "Redirects of POST are not followed: correct the URL on the card, for example its trailing slash."
+        hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     answer = exchange.answer
     reason = f": {answer.why}" if isinstance(answer, Unreadable) else ""

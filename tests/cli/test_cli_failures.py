@@ -272,3 +272,32 @@ def test_lost_task_while_waiting_is_an_error(cli: RunCli, make_agent: MakeAgent)
 
     ran = cli("send", "-a", make_agent(answer).url, "--text", "hi", "-o", "json", "--poll-interval", "10ms")
     assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
+
+
+def test_a_card_without_an_interface_in_the_requested_version_names_the_option(cli: RunCli, make_agent: MakeAgent):
+    interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
+    agent = make_agent(card={"supportedInterfaces": [interface]})
+    plain = cli("task", "get", "x", "-a", agent.url, "-o", "json")
+    assert "--a2a-version" not in plain.error["hint"]
+    chosen = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--a2a-version", "0.3")
+    assert (chosen.code, chosen.error["hint"][:26]) == (3, "Leave out --a2a-version, o")
+
+
+def test_an_operation_that_no_interface_has_is_not_blamed_on_the_choice(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent()
+    interface = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
+    old = make_agent(card={"supportedInterfaces": [interface]})
+    ran = cli("task", "list", "-a", old.url, "-o", "json")
+    assert json.loads(ran.err.splitlines()[-1])["error"]["hint"] == "No interface on the card has this operation."
+
+
+def test_debug_is_not_recommended_again(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result([])
+
+    agent = make_agent(answer)
+    ran = cli("task", "list", "-a", agent.url)
+    assert "--debug" in ran.err.splitlines()[-1]
+    ran = cli("task", "list", "-a", agent.url, "--debug")
+    assert ran.code == 1
+    assert "--debug" not in ran.err

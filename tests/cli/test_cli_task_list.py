@@ -165,7 +165,7 @@ def test_version_without_list_tasks_is_an_error_without_a_request(cli: RunCli, m
     ran = cli("task", "list", "-a", mock, "--a2a-version", "0.3", "-o", "json")
     assert (ran.code, ran.out, ran.error["code"]) == (1, "", "UnsupportedOperationError")
     assert "0.3 over JSONRPC does not have ListTasks" in ran.error["message"]
-    assert "--a2a-version" in ran.error["hint"]
+    assert ran.error["hint"] == "Use another interface: --transport JSONRPC --a2a-version 1.0."
 
 
 @pytest.mark.parametrize("value", [[], {"tasks": 5}, {"tasks": [{"id": 5}]}, "tasks"])
