@@ -197,7 +197,7 @@ HINTS: Sequence[Hint] = (
     Hint(
         _METHOD,
         _always,
-        "The agent may use another protocol version than its card declares: a2a-inspect doctor tries the others.",
+        "The agent may use another protocol version than its card declares: try another with --a2a-version.",
     ),
     Hint(
         _NOT_FOUND,

@@ -84,8 +84,8 @@ SITUATIONS: list[tuple[Situation, str]] = [
     (at(UNSUPPORTED, Operation.EXTENDED_CARD, has={"extended_agent_card": None}), "use the public card."),
     (at(METHOD, declared="0.3"), "try --a2a-version 0.3."),
     (at(METHOD, Operation.CANCEL, state=WORKING), "it may only lack the operation CancelTask."),
-    (at(METHOD), "a2a-inspect doctor tries the others."),
-    (at(METHOD, Operation.SET_PUSH), "a2a-inspect doctor tries the others."),
+    (at(METHOD), "try another with --a2a-version."),
+    (at(METHOD, Operation.SET_PUSH), "try another with --a2a-version."),
     # ids
     (at("TaskNotFoundError", Operation.GET), "Check the id of the task"),
     (at("TaskNotFoundError", request=TO_TASK), "Check the id of the task"),
