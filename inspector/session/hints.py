@@ -68,7 +68,7 @@ class Situation:
     @property
     def task_is(self) -> str:
         """Return the beginning of a sentence about a task that has ended."""
-        return f"The task is {short(self.state)}" if is_terminal(self.state) else "The task has ended"
+        return f"The task has ended ({short(self.state)})" if is_terminal(self.state) else "The task has ended"
 
     @property
     def lacking(self) -> str:
@@ -157,12 +157,13 @@ def _lost_extensions(at: Situation) -> str:
 
 
 _VERSION = ("VersionNotSupportedError",)
-_METHOD = ("MethodNotFoundError",)
-_NOT_FOUND = ("TaskNotFoundError",)
+# The names of gRPC statuses are those of errors that do not identify themselves.
+_METHOD = ("MethodNotFoundError", "UNIMPLEMENTED")
+_NOT_FOUND = ("TaskNotFoundError", "NOT_FOUND")
 _NOT_CANCELABLE = ("TaskNotCancelableError",)
 _PUSH = ("PushNotificationNotSupportedError",)
 _UNSUPPORTED = ("UnsupportedOperationError",)
-_INVALID = ("InvalidParamsError", "InvalidRequestError")
+_INVALID = ("InvalidParamsError", "InvalidRequestError", "INVALID_ARGUMENT")
 _CONTENT = ("ContentTypeNotSupportedError",)
 _EXTENSION = ("ExtensionSupportRequiredError",)
 

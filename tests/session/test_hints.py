@@ -86,18 +86,24 @@ SITUATIONS: list[tuple[Situation, str]] = [
     (at(METHOD, Operation.CANCEL, state=WORKING), "it may only lack the operation CancelTask."),
     (at(METHOD), "try another with --a2a-version."),
     (at(METHOD, Operation.SET_PUSH), "try another with --a2a-version."),
+    (at("UNIMPLEMENTED", Operation.SET_PUSH, has={"push_notifications": None}), "does not declare pushNotifications"),
+    (at("UNIMPLEMENTED"), "try another with --a2a-version."),
     # ids
+    (at("NOT_FOUND", Operation.GET), "Check the id of the task"),
     (at("TaskNotFoundError", Operation.GET), "Check the id of the task"),
     (at("TaskNotFoundError", request=TO_TASK), "Check the id of the task"),
     (at("TaskNotFoundError", Operation.DELETE_PUSH), "Check the ids of the task and the configuration"),
     (at("TaskNotFoundError"), CHECK_LOG),
     (at("TaskNotFoundError", Operation.LIST), CHECK_LOG),
     # a task that has ended
-    (at(INVALID, request=TO_TASK, state=COMPLETED), "The task is completed and accepts no messages"),
+    (at(INVALID, request=TO_TASK, state=COMPLETED), "The task has ended (completed) and accepts no messages"),
     (at("InvalidRequestError", request=TO_TASK, words="Task t is in a terminal state"), "The task has ended and"),
     (at(UNSUPPORTED, request=TO_TASK, state=COMPLETED), "start a new task in the same context."),
-    (at(UNSUPPORTED, Operation.SUBSCRIBE, state=COMPLETED), "completed, so that it sends no more events."),
-    (at("TaskNotCancelableError", Operation.CANCEL, state=COMPLETED), "The task is completed: only a task that"),
+    (at(UNSUPPORTED, Operation.SUBSCRIBE, state=COMPLETED), "(completed), so that it sends no more events."),
+    (
+        at("TaskNotCancelableError", Operation.CANCEL, state=COMPLETED),
+        "The task has ended (completed): only a task that",
+    ),
     (at("TaskNotCancelableError", Operation.CANCEL), "Get the task to see its state"),
     (at("TaskNotCancelableError"), CHECK_LOG),
     # the task may have ended, or is running, or the request names no task
@@ -114,6 +120,7 @@ SITUATIONS: list[tuple[Situation, str]] = [
     (at(INVALID, data=[{"field": "x"}]), "Check the data of the error"),
     (at(INVALID, declared="0.3"), "try --a2a-version 0.3."),
     (at(INVALID), CHECK_LOG),
+    (at("INVALID_ARGUMENT", request=TO_TASK), "If the task has ended, it accepts no messages"),
     # push notifications
     (at(PUSH, request=WITH_PUSH), "Send the message without push notifications."),
     (at(PUSH, Operation.SET_PUSH), "The card declares pushNotifications: correct the card, or the agent."),
