@@ -22,7 +22,7 @@ from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import options
@@ -34,7 +34,6 @@ from inspector.session.settings import settings_from
 from inspector.text.units import size
 
 UNSUPPORTED = "UnsupportedOperationError"
-_INVALID = "InvalidAgentResponseError"
 _DRAWING_INTERVAL = 0.2
 """Seconds between two updates of the progress."""
 _SHORT_ID = 8
@@ -154,7 +153,7 @@ class Run:
     def unexpected(self, operation: str, answer: Answer) -> FaultError:
         """Return the error for a readable answer of the wrong type."""
         seen = f"The response to {operation} is a {type(answer).__name__}."
-        return FaultError(self.explain(Fault(Whose.AGENT, _INVALID, seen, CHECK_LOG)))
+        return FaultError(self.explain(Fault(Whose.AGENT, INVALID_RESPONSE, seen, CHECK_LOG)))
 
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
@@ -166,7 +165,7 @@ class Run:
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )
             return replace(fault, hint=hint)
-        if (fault.error is not None or fault.code == _INVALID) and not self.invocation.debug:
+        if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
