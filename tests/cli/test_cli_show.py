@@ -51,6 +51,7 @@ def test_filter_selects_the_same_records_as_the_app(cli: RunCli, path: Path):
     ]
     assert {(line["event"], line["state"]) for line in lines} == {("status", "TASK_STATE_COMPLETED")}
     others = cli("show", str(path), "-o", "json", "--", "-kind:artifact", "-kind:status").out.splitlines()
+    assert others
     assert {json.loads(line)["event"] for line in others}.isdisjoint({"artifact", "status"})
     assert cli("show", str(path), '"no such words anywhere"').out == ""
 
