@@ -179,7 +179,10 @@ class Session:
         if connection.choice is None:
             reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
             seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
-            hint = "Check --transport and --a2a-version: they must match an interface on the card."
+            hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
+            if self.settings.version:
+                seen = f"No interface on the card can be used with version {self.settings.version}."
+                hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
             raise FaultError(Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint))
         return connection.choice
 
