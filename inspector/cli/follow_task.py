@@ -9,8 +9,8 @@ from contextlib import aclosing, suppress
 from inspector.cli.run_command import Run, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import FaultError, ProtocolError
-from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
+from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
@@ -120,21 +120,53 @@ async def get_task(run: Run, task_id: str) -> Task:
 
 
 async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
-    """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change."""
+    """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change.
+
+    Raises `FaultError` if the task does not change for `--wait-timeout`. A new timestamp alone is not a change, so that
+    waiting ends if the agent writes the current time into every response.
+    """
+    loop, patience = asyncio.get_running_loop(), run.invocation.given.wait_timeout
     first = pause = run.invocation.given.poll_interval
+    changed, warned = loop.time(), ""
     with run.out.progress.waiting(lambda: task_progress(task.id, task.status.state)):
         while not is_settled(task.status.state):
             if not task.id:
                 run.out.warn("the task has no id, so it cannot be polled")
                 return task
-            await asyncio.sleep(pause)
+            if warned != (warned := _unknown_state(task.status.state)) and warned:
+                run.out.warn(f"{warned}; the task is polled until its state is final or --wait-timeout is reached")
+            left = changed + patience - loop.time()
+            if left <= 0:
+                raise FaultError(_unchanged(run, task, patience))
+            await asyncio.sleep(min(pause, left))
             before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
-            if task == before:
+            if _without_time(task) == _without_time(before):
                 pause = min(pause * _BACKOFF, max(first, _LONGEST_PAUSE))
             else:
-                pause = first
+                pause, changed = first, loop.time()
                 on_change(task)
     return task
+
+
+def _unknown_state(state: str) -> str:
+    """Return what is wrong with a state from which nobody can tell whether the task has ended, `""` if it is known."""
+    if not state:
+        return "the task has no state"
+    if state == State.UNSPECIFIED or state not in MOVES:
+        return f"the state of the task is {short(state)}, of which A2A does not define whether it is final"
+    return ""
+
+
+def _unchanged(run: Run, task: Task, seconds: float) -> Fault:
+    """Return the fault of a task that did not change for a time."""
+    state = short(task.status.state) or "without a state"
+    seen = f"Task {task.id} has not changed for {seconds:g} s; it is {state}."
+    hint = f"Wait longer with --wait-timeout, or continue with {run.shell_command('task', 'get', task.id, '--wait')}."
+    return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
+
+
+def _without_time(task: Task) -> Task:
+    return task.model_copy(update={"status": task.status.model_copy(update={"timestamp": None})})
 
 
 def conclude(run: Run, state: str) -> None:
