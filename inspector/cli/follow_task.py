@@ -20,6 +20,8 @@ TERMINAL_GRACE = 5.0
 """Seconds that a stream may stay open after its task has ended."""
 INTERRUPTED_GRACE = 1.0
 """The same for an interrupted task, whose stream some agents keep open until the task continues."""
+_WARNINGS = 10
+"""How many warnings about unreadable events are printed."""
 _BACKOFF = 1.5
 _LONGEST_PAUSE = 15.0
 """The longest pause between two polls in seconds, unless `--poll-interval` is longer."""
@@ -32,7 +34,7 @@ class Follower:
         self._run = run
         self._out = run.out
         self._show = show
-        self._problem = ""
+        self._problem, self._problems = "", 0
         self._starts_with_old_task = self._is_interrupted = False
 
     async def follow(self, call: Call) -> Task | None:
@@ -42,6 +44,8 @@ class Follower:
         self._starts_with_old_task = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
+        if self._problems > _WARNINGS:
+            self._out.warn(f"{self._problems:,} events could not be read")
         fault = call.fault
         tracked = self._run.session.tasks.get(exchange.task_id)
         if fault is not None and (tracked is None or isinstance(exchange.answer, ProtocolError)):
@@ -92,7 +96,7 @@ class Follower:
             if self._problem:
                 self._show(events)
                 events = []
-                self._out.warn(self._problem)
+                self._warn_of_problem()
             self._problem = ""
             if isinstance(answer, Task | TaskStatusUpdateEvent):
                 is_old = isinstance(answer, Task) and self._starts_with_old_task
@@ -107,6 +111,14 @@ class Follower:
                 case _:
                     self._problem = f"the stream contained a {type(answer).__name__}"
         self._show(events)
+
+    def _warn_of_problem(self) -> None:
+        """Warn of an unreadable event; many of them are only counted."""
+        self._problems += 1
+        if self._problems <= _WARNINGS:
+            self._out.warn(self._problem)
+        elif self._problems == _WARNINGS + 1:
+            self._out.warn("more events could not be read; they are counted from here on")
 
 
 def is_settled(state: str) -> bool:

@@ -156,9 +156,15 @@ def read_raw(path: Path) -> bytes:
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
-def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
-    """Return the fault of a card that was not found: the outcome at each url, and the next step."""
+def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int], private: str = "") -> Fault:
+    """Return the fault of a card that was not found: the outcome at each url, and the next step.
+
+    `private` is the origin of a redirect that was not followed, because it leads to a private address.
+    """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
+    if private:
+        seen = f"The card of {reference} was not fetched ({outcomes})."
+        return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."
