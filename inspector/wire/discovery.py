@@ -13,6 +13,7 @@ from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
+from inspector.text.limited_file import read_limited
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
@@ -149,7 +150,7 @@ def read_file(path: Path) -> FoundCard:
 def read_raw(path: Path) -> bytes:
     """Return the bytes of a card file; raises `FaultError`."""
     try:
-        return path.read_bytes()
+        return read_limited(path)
     except OSError as error:
         seen = f"The card file {path} could not be read: {error.strerror or error}."
         hint = "Check the path, or write a URL with http:// or https://."

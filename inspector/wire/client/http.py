@@ -21,6 +21,7 @@ import httpx
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
+from inspector.text.limited_file import LARGEST_DOCUMENT
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, after_events, explain
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
@@ -58,7 +59,7 @@ class Limits:
     """
 
     body: int = 64 * 1024 * 1024
-    document: int = 16 * 1024 * 1024
+    document: int = LARGEST_DOCUMENT
     block: int = DEFAULT_LIMIT
     empty_blocks: int = 100_000
     ratio: int = 100
