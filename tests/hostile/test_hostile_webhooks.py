@@ -209,7 +209,7 @@ async def test_case_36_repeated_late_and_unknown_deliveries_are_marked(session, 
     assert [code(await send(session, request(session, hook, body))) for body in bodies] == [204] * 5
     first, again, _, late, unknown = deliveries(session)
     checks = {record.seq: {name: words for name, _, words in record.meta["checks"]} for record in deliveries(session)}
-    assert checks[again.seq]["order"] == f"the same bytes came as #{first.seq}"
+    assert checks[again.seq]["order"] == f"replay: the same bytes came as #{first.seq}, which was accepted"
     assert checks[late.seq]["order"] == "late: the task had ended"
     assert checks[unknown.seq]["task"] == "unknown task"
     assert [finding.rule for finding in unknown.findings] == ["PUSH-002"]
