@@ -161,7 +161,7 @@ async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> T
 
 
 def _unknown_state(state: str) -> str:
-    """Return what is wrong with a state from which nobody can tell whether the task has ended, `""` if it is known."""
+    """Return why a state does not show whether the task has ended, `""` if it does."""
     if not state:
         return "the task has no state"
     if state == State.UNSPECIFIED or state not in MOVES:

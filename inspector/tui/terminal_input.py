@@ -30,7 +30,7 @@ class Paste(NamedTuple):
 class TerminalInput:
     """Decodes the bytes from a terminal.
 
-    Bytes that are not UTF-8 become U+FFFD. Replies that nobody requested are removed: the BEL at the end of a reply
+    Bytes that are not UTF-8 become U+FFFD. Replies that were not requested are removed: the BEL at the end of a reply
     would be the key Ctrl+G. A paste is one text, whatever control characters it contains.
     """
 
