@@ -143,7 +143,7 @@ async def rounds(url: str, seconds: float) -> None:
     left_tasks, left_sockets = asyncio.all_tasks(), sockets()
     app = InspectorApp(Options(reference=url))
     async with app.run_test(size=(140, 40)) as pilot:
-        while time.monotonic() - began < seconds or len(memory) < 2 * _WARM_UP:
+        while time.monotonic() - began < seconds or len(memory) < 3 * _WARM_UP:
             total += await one_round(app, pilot, url)
             gc.collect()  # the collector runs seldom, and the memory of a closed session would be counted
             memory.append(resident())
