@@ -240,6 +240,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of waiting for a task."""
         description = "time between two requests for the task (default: 2s); increases while the task does not change"
         self.value("--poll-interval DURATION", description, values.duration, default=2.0)
+        description = "stop polling when the task has not changed for this time (default: 10m)"
+        self.value("--wait-timeout DURATION", description, values.duration, default=600.0)
         self.add_history()
 
     def add_history(self) -> None:

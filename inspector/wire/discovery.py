@@ -13,6 +13,7 @@ from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
+from inspector.text.limited_file import read_limited
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
@@ -149,16 +150,22 @@ def read_file(path: Path) -> FoundCard:
 def read_raw(path: Path) -> bytes:
     """Return the bytes of a card file; raises `FaultError`."""
     try:
-        return path.read_bytes()
+        return read_limited(path)
     except OSError as error:
         seen = f"The card file {path} could not be read: {error.strerror or error}."
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
-def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
-    """Return the fault of a card that was not found: the outcome at each url, and the next step."""
+def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int], private: str = "") -> Fault:
+    """Return the fault of a card that was not found: the outcome at each url, and the next step.
+
+    `private` is the origin of a redirect that was not followed, because it leads to a private address.
+    """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
+    if private:
+        seen = f"The card of {reference} was not fetched ({outcomes})."
+        return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."

@@ -28,6 +28,8 @@ from scripted import (
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError, Whose
+from inspector.wire import private_address
+from inspector.wire.client.http import Limits
 
 BEARER = {"Authorization": "Bearer canary-4711"}
 
@@ -163,6 +165,12 @@ async def test_a_card_of_many_skills_is_read(agent: Agent, open_session: OpenSes
     assert rules(session) == {"CARD-039"}
 
 
+async def test_a_card_without_an_end_is_too_large(agent: Agent, open_session: OpenSession):
+    agent.routes["/card.json"] = giving(b'{"name": "' + b"x" * 300_000, content_type="application/json")
+    fault = await refused(open_session, f"{agent.url}/card.json", limits=Limits(document=200_000))
+    assert "too large: the body is larger than 200,000 bytes" in fault.seen
+
+
 # Redirects
 
 
@@ -214,6 +222,39 @@ async def test_a_redirect_to_an_unreachable_host_does_not_end_the_search(agent: 
     session = await open_session(agent.url)
     assert "no-such-host.invalid could not be resolved" in tries_of(session)[0][1]
     assert tries_of(session)[1][1] == "found"
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("http://169.254.169.254/card", "http://10.0.0.1/card", "http://[fd00::1]/card", "http://2852039166/card"),
+        *("http://[::ffff:169.254.169.254]/card", "//192.168.0.1:8000/card", "http://[fe80::1]/card"),
+    ],
+)
+async def test_a_redirect_to_a_private_address_is_not_followed_unasked(
+    agent: Agent, open_session: OpenSession, location: str
+):
+    agent.routes["/card.json"] = redirecting(location)
+    fault = await refused(open_session, f"{agent.url}/card.json")
+    assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.CARD_NOT_FOUND)
+    assert "private address" in fault.seen
+    assert "which was not followed" in fault.seen
+    assert "--trust http://" in fault.hint
+
+
+async def test_a_redirect_to_this_machine_is_followed_from_this_machine_or_if_it_is_trusted(
+    agent: Agent, stranger: Agent, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    agent.routes[CARD_PATH] = redirecting(f"{stranger.url}/card")
+    stranger.serve_card("/card")
+    assert (await open_session(agent.url)).connection.url == f"{stranger.url}/card"
+    # As if the agent had a public address.
+    monkeypatch.setattr(private_address, "_is_this_machine", lambda address: False)
+    agent.routes[CARD_PATH] = redirecting(f"{stranger.url.replace('127.0.0.1', 'localhost')}/card")
+    fault = await refused(open_session, f"{agent.url}{CARD_PATH}")
+    assert "private address" in fault.seen
+    trusted = fault.hint.partition("--trust ")[2].rstrip(".")
+    assert (await open_session(agent.url, trusted=(trusted,))).connection.url.endswith("/card")
 
 
 async def test_a_redirect_without_location_is_not_a_card(agent: Agent, open_session: OpenSession):

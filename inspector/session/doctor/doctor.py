@@ -195,7 +195,8 @@ class Doctor:
     def _no_card(self, tries: list[CardFetch]) -> Step:
         text = self._session.journal.redactor.text
         statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
-        fault = not_found(self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses)
+        private = next((fetch.private_redirect for fetch in tries if fetch.private_redirect), "")
+        fault = not_found(self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses, private)
         self.report.fault = replace(fault, seen=text(fault.seen))
         return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
 
