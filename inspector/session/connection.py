@@ -150,16 +150,21 @@ async def fetch_card(
     probe: bool = False,
     also_at: str = "",
 ) -> CardFetch:
-    """Fetch a card and follow redirects; credentials are not sent to another origin.
+    """Fetch a card and follow redirects; credentials are sent only after a 401, and not to another origin.
 
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
     records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
     for hop in range(MOST_REDIRECTS + 1):
-        fetch = CardFetch(journal, GET_CARD, url, also_at)
-        fetch.probe = probe
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
-        await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
+        request = HttpRequest("GET", url, headers)
+        offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
+        for offer in offers:
+            fetch = CardFetch(journal, GET_CARD, url, also_at)
+            fetch.probe = probe
+            await fetch.run(client, offer.sign(request))
+            if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
+                break
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
             return fetch

@@ -147,7 +147,8 @@ class Session:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
             self._given, self._url = self.settings.credentials(origin(url), userinfo), url
-            found = await find_card(self.journal, self.client, self.credentials, url if userinfo else reference)
+            credentials = self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
+            found = await find_card(self.journal, self.client, credentials, url if userinfo else reference)
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self._note_connection(self.connection)
