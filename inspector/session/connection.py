@@ -195,7 +195,10 @@ async def search_card(
         statuses.add(fetch.head.status if fetch.head else 0)
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
-    fault = discovery.not_found(reference, [(attempt.url, attempt.outcome) for attempt in tries], statuses)
+    withheld = bool(credentials) and not credentials.unasked
+    fault = discovery.not_found(
+        reference, [(attempt.url, attempt.outcome) for attempt in tries], statuses, withheld=withheld
+    )
     raise FaultError(replace(fault, seen=redactor.text(fault.seen)))
 
 

@@ -156,15 +156,22 @@ def read_raw(path: Path) -> bytes:
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
-def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
-    """Return the fault of a card that was not found: the outcome at each url, and the next step."""
+def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int], *, withheld: bool = False) -> Fault:
+    """Return the fault of a card that was not found: the outcome at each url, and the next step.
+
+    `withheld` is whether there are credentials that were not sent.
+    """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."
-        return Fault(Whose.YOURS, code, seen, "Add --bearer TOKEN or --header 'Name: value'.")
+        hint = "Add --bearer TOKEN or --header 'Name: value'."
+        if 403 in statuses:
+            hint += " Unless --auth-card is given, they are sent only after a response with status 401."
+        return Fault(Whose.YOURS, code, seen, hint)
     if any(invalid_card_reason(outcome) for _, outcome in tries):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
+    hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)
