@@ -1,6 +1,6 @@
 """Mask secrets that are recognized by their location: members, parameters with certain names, and userinfo of URLs.
 
-The texts come from agents, so every function is linear in their length: `tests/hostile/test_linear_time.py` measures it.
+The texts come from agents, so every function is linear in their length (`tests/hostile/test_linear_time.py`).
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _in_urls(text: str) -> Iterator[_Span]:
             url = "".join(chr(int(unit[1], 16)) if unit[1] else unit[2] for _, unit in units)
             places = [found.start() + at for at, _ in units] + [done]
         else:
-            places = range(found.start(), done + 1)
+            places = list(range(found.start(), done + 1))
         for start, end, mask in (*_parameters(url), *_userinfo(url, 0)):
             yield places[start], places[end], mask
 

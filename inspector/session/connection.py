@@ -271,7 +271,8 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
     """Mask the password and the secret query parameters of a reference in all records."""
     if userinfo:
         redactor.add(basic(userinfo).partition(" ")[2])
-        redactor.add(unquote(userinfo.partition(":")[2]))
+        user, colon, password = userinfo.partition(":")
+        redactor.add(unquote(password if colon else user))  # a token without a password is written as the user
     for name, value in parse_qsl(url.partition("?")[2]):
         if value not in redactor.url(f"?{name}={value}"):
             redactor.add(value)

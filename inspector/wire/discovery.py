@@ -47,6 +47,17 @@ def local_path(reference: str) -> Path | None:
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
+def name_of(reference: str) -> str:
+    """Return a short name of a reference without secrets: host and port of a URL, or the name of a card file."""
+    path = local_path(reference)
+    if path is not None:
+        return path.name
+    try:
+        return urlsplit(normalise(reference)).netloc.rpartition("@")[2]
+    except ValueError:  # brackets without an address
+        return ""
+
+
 def normalise(reference: str) -> str:
     """Return the URL for a reference (a URL or a host); without a scheme, add one.
 
