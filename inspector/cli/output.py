@@ -47,7 +47,7 @@ class Output:
         self._stdout = stdout
         self._stderr = stderr
         self._colored = {stream: not json and is_colored(stream, color) for stream in (stdout, stderr)}
-        self._cleaner = Cleaner(newlines=True)
+        self._cleaner = Cleaner(newlines=True, emoji=True)
         self._is_line_open = False
 
     @property
@@ -69,7 +69,7 @@ class Output:
 
     def block(self, label: str, content: str) -> None:
         """Print lines below a label, indented, so that none of them looks like a field."""
-        lines = clean(content.removesuffix("\n"), newlines=True).split("\n")
+        lines = clean(content.removesuffix("\n"), newlines=True, emoji=True).split("\n")
         self.write(f"\n{_INDENT}".join((self._label(f"{label}:"), *lines)) + "\n\n")
 
     def field_or_block(self, label: str, value: str) -> None:
@@ -95,12 +95,12 @@ class Output:
     def end_flow(self) -> None:
         """End the line of a text, so that the next text starts on a new line."""
         self.write("")
-        self._cleaner = Cleaner(newlines=True)
+        self._cleaner = Cleaner(newlines=True, emoji=True)
 
     def verbatim(self, text: str) -> None:
         """Print a text unchanged for a program or a file, and sanitised for a terminal."""
         valid = text.encode("utf-8", "replace").decode("utf-8")
-        self.write(f"{clean(valid, newlines=True)}\n" if self.is_terminal else valid)
+        self.write(f"{clean(valid, newlines=True, emoji=True)}\n" if self.is_terminal else valid)
         self.flush()
 
     def document(self, value: Any) -> None:
