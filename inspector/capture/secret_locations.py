@@ -128,20 +128,30 @@ def _replace(text: str, spans: list[_Span]) -> str:
 
 def _members(text: str, *, push: bool) -> Iterator[_Span]:
     """Return the values of secret members: in JSON, in JSON within a JSON string, and in a form or a query."""
+    done = 0  # a value is read once, also if it contains names
     for found in _MEMBER_END.finditer(text):
         start, stop = _name_before(text, found.start())
-        value = _VALUE.match(text, found.end()) if text[start - 1 : start] == '"' else None
+        is_name = start >= done and text[start - 1 : start] == '"'
+        value = _VALUE.match(text, found.end()) if is_name else None
         if value and _is_secret_member(text[start:stop], value[1] or "", push=push):
+            done = value.end()
             yield (*value.span(1), MASK) if value[1] else (*value.span(2), f'"{MASK}"')
+    done = 0
     for found in _INNER_END.finditer(text) if "\\" in text else ():
         start, stop = _name_before(text, found.start())
-        value = _INNER_VALUE.match(text, found.end()) if text[start - 2 : start] == '\\"' else None
+        is_name = start >= done and text[start - 2 : start] == '\\"'
+        value = _INNER_VALUE.match(text, found.end()) if is_name else None
         if value and _is_secret_member(text[start:stop], value[1], push=push):
+            done = value.end()
             yield *value.span(1), MASK
+    done = 0
     for found in _FIELD_END.finditer(text) if "=" in text else ():
         start, stop = _name_before(text, found.start())
-        value = _FIELD_VALUE.match(text, found.end()) if start == 0 or text[start - 1] in "?&" else None
-        if value and _is_secret(text[start:stop]):
+        is_first = start == 0 or text[start - 1] in "?&" or text.startswith("\\u0026", start - 1)
+        is_name = start >= done and is_first and _is_secret(text[start:stop])
+        value = _FIELD_VALUE.match(text, found.end()) if is_name else None
+        if value:
+            done = value.end()
             yield *value.span(1), MASK
 
 
