@@ -66,7 +66,10 @@ _Span = tuple[int, int, str]
 
 def mask_body(raw: bytes, *, push: bool = False) -> bytes:
     """Mask the secrets of a body; with `push`, `token` and `credentials` are always secret. JSON stays valid."""
-    has_members, has_urls = push or _may_have_members(raw), _may_have_urls(raw)
+    has_escapes, has_equals = b"\\" in raw, b"=" in raw
+    has_members = push or _may_have_members(raw, has_escapes=has_escapes, has_equals=has_equals)
+    may_have_urls = has_equals or b"@" in raw or (has_escapes and b"\\u00" in raw)
+    has_urls = may_have_urls and (b"://" in raw or b":\\/" in raw)
     if not has_members and not has_urls:
         return raw
     text = raw.decode("latin-1")  # every byte is one character, so that the other bytes do not change
@@ -76,22 +79,15 @@ def mask_body(raw: bytes, *, push: bool = False) -> bytes:
     return _replace(text, spans).encode("latin-1") if spans else raw
 
 
-def _may_have_members(raw: bytes) -> bool:
+def _may_have_members(raw: bytes, *, has_escapes: bool, has_equals: bool) -> bool:
     """Return whether a body may have secret members; this runs for every event."""
     lower = raw.lower()
     return (
         _MAY_BE_MEMBER.search(lower) is not None
-        or (b"\\" in raw and _MAY_BE_INNER.search(lower) is not None)
-        or (b"=" in raw and _MAY_BE_FIELD.search(lower) is not None)
+        or (has_escapes and _MAY_BE_INNER.search(lower) is not None)
+        or (has_equals and _MAY_BE_FIELD.search(lower) is not None)
         or _SPACED.search(raw) is not None
     )
-
-
-def _may_have_urls(raw: bytes) -> bool:
-    """Return whether a body may have URLs with secrets; this runs for every event."""
-    if b"@" in raw or b"=" in raw or b"\\u00" in raw:
-        return b"://" in raw or b":\\/" in raw
-    return False
 
 
 def mask_text(text: str) -> str:
