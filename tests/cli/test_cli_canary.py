@@ -28,7 +28,19 @@ def test_a_command_stores_and_reports_no_secret(
 
 def test_only_json_on_stdout_is_what_the_agent_sent(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
     agent = make_agent(parrot, secret_card())
-    ran = cli("send", "-a", with_secrets(agent), "--text", "hi", *GIVEN, "-o", "json", "--debug", "--save", "saved")
+    ran = cli(
+        "send",
+        "-a",
+        with_secrets(agent),
+        "--text",
+        "hi",
+        *GIVEN,
+        "-o",
+        "json",
+        "--debug",
+        "--save",
+        str(tmp_path / "saved"),
+    )
     assert ran.code == 0, ran.err
     assert LOCATED in ran.out
     assert HELD not in ran.err
