@@ -14,7 +14,8 @@ class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
     `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
-    `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a
+    `trust` lists further origins that get the credentials, `auth_card` sends them with the first request for the card,
+    `timeout` is in seconds, `resubscribe` reconnects a
     disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
     has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
     file to record to.
@@ -30,6 +31,7 @@ class Options:
     trust: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
     a2a_version: str = ""
+    auth_card: bool = False
     insecure: bool = False
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0

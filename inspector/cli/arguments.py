@@ -185,6 +185,8 @@ class Parser(argparse.ArgumentParser):
         pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
         pairs("--svc-param 'NAME: VALUE'", "send a service parameter; repeatable", dest="svc_params")
         add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
+        auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
+        self.switch("--auth-card", auth_card, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
         description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"

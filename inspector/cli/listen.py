@@ -175,8 +175,8 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
             }
         )
         return
-    out.field("URL", registration.url)
-    out.field("Token", registration.token)
+    out.secret_field("URL", registration.url)
+    out.secret_field("Token", registration.token)
     out.field("Address", address)
     out.field("Authentication", registration.auth.words)
     if receiver.overrides:

@@ -180,6 +180,7 @@ class Run:
             *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
             *(word for name in options.transports for word in ("--transport", name)),
             *(word for origin in options.trust for word in ("--trust", origin)),
+            *(("--auth-card",) if options.auth_card else ()),
             *(("--insecure",) if options.insecure else ()),
         ]
         return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])

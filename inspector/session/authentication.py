@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from inspector.capture.redaction import MASK, Redactor
@@ -64,7 +64,7 @@ class EnteredCredentials:
             part = Credentials(origins=frozenset({entered.origin}))
             location, name = ("header", entered.header) if entered.header else key_place
             more.append(part.with_key(entered.value, location, name))
-        return Credentials(given.headers, given.origins, given.query, given.plain, tuple(more))
+        return replace(given, more=tuple(more))
 
 
 class Alternative(NamedTuple):

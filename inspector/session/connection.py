@@ -161,16 +161,21 @@ async def fetch_card(
     probe: bool = False,
     also_at: str = "",
 ) -> CardFetch:
-    """Fetch a card and follow redirects; credentials are not sent to another origin.
+    """Fetch a card and follow redirects; credentials are sent only after a 401, and not to another origin.
 
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
     records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
     for hop in range(MOST_REDIRECTS + 1):
-        fetch = CardFetch(journal, GET_CARD, url, also_at)
-        fetch.probe = probe
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
-        await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
+        request = HttpRequest("GET", url, headers)
+        offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
+        for offer in offers:
+            fetch = CardFetch(journal, GET_CARD, url, also_at)
+            fetch.probe = probe
+            await fetch.run(client, offer.sign(request))
+            if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
+                break
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
             return fetch
@@ -208,7 +213,9 @@ async def search_card(
         private = private or fetch.private_redirect
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
-    fault = discovery.not_found(reference, [(attempt.url, attempt.outcome) for attempt in tries], statuses, private)
+    withheld = bool(credentials) and not credentials.unasked
+    attempts = [(attempt.url, attempt.outcome) for attempt in tries]
+    fault = discovery.not_found(reference, attempts, statuses, private=private, withheld=withheld)
     raise FaultError(replace(fault, seen=redactor.text(fault.seen)))
 
 
@@ -239,7 +246,7 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
             raise FaultError(fetch.fault)
         shown = journal.redactor.url(fetch.url)
         statuses = {head.status if head else 0}
-        fault = discovery.not_found(shown, [(shown, str(fetch.found))], statuses, fetch.private_redirect)
+        fault = discovery.not_found(shown, [(shown, str(fetch.found))], statuses, private=fetch.private_redirect)
         raise FaultError(replace(fault, seen=journal.redactor.text(fault.seen)))
     tries = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
@@ -282,7 +289,8 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
     """Mask the password and the secret query parameters of a reference in all records."""
     if userinfo:
         redactor.add(basic(userinfo).partition(" ")[2])
-        redactor.add(unquote(userinfo.partition(":")[2]))
+        user, colon, password = userinfo.partition(":")
+        redactor.add(unquote(password if colon else user))  # a token without a password is written as the user
     for name, value in parse_qsl(url.partition("?")[2]):
         if value not in redactor.url(f"?{name}={value}"):
             redactor.add(value)

@@ -48,6 +48,17 @@ def local_path(reference: str) -> Path | None:
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
+def name_of(reference: str) -> str:
+    """Return a short name of a reference without secrets: host and port of a URL, or the name of a card file."""
+    path = local_path(reference)
+    if path is not None:
+        return path.name
+    try:
+        return urlsplit(normalise(reference)).netloc.rpartition("@")[2]
+    except ValueError:  # brackets without an address
+        return ""
+
+
 def normalise(reference: str) -> str:
     """Return the URL for a reference (a URL or a host); without a scheme, add one.
 
@@ -157,10 +168,13 @@ def read_raw(path: Path) -> bytes:
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
-def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int], private: str = "") -> Fault:
+def not_found(
+    reference: str, tries: list[tuple[str, str]], statuses: set[int], *, private: str = "", withheld: bool = False
+) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step.
 
-    `private` is the origin of a redirect that was not followed, because it leads to a private address.
+    `private` is the origin of a redirect that was not followed, because it leads to a private address; `withheld` is
+    whether there are credentials that were not sent.
     """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
     if private:
@@ -169,9 +183,13 @@ def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int], 
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."
-        return Fault(Whose.YOURS, code, seen, "Add --bearer TOKEN or --header 'Name: value'.")
+        hint = "Add --bearer TOKEN or --header 'Name: value'."
+        if 403 in statuses:
+            hint += " Unless --auth-card is given, they are sent only after a response with status 401."
+        return Fault(Whose.YOURS, code, seen, hint)
     if any(invalid_card_reason(outcome) for _, outcome in tries):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
+    hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)

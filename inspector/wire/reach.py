@@ -61,12 +61,14 @@ def endpoint_of(url: str) -> Endpoint | None:
 
 
 def proxy_of(url: str) -> str:
-    """Return the proxy for a URL from the environment variables, `""` for none."""
+    """Return the proxy for a URL from the environment variables without its userinfo, `""` for none."""
     endpoint = endpoint_of(url)
     proxies = getproxies()
     if endpoint is None or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
         return ""
-    return proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
+    proxy = proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
+    scheme, separator, place = proxy.rpartition("://")
+    return f"{scheme}{separator}{place.rpartition('@')[2]}"
 
 
 class AddressScope(IntEnum):

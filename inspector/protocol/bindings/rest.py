@@ -55,8 +55,8 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
     body = b""
     if route.verb == "POST":
         headers = {"Content-Type": JSON} | headers  # the official JS SDK 0.3 responds to a2a+json with 500
-        body = dump(members if route.whole_body else rest)
-    else:
+        body = dump(rest.pop(route.body, {}) if route.body else members if route.whole_body else rest)
+    if route.body or route.verb != "POST":
         query = "&".join(filter(None, (query, _query(rest))))
     return HttpRequest(route.verb, base.rstrip("/") + path + (f"?{query}" if query else ""), headers, body)
 

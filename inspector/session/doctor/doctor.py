@@ -196,7 +196,9 @@ class Doctor:
         text = self._session.journal.redactor.text
         statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
         private = next((fetch.private_redirect for fetch in tries if fetch.private_redirect), "")
-        fault = not_found(self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses, private)
+        fault = not_found(
+            self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses, private=private
+        )
         self.report.fault = replace(fault, seen=text(fault.seen))
         return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
 
