@@ -1,6 +1,6 @@
 """Proxies between a client and an agent, each with one fault or habit that is seen in practice, and ports to confuse.
 
-    python tests/parts/proxies.py cut=1 http://127.0.0.1:9000      prints the URL of the proxy
+python tests/parts/proxies.py cut=1 http://127.0.0.1:9000      prints the URL of the proxy
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 
@@ -33,7 +34,8 @@ class Habits:
     - `gzip`: compress all bodies.
     - `media_type`: replaces `text/event-stream`.
     - `prefix`: the path below which the agent is reached; all other paths are 404 with an HTML page.
-    - `card_url`: the URL of the agent on the card, None for that of the proxy, "" to keep the card.
+    - `card_url`: the URL of the agent on the card, with `{netloc}` for the host and port of the proxy; None for the URL
+      of the proxy, "" to keep the card.
     - `drops`: the names of request headers that are not forwarded.
     - `missing`: the ends of paths, and the methods of JSON-RPC, that are answered with 404 and a JSON body.
     - `broken`: like `missing`, but answered with 500 and this text.
@@ -107,7 +109,8 @@ class _Proxy:
         packer = zlib.compressobj(wbits=31) if habits.gzip else None
         if not streamed or habits.buffer:
             body = await answer.read()
-            own = self.url if habits.card_url is None else habits.card_url
+            netloc = urlsplit(self.url).netloc
+            own = self.url if habits.card_url is None else habits.card_url.format(netloc=netloc)
             if "/.well-known/" in request.path and own:
                 body = body.replace(self._upstream.encode(), own.encode())
             await response.write(packer.compress(body) + packer.flush() if packer else body)
@@ -157,7 +160,8 @@ async def _main(*arguments: str) -> None:
     kinds: dict[str, Any] = {"cut": float, "buffer": bool, "gzip": bool}
     lists = {"drops", "missing"}
     habits = {
-        name: kinds.get(name, str)(text) if name not in lists else tuple(text.split(",")) for name, text in pairs.items()
+        name: kinds.get(name, str)(text) if name not in lists else tuple(text.split(","))
+        for name, text in pairs.items()
     }
     async with proxy(upstream, Habits(**habits)) as url:
         print(url, flush=True)
