@@ -80,12 +80,15 @@ def other_versions(option: Option, binding: Binding) -> Iterator[Candidate]:
             yield Candidate("", protocol_name(choice), Proposal(choice, reason))
 
 
-def bypass(url: str, card_url: str) -> str:
-    """Return that calls to an interface do not pass through the server of the card; `""` if they do."""
+def bypass(option: Option, card_url: str) -> str:
+    """Return that calls to an interface do not pass through the server of the card; `""` if they do.
+
+    gRPC is left out, because most agents have a port of its own for it.
+    """
     base = base_of(card_url)
-    parts, own = urlsplit(base), urlsplit(url)
-    if not base or "://" not in url:
+    if not base or option.binding is None or option.binding.name == "GRPC":
         return ""
+    parts, own = urlsplit(base), urlsplit(option.interface.url)
     inside = f"{own.path}/".startswith(f"{parts.path}/")
     if (own.scheme, own.netloc) == (parts.scheme, parts.netloc) and inside:
         return ""

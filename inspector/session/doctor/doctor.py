@@ -248,7 +248,7 @@ class Doctor:
             remedy = f"Advertise the public address{f', perhaps {suggested}' if suggested else ''}."
             return Step(name, False, seen, layer.seconds, remedy), typed is not None
         seen, remedy = f"{url}: {layer.seen}", layer.remedy
-        if layer.good and typed and (note := bypass(url, connection.url)):
+        if layer.good and typed and (note := bypass(interface.option, connection.url)):
             seen, remedy = f"{seen}; {note}", _BYPASS
         return Step(name, layer.good, seen, layer.seconds, remedy), False
 

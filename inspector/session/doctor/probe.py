@@ -70,7 +70,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         return Probed(step(None, "returned a task that does not exist"), True)
     seen, remedy = fault.seen, fault.hint
     if found := await other_protocol(call.wire.url, status, fault, grpc=choice.binding.name == "GRPC"):
-        seen, remedy = f"{seen} {found[0]}", f"{found[1]} The URL is from the card."
+        seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
     supported = False if _is_other(exchange) else None
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 from collections.abc import AsyncIterator
@@ -67,7 +68,9 @@ def failed(report: Report) -> list[str]:
     return [step.name for step in report.steps if step.passed is False]
 
 
-@pytest.mark.parametrize("habits", [Habits(), Habits(gzip=True), Habits(prefix="/agents/one")], ids=["plain", "gzip", "prefix"])
+@pytest.mark.parametrize(
+    "habits", [Habits(), Habits(gzip=True), Habits(prefix="/agents/one")], ids=["plain", "gzip", "prefix"]
+)
 async def test_an_agent_behind_a_correct_proxy_is_valid(session: Session, upstream: str, habits: Habits):
     report = await behind(session, upstream, habits)
     assert failed(report) == []
@@ -135,7 +138,7 @@ async def test_http_on_a_card_behind_tls_is_corrected(session: Session, upstream
         report = await examine(session, url)
     step = the(report, "interface 1 as 1.0 over JSONRPC")
     assert step.passed is False
-    assert step.remedy == "Use https:// instead of http://. The URL is from the card."
+    assert step.remedy == "Correct the URL on the card. Use https:// instead of http://."
     assert report.proposals[0].choice.interface.url.startswith(f"{url}/")
 
 
@@ -166,6 +169,31 @@ async def test_the_port_of_grpc_is_recognised(session: Session):
         await server.stop(grace=None)
     assert the(report, "protocol").message == "The port uses only HTTP/2, without TLS."
     assert "gRPC port" in the(report, "protocol").remedy
+
+
+@pytest.mark.parametrize(
+    ("binding", "url", "seen", "remedy"),
+    [
+        ("JSONRPC", "http://127.0.0.1:{grpc}/", "The port uses only HTTP/2, without TLS.", "use the port for HTTP"),
+        ("GRPC", "https://127.0.0.1:{grpc}", "The port uses no TLS.", "Use grpc:// or http:// instead of grpcs://"),
+        ("GRPC", "127.0.0.1:{http}", "127.0.0.1:{http} does not use HTTP/2.", "Check that this is the gRPC port"),
+        ("JSONRPC", "https://127.0.0.1:{http}", "The port uses no TLS.", "Use http:// instead of https://."),
+    ],
+)
+async def test_a_wrong_port_or_scheme_on_the_card_is_named(
+    session: Session, upstream: str, tmp_path: Path, binding: str, url: str, seen: str, remedy: str
+):
+    await session.connect(upstream)
+    card = json.loads(session.connection.found.raw)
+    [target] = [item["url"] for item in card["supportedInterfaces"] if item["protocolBinding"] == "GRPC"]
+    ports = {"grpc": target.rpartition(":")[2], "http": upstream.rpartition(":")[2]}
+    interface = {"url": url.format(**ports), "protocolBinding": binding, "protocolVersion": "1.0"}
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card | {"supportedInterfaces": [interface]}))
+    step = the(await examine(session, str(path)), f"interface 1 as 1.0 over {binding}")
+    assert step.passed is False
+    assert step.message.endswith(seen.format(**ports))
+    assert remedy in step.remedy
 
 
 @pytest.mark.parametrize("secure", [False, True], ids=["http", "https"])
