@@ -250,7 +250,7 @@ class Doctor:
         seen, remedy = f"{url}: {layer.seen}", layer.remedy
         if layer.good and typed and (note := bypass(interface.option, connection.url)):
             seen, remedy = f"{seen}; {note}", _BYPASS
-        return Step(name, layer.good, seen, layer.seconds, remedy), False
+        return Step(name, layer.good, seen, layer.seconds, remedy), typed is not None and not layer.good
 
     async def _try(self, interface: InterfaceResult, candidates: Iterable[Candidate]) -> AsyncGenerator[Step, None]:
         """Make a call over each candidate; the first that responds becomes a proposal."""

@@ -23,6 +23,7 @@ from inspector.session.doctor.probe import SEE_RULES, findings_of, in_words
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
+from inspector.wire import reach
 
 if TYPE_CHECKING:  # only a message needs it
     from inspector.session.push.webhook_registration import WebhookRegistration
@@ -39,7 +40,8 @@ _NO_OPERATION = (
 )
 _ENDED_EARLY = "STREAM-001"
 """The rule that a stream ends when the task does."""
-_NO_PUSH = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
+_NO_PUSH = "Check that the agent can reach this address, and its log."
+_LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
 _REJECTED_PUSH = "The deliveries arrived, but were rejected: see their failed checks."
 _UNROUTED = frozenset({404, 405, 501})
 
@@ -69,7 +71,9 @@ async def try_message(
     elif webhook is not None and not call.exchange.task_id:
         yield Step(PUSH, None, "not checked: push notifications need a task, and the message created none")
     elif webhook is not None:
-        yield await _await_push(session, webhook, timeouts.push)
+        tracked = session.tasks.get(call.exchange.task_id)
+        over = tracked is not None and is_terminal(tracked.now.state)
+        yield await _await_push(session, webhook, timeouts.push, over=over)
 
 
 async def _drive(call: Call, seconds: float) -> bool:
@@ -170,8 +174,8 @@ def _lacks(received: dict[str, str], artifact: Artifact) -> bool:
     return len(received.get(artifact.artifact_id, "")) < len(whole)
 
 
-async def _await_push(session: Session, webhook: WebhookRegistration, seconds: float) -> Step:
-    """Wait at most `seconds` for an accepted delivery."""
+async def _await_push(session: Session, webhook: WebhookRegistration, seconds: float, *, over: bool) -> Step:
+    """Wait at most `seconds` for an accepted delivery; `over` is whether the task has ended."""
     began = time.perf_counter()
     news = asyncio.Event()
     unsubscribe = session.journal.subscribe(lambda _: news.set())
@@ -183,6 +187,14 @@ async def _await_push(session: Session, webhook: WebhookRegistration, seconds: f
                     await news.wait()
     finally:
         unsubscribe()
-    seen = f"{webhook.accepted} accepted, {webhook.refused} rejected at {session.push.receiver.base_url}"
-    remedy = "" if webhook.accepted else _REJECTED_PUSH if webhook.refused else _NO_PUSH
-    return Step(PUSH, webhook.accepted > 0, seen, time.perf_counter() - began, remedy)
+    base = session.push.receiver.base_url
+    seen, took = f"{webhook.accepted} accepted, {webhook.refused} rejected at {base}", time.perf_counter() - began
+    if webhook.accepted:
+        return Step(PUSH, True, seen, took)
+    if webhook.refused:
+        return Step(PUSH, False, seen, took, _REJECTED_PUSH)
+    if not over:  # agents may push only the end of a task
+        return Step(PUSH, None, f"{seen}; the task has not ended", took)
+    place = reach.endpoint_of(base)
+    local = place is not None and reach.address_scope(place.host) is reach.AddressScope.MACHINE
+    return Step(PUSH, False, seen, took, _LOOPBACK if local else _NO_PUSH)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from http import HTTPStatus
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding, Severity
@@ -21,7 +22,8 @@ from inspector.wire.port_protocol import port_protocol, port_remedy
 REQUIRED = "credentials are required"
 """The beginning of the result if an interface requires credentials."""
 
-_PROTECTED = frozenset({401, 403})
+_PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
+_DENIED = frozenset({401, 403})
 _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
 _OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
@@ -44,7 +46,7 @@ class Probed(NamedTuple):
 
 async def probe(session: Session, name: str, choice: Choice, seconds: float) -> Probed:
     """Get a task that does not exist over an interface; `name` is the beginning of the name of the step."""
-    request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
+    request = TaskRequest(id=str(uuid.uuid4()))  # some agents accept only UUIDs
     began = time.perf_counter()
     call = session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
     exchange = call.exchange
@@ -64,8 +66,11 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         errors = in_words(findings_of(session, exchange, Severity.ERROR))
         return Probed(step(not errors, f"{seen}; {errors}" if errors else seen, SEE_RULES if errors else ""), True)
     status = exchange.head.status if exchange.head else 0
-    if status in _PROTECTED:
-        return Probed(step(False, f"{REQUIRED} ({status})", fault.hint if fault else ""), None)
+    if fault is not None and fault.code in _PROTECTED:
+        word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
+        return Probed(step(False, f"{REQUIRED} ({status if status in _DENIED else word})", fault.hint), None)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:
         return Probed(step(None, "returned a task that does not exist"), True)
     seen, remedy = fault.seen, fault.hint

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 from aiohttp import ClientSession, web
 from inspector.sample_agents.server import MockAgent
@@ -428,6 +429,70 @@ async def test_interface_without_listener_is_not_called(session: Session, unused
     assert not [one for one in report.steps if one.name.startswith("interface 1 as ")]
 
 
+async def test_a_port_without_listener_is_tried_at_the_port_of_the_card(session: Session, unused_tcp_port: int):
+    async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
+        [proposal] = (await examine(session, url)).proposals
+    assert proposal.choice.interface.url == f"{url}/rpc"
+
+
+async def test_too_many_requests_are_no_verdict(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.Response(status=429)
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    assert (the(report, AS_1_0).passed, report.passed) == (None, True)
+    assert not [step for step in report.steps if step.name == AS_0_3]
+
+
+async def test_missing_credentials_over_grpc_are_reported(session: Session, tmp_path: Path):
+    class Closed(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has no types
+        async def intercept_service(self, continuation: Any, details: Any) -> Any:
+            async def refuse(request: bytes, context: Any) -> None:
+                await context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
+
+            return grpc.unary_unary_rpc_method_handler(refuse)
+
+    server = grpc.aio.server(interceptors=(Closed(),))
+    target = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    await server.start()
+    try:
+        async with agent(knows_no_task, url=target, binding="GRPC") as url:
+            report = await examine(session, url)
+    finally:
+        await server.stop(grace=None)
+    step = the(report, "interface 1 as 1.0 over GRPC")
+    assert (step.passed, step.message) == (False, "credentials are required (UNAUTHENTICATED)")
+    assert [step.name for step in report.steps if step.name.startswith("interface 1 as")] == [step.name]
+
+
+async def test_an_error_that_violates_a_rule_is_a_failure(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.json_response(
+            {"jsonrpc": "2.0", "id": "of another call", "error": {"code": -32001, "message": "no"}}
+        )
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    step = the(report, AS_1_0)
+    assert step.passed is False
+    assert step.message.startswith("returned TaskNotFoundError, as expected; RPC-")
+    assert "a2a-inspect rules" in step.remedy
+
+
+async def test_a_stream_with_less_than_the_task_is_a_failure(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask" and call["params"]["id"] == "t":
+            artifact = {"artifactId": "a", "parts": [{"text": "lost in the stream"}]}
+            return result(call, task("COMPLETED") | {"artifacts": [artifact]})
+        return await streaming(UPDATES)(request, call)
+
+    async with agent(answer) as url:
+        report = await examine(session, url, "go")
+    assert (the(report, "streaming").passed, the(report, "task").passed) == (True, False)
+    assert the(report, "task").message == "the stream has less text than GetTask in a"
+
+
 async def test_interface_url_without_host_is_reported(session: Session):
     async with agent(knows_no_task, url="http://[oops/rpc") as url:
         report = await examine(session, url)
@@ -560,6 +625,13 @@ async def test_missing_push_is_reported(session: Session):
     assert step.message.startswith("0 accepted, 0 rejected at http://127.0.0.1:")
     assert "--public-url" in step.remedy
     assert row(report, "push notifications")[::2] == ("yes", False)
+
+
+async def test_a_missing_push_is_no_failure_while_the_task_is_running(session: Session):
+    async with agent(streaming(UPDATES[:2]), capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "push").passed is None
+    assert the(report, "push").message.endswith("; the task has not ended")
 
 
 async def test_push_is_not_expected_without_a_task(session: Session):
