@@ -148,5 +148,6 @@ def render(results: Mapping[str, str]) -> str:
 def read(text: str) -> dict[str, str]:
     """Read the results from the content of the file; they are empty without the table."""
     _, found, section = text.partition(HEADING)
-    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")] if found else []
+    lines = section.partition("\n## ")[0].splitlines() if found else []
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     return {row[0]: row[2] for row in rows[2:]}

@@ -90,7 +90,7 @@ def missing(name: str) -> str:
 
 def read_table() -> dict[Key, str]:
     """Read the table from the file; it is empty if there is none."""
-    lines = _content().partition(doctor_table.HEADING)[0].splitlines()
+    lines = _content().partition("\n## ")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     if not rows:
         return {}
