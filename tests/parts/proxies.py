@@ -11,7 +11,7 @@ import sys
 import time
 import zlib
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -137,6 +137,10 @@ def _rpc_method(body: bytes) -> str:
 async def http2_only(tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """Serve a port that reads only HTTP/2, and yield its URL; another request is answered with SETTINGS and GOAWAY."""
 
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):  # the client may close first
+            await talk(reader, writer)
+
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         received = b""
         while len(received) < len(_PREFACE) and _PREFACE.startswith(received):
@@ -149,7 +153,7 @@ async def http2_only(tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
             await reader.read()
         writer.close()
 
-    server = await asyncio.start_server(talk, "127.0.0.1", 0, ssl=tls)
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
     async with server:
         yield f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
