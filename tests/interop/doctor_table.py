@@ -115,8 +115,8 @@ CASES: Mapping[str, Case] = {
 _VARYING = (
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
     (re.compile(r"\bport \d+"), "port PORT"),
-    (re.compile(r"\b\d+\.\d+ s\b"), "N s"),
-    (re.compile(r"\b\d+ (events?|ms)\b"), r"N \1"),
+    (re.compile(r"\b\d+(\.\d+ s| ms)\b"), "TIME"),
+    (re.compile(r"\b\d+ events\b"), "N events"),
 )
 
 

@@ -23,6 +23,7 @@ from inspector.session.doctor.probe import SEE_RULES, findings_of, in_words
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
+from inspector.text.units import duration
 from inspector.wire import reach
 
 if TYPE_CHECKING:  # only a message needs it
@@ -113,7 +114,7 @@ def _judge(session: Session, call: Call, seconds: float, *, ended: bool) -> Step
             return step(False, "the response is not a stream", _NOT_A_STREAM)
         first = frames[0].at - (summary.at if summary else frames[0].at)
         count = f"{len(frames)} event{'s' if len(frames) > 1 else ''}"
-        seen = f"{count}, the first after {first:.3f} s, all within {frames[-1].at - frames[0].at:.3f} s"
+        seen = f"{count}, the first after {duration(first)}, all within {duration(frames[-1].at - frames[0].at)}"
         measured = health(summary, time.time(), dated_span(session.journal.capture, summary)) if summary else None
         buffered = measured.buffered if measured else ""
     seen += "" if ended else "; the stream was still open"
@@ -134,8 +135,8 @@ def _is_unframed(finding: Finding) -> bool:
 def _remedy(errors: list[Finding], seconds: float) -> str:
     if any(finding.rule == _ENDED_EARLY for finding in errors):
         return (
-            f"The response ended after {seconds:.1f} s, before the task: check for a proxy with this time limit, or an "
-            "agent that closes the stream too early."
+            f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, or "
+            "an agent that closes the stream too early."
         )
     return SEE_RULES
 
