@@ -135,8 +135,8 @@ def _is_unframed(finding: Finding) -> bool:
 def _remedy(errors: list[Finding], seconds: float) -> str:
     if any(finding.rule == _ENDED_EARLY for finding in errors):
         return (
-            f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, or "
-            "an agent that closes the stream too early."
+            f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, "
+            "or an agent that closes the stream too early."
         )
     return SEE_RULES
 
