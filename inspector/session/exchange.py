@@ -185,7 +185,9 @@ class Exchange(Recorder):
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        call = self.call
+        answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), call.dialect, call.operation)
+        self._newest = answer
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
         findings = self._judge.trailers(seen.name, answer)

@@ -121,8 +121,6 @@ def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadabl
     value = parse(raw)
     if not isinstance(value, Unreadable):
         return value
-    if value.why.startswith("HTML"):
-        return replace(value, why=f"{value.why}: the response is from a web server or a proxy, not from the agent")
     if value.why.startswith("not JSON") and raw.lstrip()[:1] not in (b"{", b"[", b'"'):
         return replace(value, why=f"text, not JSON: {brief(str(value.value).strip())}")
     return value

@@ -158,9 +158,11 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
     url = steps[0].message.partition(": ")[0]
     protocols = [step.name.partition(" as ")[2] for step in steps if step.passed is passed]
     what = "  ".join(filter(None, [next(filter(None, protocols), ""), url]))
-    why = next((step for step in steps if step.passed is passed and not passed), None)
+    decisive = [step for step in steps if step.passed is passed]
+    # If all checks passed, a step with a remedy has a note.
+    why = next((step for step in decisive if not passed or step.remedy), None)
     told = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
-    remedy = next((step.remedy for step in steps if step.remedy), "")
+    remedy = next((step.remedy for step in decisive if step.remedy), "")
     return Step(name, passed, f"{what}{told}", sum(step.seconds for step in steps), remedy)
 
 
