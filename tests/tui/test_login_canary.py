@@ -57,7 +57,7 @@ async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, hom
                 await driver.settled()
                 assert_hidden(driver, provider)
             await driver.go(5)
-            for _ in range(8):
+            for _ in range(4):
                 await driver.press("down")
                 await driver.settled()
                 assert_hidden(driver, provider)
