@@ -9,7 +9,8 @@ The example of a call is an object with these members (defaults in parentheses):
 - `sse`: text that is sent unchanged after the events
 - `operation` (SendStreamingMessage), `binding` (JSONRPC; the id of the request is "the-id")
 - `asked`: members of the request, as in 1.0
-- `status` (200) and `type` (the correct media type) of the response
+- `status` (200), `type` (the correct media type) and `headers` of the response
+- `asks`: headers of the request, `schemes`: the authentication schemes on the card, if they are known
 - `end`: "cut" if the connection was interrupted, or the number of seconds until the client closed an open stream
 """
 

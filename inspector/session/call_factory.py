@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.capture.records import Record
 from inspector.protocol.bindings.base import WireRequest
+from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Request
 from inspector.protocol.operations import Operation
+from inspector.protocol.security import authentication_schemes
 from inspector.protocol.selection import Choice
 from inspector.session import lazy_loading
 from inspector.session.call import Call
@@ -62,7 +64,7 @@ class CallFactory:
         composed.check()
         request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
         about = draft.task_id, draft.context_id, draft.label
-        context = _context(choice, operation, request, draft.request_id, *about)
+        context = _context(choice, operation, request, draft.request_id, *about, card=target.card)
         wire = composed.encode(target.url, choice, operation)
         warnings: tuple[MessageWarning, ...] = ()
         if target.card is not None:
@@ -98,7 +100,7 @@ class CallFactory:
         if choice.interface.tenant and not request.tenant:
             request = request.model_copy(update={"tenant": choice.interface.tenant})
         request_id = str(uuid.uuid4())
-        context = _context(choice, operation, request, request_id, task_id, context_id, label)
+        context = _context(choice, operation, request, request_id, task_id, context_id, label, card=target.card)
         wire = choice.binding.encode(target.url, choice.dialect, operation, request, request_id)
         return self._call(context, request, wire, target.credentials, webhook=webhook)
 
@@ -111,10 +113,19 @@ class CallFactory:
 
 
 def _context(
-    choice: Choice, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
+    choice: Choice,
+    operation: Operation,
+    request: Request,
+    request_id: str,
+    task_id: str,
+    context_id: str,
+    label: str,
+    *,
+    card: AgentCard | None,
 ) -> CallContext:
     """Return the `CallContext` of a call; raises `FaultError` if the interface does not have the operation."""
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
         raise usage_error(f"{not_offered(operation, choice)}.")
-    return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)
+    schemes = authentication_schemes(card) if card is not None else None
+    return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, schemes, label)

@@ -71,6 +71,7 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
+        self._judge.sent(self.journal.redactor.url(sent.url), _authorization(sent))
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
         about = {"task": call.task_id, "context": call.context_id, "label": call.label}
@@ -78,8 +79,7 @@ class Exchange(Recorder):
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
-        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
-        findings = self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
+        findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
@@ -206,6 +206,12 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+
+
+def _authorization(sent: Sent) -> str:
+    """Return the scheme of the header Authorization of a request, `""` if it has none."""
+    value = next((value for name, value in sent.headers if name.lower() == "authorization"), "")
+    return value.partition(" ")[0]
 
 
 def _label_of(event: Event) -> str:

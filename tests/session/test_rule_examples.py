@@ -50,17 +50,17 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
     dialect = for_request(version, binding.name)
     assert dialect is not None
     request = REQUESTS[operation].model_validate(example.get("asked", {}))
-    call = CallContext(operation, dialect, binding, ID, *named(request), request=request)
+    schemes = frozenset(example["schemes"]) if "schemes" in example else None
+    call = CallContext(operation, dialect, binding, ID, *named(request), request=request, schemes=schemes)
     exchange = Exchange(journal, operation.value, call, TaskFold(journal.exchanges))
-    exchange.take(Sent(1.0, "POST", "http://x/", (), b""))
+    exchange.take(Sent(1.0, "POST", "http://x/", tuple(example.get("asks", {}).items()), b""))
     streamed = "events" in example
     if binding.name == "GRPC":
         tell_status(exchange, example)
     else:
         kind = example.get("type", "text/event-stream" if streamed else "application/json")
-        exchange.take(
-            Head(1.0, example.get("status", 200), "", "HTTP/1.1", (("Content-Type", kind),), kind.startswith("text/e"))
-        )
+        headers = (("Content-Type", kind), *example.get("headers", {}).items())
+        exchange.take(Head(1.0, example.get("status", 200), "", "HTTP/1.1", headers, kind.startswith("text/e")))
         for data in payloads(example, wrapped=binding.name == "JSONRPC"):
             if streamed:
                 exchange.take(Frames(2.0, Decoder(1_000_000).feed(b"data: " + data + b"\n\n")))

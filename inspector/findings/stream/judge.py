@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from inspector.findings.authorization.denials import DENIALS, DENIED, Denial
 from inspector.findings.finding import Finding
 from inspector.findings.result import judge_error, judge_result
 from inspector.findings.rule_set import Checks, judge_with
@@ -67,6 +68,7 @@ class StreamJudge(ExchangeObserver):
         # Read before the request is sent, so that events of other streams have no effect on this stream.
         self._state = StreamState(call, label_of, known_order(call.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
+        self._url, self._authorization = "", ""
         self._reached = True
         version, binding = call.dialect.version, call.binding.name
         self._acceptor = Acceptor(version, binding, call.request_id)
@@ -86,15 +88,26 @@ class StreamJudge(ExchangeObserver):
         order = self._state.order
         return "" if order is None or order.ended else order.state
 
-    def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
-        """Check the head of the response: its status, Content-Type and WWW-Authenticate.
+    def sent(self, url: str, authorization: str) -> None:
+        """Note the URL of the request, and the scheme of its header Authorization (`""` without one)."""
+        self._url, self._authorization = url, authorization
+
+    def head(self, status: int, headers: Mapping[str, str], *, reached: bool) -> tuple[Finding, ...]:
+        """Check the head of the response; the names in `headers` are in lower case.
 
         `reached` is false if the response does not come from the agent, so that its body is not checked.
         """
+        content_type, challenge = headers.get("content-type", ""), headers.get("www-authenticate", "")
         self._status, self._charset, self._reached = status, charset_of(content_type), reached
         self._media_type = content_type.partition(";")[0].strip().lower()
         facts = http.ResponseHead(self._state.version, self._call.binding.name, status, content_type, challenge)
-        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts))
+        denied = self._denial(status, challenge, headers.get("location", "")) if status in DENIALS else ()
+        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts), *denied)
+
+    def _denial(self, status: int, challenge: str, location: str) -> list[Finding]:
+        version, schemes = self._state.version, self._call.schemes
+        denial = Denial(version, self._url, status, challenge, location, self._authorization, schemes)
+        return DENIED.judge(denial)
 
     def feed(
         self, answer: Answer, value: Json, raw: bytes, at: float, place: tuple[str, Json], frame: Frame | None = None

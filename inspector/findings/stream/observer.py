@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from inspector.findings.finding import Finding
@@ -28,7 +28,8 @@ from inspector.protocol.sse import Frame
 class CallFacts:
     """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
 
-    `request_id` is the JSON-RPC id. `request` is None for a raw request.
+    `request_id` is the JSON-RPC id. `request` is None for a raw request. `schemes` are the authentication schemes on
+    the card (see `authentication_schemes`), None if they are not known.
     """
 
     operation: Operation
@@ -38,6 +39,7 @@ class CallFacts:
     task_id: str = ""
     context_id: str = ""
     request: Request | None = None
+    schemes: frozenset[str] | None = None
 
     @property
     def message_id(self) -> str:
@@ -64,7 +66,10 @@ class ExchangeObserver:
         """Return the state of the task, `""` if it has ended or is unknown."""
         return ""
 
-    def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
+    def sent(self, url: str, authorization: str) -> None:
+        """Observe the request: its URL, and the scheme of its header Authorization."""
+
+    def head(self, status: int, headers: Mapping[str, str], *, reached: bool) -> tuple[Finding, ...]:
         """Observe the head of the response."""
         return ()
 
