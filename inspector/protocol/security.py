@@ -178,6 +178,11 @@ def requirements(card: AgentCard, skill: AgentSkill | None = None) -> tuple[Comb
     return alternatives if any(alternatives) else ()
 
 
+def offers_login(card: AgentCard) -> bool:
+    """Return whether a card has a scheme with which a client can log in: OAuth 2.0 or OpenID Connect."""
+    return any(isinstance(scheme, OAuth2Scheme | OpenIdConnectScheme) for scheme in security_schemes(card).values())
+
+
 def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> str:
     """Return the required authentication: `none required`, or the alternatives that the card lists.
 
@@ -191,6 +196,12 @@ def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> s
         declared = ", ".join(dict.fromkeys(scheme.in_words() for scheme in schemes.values()))
         return f"none required; the card declares {declared}"
     return "none required"
+
+
+def refused_flows(scheme: SecurityScheme) -> list[str]:
+    """Return the flows of a scheme that a2a-inspect does not use, each with the reason."""
+    flows = scheme.flows if isinstance(scheme, OAuth2Scheme) else ()
+    return [f"{flow.name} is not used: {flow.refused}" for flow in flows if flow.refused]
 
 
 def combination_in_words(combination: Combination) -> str:

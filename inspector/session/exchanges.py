@@ -26,6 +26,7 @@ _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 """Who is responsible for a broken exchange if the agent cannot be reached."""
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
+_UNAUTHORIZED = 401
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -154,6 +155,12 @@ class Exchanges:
         """Return the newest state of the hosts of some URLs, None without an ended exchange."""
         states = (self._hosts.get(_host(url)) for url in urls if url)
         return max((state for state in states if state is not None), key=attrgetter("last"), default=None)
+
+    def last_denied(self, url: str) -> ExchangeSummary | None:
+        """Return the last exchange with the host of a URL that was answered with 401, None if there is none."""
+        host = _host(url)
+        newest_first = reversed(self._by_number.values())
+        return next((each for each in newest_first if each.status == _UNAUTHORIZED and _host(each.url) == host), None)
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""

@@ -106,6 +106,11 @@ class Session:
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
 
     @property
+    def has_token(self) -> bool:
+        """Return whether a token of a login is sent to the agent."""
+        return self._has_logins and self.logins.token_for(self.agent_url) is not None
+
+    @property
     def _has_logins(self) -> bool:
         return "logins" in vars(self)
 
