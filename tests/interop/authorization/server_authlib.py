@@ -148,7 +148,9 @@ ANSWERS: dict[str, bool] = {}
 
 def find_token(text: str) -> Token | None:
     """Return the token with this access token or refresh token."""
-    return next((token for token in TOKENS if text in (token.members["access_token"], token.members.get("refresh_token"))), None)
+    return next(
+        (token for token in TOKENS if text in (token.members["access_token"], token.members.get("refresh_token"))), None
+    )
 
 
 class CodeGrant(grants.AuthorizationCodeGrant):
