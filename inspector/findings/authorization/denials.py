@@ -18,6 +18,7 @@ DENIALS = frozenset({UNAUTHORIZED, FORBIDDEN, *_REDIRECTS})
 """The statuses that these rules are about."""
 _STATUS_OF_ERROR = {"invalid_request": 400, "invalid_token": UNAUTHORIZED, "insufficient_scope": FORBIDDEN}
 _HTTP = "HTTP+JSON"
+_CARD: dict[str, Json] = {"securitySchemes": {"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}}
 
 
 class Denial(NamedTuple):
@@ -44,8 +45,8 @@ class Denial(NamedTuple):
 
 def _denied(challenge: str, status: int = UNAUTHORIZED, **members: Json) -> Json:
     """Return a response that demands credentials."""
-    headers = {"WWW-Authenticate": challenge}
-    return response({}, **{"binding": _HTTP, "status": status, "headers": headers, "schemes": ["bearer"], **members})
+    sent = {"binding": _HTTP, "status": status, "responseHeaders": {"WWW-Authenticate": challenge}, "card": _CARD}
+    return response({}, **{**sent, **members})
 
 
 _PASSING = _denied('Bearer realm="agent"')
@@ -62,7 +63,7 @@ DENIED = RuleSet[Denial](RULES, passing=_PASSING)
     section="1.0 §7.4, §3.3.2; RFC 9110 §15.5.2",
     requirement="A request without valid credentials is answered with 401, and a challenge says how to authenticate.",
     remedy="Exclude the URL of the agent from the login of the web server or proxy, and respond with 401.",
-    failing=_denied("", 302, headers={"Location": "https://login.example.com/start"}),
+    failing=_denied("", 302, responseHeaders={"Location": "https://login.example.com/start"}),
 )
 def login_page(denial: Denial) -> Iterator[Violation]:
     if denial.status in _REDIRECTS and is_login_page(denial.location, denial.url):
@@ -113,7 +114,7 @@ def malformed(denial: Denial) -> Iterator[Violation]:
     section="RFC 6750 §3.1",
     requirement="invalid_token SHOULD have the status 401, insufficient_scope 403, invalid_request 400.",
     remedy="Use the status of the error: clients refresh the token after 401, and ask for more scopes after 403.",
-    failing=_denied('Bearer error="insufficient_scope", scope="translate"', asks=_TOKEN),
+    failing=_denied('Bearer error="insufficient_scope", scope="translate"', headers=_TOKEN),
 )
 def other_status(denial: Denial) -> Iterator[Violation]:
     for challenge in denial.challenges:
@@ -130,8 +131,8 @@ def other_status(denial: Denial) -> Iterator[Violation]:
     section="RFC 6750 §3",
     requirement="If a token was sent, the challenge SHOULD contain error: invalid_token or insufficient_scope.",
     remedy="Send error and error_description: without them, clients cannot know whether the token has expired.",
-    passing=_denied('Bearer error="invalid_token"', asks=_TOKEN),
-    failing=_denied('Bearer realm="agent"', asks=_TOKEN),
+    passing=_denied('Bearer error="invalid_token"', headers=_TOKEN),
+    failing=_denied('Bearer realm="agent"', headers=_TOKEN),
 )
 def no_reason(denial: Denial) -> Iterator[Violation]:
     tokens = [challenge for challenge in denial.challenges if challenge.is_bearer]
@@ -167,8 +168,8 @@ def foreign_metadata(denial: Denial) -> Iterator[Violation]:
     section="RFC 6750 §3.1",
     requirement="With insufficient_scope, the challenge may contain scope: the scopes that the request needs.",
     remedy="Send scope, so that clients can ask for it.",
-    passing=_denied('Bearer error="insufficient_scope", scope="translate"', FORBIDDEN, asks=_TOKEN),
-    failing=_denied('Bearer error="insufficient_scope"', FORBIDDEN, asks=_TOKEN),
+    passing=_denied('Bearer error="insufficient_scope", scope="translate"', FORBIDDEN, headers=_TOKEN),
+    failing=_denied('Bearer error="insufficient_scope"', FORBIDDEN, headers=_TOKEN),
 )
 def unnamed_scope(denial: Denial) -> Iterator[Violation]:
     for challenge in denial.challenges:

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.circumstances import Circumstances
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
@@ -23,13 +25,16 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
 
+if TYPE_CHECKING:
+    from inspector.protocol.card import AgentCard, AgentInterface
+
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
 
-    `request_id` is the JSON-RPC id. `request` is None for a raw request. `schemes` are the authentication schemes on
-    the card (see `authentication_schemes`), None if they are not known.
+    `request_id` is the JSON-RPC id. `request` is None for a raw request. `card` and `interface` are None if the agent's
+    card is unknown.
     """
 
     operation: Operation
@@ -39,7 +44,8 @@ class CallFacts:
     task_id: str = ""
     context_id: str = ""
     request: Request | None = None
-    schemes: frozenset[str] | None = None
+    card: AgentCard | None = None
+    interface: AgentInterface | None = None
 
     @property
     def message_id(self) -> str:
@@ -66,8 +72,8 @@ class ExchangeObserver:
         """Return the state of the task, `""` if it has ended or is unknown."""
         return ""
 
-    def sent(self, url: str, authorization: str) -> None:
-        """Observe the request: its URL, and the scheme of its header Authorization."""
+    def sent(self, circumstances: Circumstances) -> None:
+        """Observe that the request was sent."""
 
     def head(self, status: int, headers: Mapping[str, str], *, reached: bool) -> tuple[Finding, ...]:
         """Observe the head of the response."""

@@ -80,10 +80,14 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The decoded body of a response that is not a stream; incomplete if the exchange then fails."""
+    """The decoded body of a response that is not a stream; incomplete if the exchange then fails.
+
+    `cut` is whether the body exceeded a limit, so that only its beginning was kept.
+    """
 
     at: float
     raw: bytes
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
