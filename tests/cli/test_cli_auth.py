@@ -10,15 +10,26 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import keyring
 import pytest
 from inspector.sample_agents.authentication import SECRET, USER, Authenticator
 from inspector.sample_agents.server import MockAgent
+from keyring.backends import fail
 from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
 from inspector.cli.output import Output
 
 CLIENT = ("--client-id", USER)
 FILE = ("--store", "file")
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    """Never use the keyring of the machine."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())
+    yield
+    keyring.set_keyring(before)
 
 
 @pytest.fixture(scope="module")

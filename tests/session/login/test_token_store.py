@@ -26,6 +26,8 @@ class MemoryKeyring(KeyringBackend):
     """A keyring in memory, which can be locked."""
 
     priority = 1  # type: ignore[assignment]
+    viable = False  # type: ignore[assignment]
+    """Whether the library chooses it without being told."""
     name = "Memory"
 
     def __init__(self) -> None:
