@@ -30,6 +30,7 @@ from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
+from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
@@ -189,9 +190,7 @@ class Run:
             return replace(fault, hint=f"{login}. Or add --bearer or --header.")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
             if credentials.are_for(choice.interface.url):
-                rejected = _rejected(fault)
-                hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
-                return replace(rejected, hint=hint)
+                return self._rejected(fault, login)
             hint = (
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )
@@ -199,6 +198,14 @@ class Run:
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
+
+    def _rejected(self, fault: Fault, login: str) -> Fault:
+        """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
+        rejected = _rejected(fault)
+        if fault.hint != CREDENTIALS_HINT:
+            return replace(rejected, hint=f"{fault.hint} {login}".strip())
+        hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
+        return replace(rejected, hint=hint)
 
     def shell_command(self, *words: str) -> str:
         """Return a shell command for the same agent, with the connection options of this command."""

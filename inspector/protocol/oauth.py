@@ -25,6 +25,8 @@ _INTERVAL = 5.0
 _LONGEST_INTERVAL = 60.0
 _DEVICE_SECONDS = 600.0
 _LONGEST = 1e10
+_LATEST = 1e12
+"""The largest number that is accepted as a date; it is thirty thousand years away."""
 
 
 def json_object(raw: bytes) -> Mapping[str, Json] | None:
@@ -113,7 +115,12 @@ def read_token(members: Mapping[str, Json]) -> TokenResponse:
 
 def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, Json]:
     """Return the claims of the JWT in a member, read without verification; none if it is not a JWT."""
-    parts = _text(members or {}, name).split(".")
+    return claims_of(_text(members or {}, name))
+
+
+def claims_of(token: str) -> Mapping[str, Json]:
+    """Return the claims of a JWT, read without verification; none if the token is not a JWT."""
+    parts = token.split(".")
     if len(parts) != 3:
         return {}
     try:
@@ -121,6 +128,14 @@ def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, 
     except ValueError:
         return {}
     return json_object(raw) or {}
+
+
+def claimed_date(claims: Mapping[str, Json], name: str) -> float | None:
+    """Return a date in the claims of a token in seconds since 1970, None if it is missing or not a date."""
+    value = claims.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= _LATEST else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,10 @@ from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import Artifact, Event, Json, Unreadable
+from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
+from inspector.session.denial import SentToken
 from inspector.session.frame_reader import FrameReader
 from inspector.session.payload import describe, event_in, result_pointer
 from inspector.session.recorder import Recorder
@@ -56,6 +58,7 @@ class Exchange(Recorder):
     _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
+    _authorization: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
         known = self.tasks.get(self.call.task_id)
@@ -79,12 +82,13 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
+        self._authorization = _authorization(sent)
         self.circumstances = replace(
             self.circumstances,
             version=sent_version(call.dialect, sent.headers),
             extensions=sent_extensions(call.dialect, sent.headers),
             url=self.journal.redactor.url(sent.url),
-            authorization=_authorization(sent),
+            authorization=self._authorization.partition(" ")[0],
         )
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
@@ -101,6 +105,13 @@ class Exchange(Recorder):
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
+
+    @property
+    def sent_token(self) -> SentToken:
+        """Return what is known about the token in the request."""
+        summary = self.journal.exchanges.get(self.number)
+        claims = claims_of(self._authorization.partition(" ")[2])
+        return SentToken(self.circumstances.url, claims, summary.at if summary else 0.0)
 
     @property
     def answer(self) -> Answer | None:
@@ -226,9 +237,8 @@ class Exchange(Recorder):
 
 
 def _authorization(sent: Sent) -> str:
-    """Return the scheme of the header Authorization of a request, `""` if it has none."""
-    value = next((value for name, value in sent.headers if name.lower() == "authorization"), "")
-    return value.partition(" ")[0]
+    """Return the header Authorization of a request, `""` if it has none."""
+    return next((value for name, value in sent.headers if name.lower() == "authorization"), "")
 
 
 def _label_of(event: Event) -> str:

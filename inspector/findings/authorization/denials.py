@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.findings.examples import response
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
-from inspector.findings.url import flaw, split
+from inspector.findings.url import flaw, origin_of
 from inspector.protocol.challenge import REGISTERED, Challenge, is_login_page, read_challenges
 from inspector.protocol.model import Json
 from inspector.protocol.security import UNREGISTERED
@@ -154,11 +154,11 @@ def foreign_metadata(denial: Denial) -> Iterator[Violation]:
         url = challenge.get("resource_metadata")
         if not url:
             continue
-        named, here = split(url), split(denial.url)
+        here = origin_of(denial.url)
         if why := flaw(url):
             yield Violation("", f"resource_metadata is {url[:200]!r}: {why}")
-        elif named and here and (named.scheme, named.netloc.lower()) != (here.scheme, here.netloc.lower()):
-            yield Violation("", f"resource_metadata is {url[:200]}, the agent is at {here.scheme}://{here.netloc}")
+        elif here and origin_of(url) != here:
+            yield Violation("", f"resource_metadata is {url[:200]}, the agent is at {here}")
 
 
 @DENIED.rule(

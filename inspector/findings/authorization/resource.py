@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inspector.findings.authorization.examples import SERVER, resource, step
 from inspector.findings.authorization.facts import LoginFacts, texts
 from inspector.findings.rule_set import ERROR, WARNING, Rule, RuleSet, Violation
-from inspector.findings.url import split
+from inspector.findings.url import origin_of
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 
@@ -29,7 +29,7 @@ _URLS_OF_SERVERS = ("authorizationUrl", "tokenUrl", "deviceAuthorizationUrl")
 def other_server(facts: LoginFacts) -> Iterator[Violation]:
     listed = list(texts(facts.members.get("authorization_servers")))
     known = _servers_of(facts)
-    if listed and known and not known.intersection(map(_origin, listed)):
+    if listed and known and not known.intersection(map(origin_of, listed)):
         expected = ", ".join(sorted(known))
         yield Violation("/authorization_servers", f"the servers are {', '.join(listed)[:200]}, the card has {expected}")
 
@@ -47,7 +47,7 @@ def other_resource(facts: LoginFacts) -> Iterator[Violation]:
     named = facts.members.get("resource")
     if not isinstance(named, str):
         yield Violation("", f"resource is {'missing' if named is None else brief(named)[:80]}")
-    elif facts.agent and _origin(named) != _origin(facts.agent):
+    elif facts.agent and origin_of(named) != origin_of(facts.agent):
         yield Violation("/resource", f"resource is {named[:200]}, the agent is {facts.agent}")
 
 
@@ -71,9 +71,4 @@ def _servers_of(facts: LoginFacts) -> set[str]:
     urls += [facts.flow.get(name) for name in _URLS_OF_SERVERS]
     openid = facts.scheme.get("openIdConnectSecurityScheme")
     urls += [openid.get("openIdConnectUrl")] if isinstance(openid, dict) else []
-    return {_origin(url) for url in urls if isinstance(url, str) and url}
-
-
-def _origin(url: str) -> str:
-    parts = split(url)
-    return f"{parts.scheme}://{parts.netloc.lower()}" if parts else url
+    return {origin_of(url) for url in urls if isinstance(url, str) and url}

@@ -8,10 +8,10 @@ from email.utils import parsedate_to_datetime
 from inspector.findings.authorization.examples import AGENT, NOW, token
 from inspector.findings.authorization.facts import LoginFacts, texts
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
-from inspector.findings.url import split
+from inspector.findings.url import origin_of
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
-from inspector.protocol.oauth import BEARER, DEVICE_GRANT
+from inspector.protocol.oauth import BEARER, DEVICE_GRANT, claimed_date
 
 _KNOWN_SPELLINGS = frozenset({"Bearer", "bearer"})
 _SHORTEST = 60
@@ -113,7 +113,7 @@ def scope_not_granted(facts: LoginFacts) -> Iterator[Violation]:
     failing=token({"expires_in": 0}),
 )
 def expires_at_once(facts: LoginFacts) -> Iterator[Violation]:
-    seconds, expiry = facts.members.get("expires_in"), _number(facts.access_claims, "exp")
+    seconds, expiry = facts.members.get("expires_in"), claimed_date(facts.access_claims, "exp")
     if not isinstance(seconds, bool) and isinstance(seconds, int | float) and seconds < _SHORTEST:
         yield Violation("/expires_in", f"expires_in is {seconds}")
     elif expiry is not None and expiry - facts.at < _SHORTEST:
@@ -164,7 +164,7 @@ def clock_differs(facts: LoginFacts) -> Iterator[Violation]:
         yield Violation("", f"Date is {_distance(date - facts.at)}")
         return
     for member, claims in (("access_token", facts.access_claims), ("id_token", facts.id_claims)):
-        issued = _number(claims, "iat")
+        issued = claimed_date(claims, "iat")
         if issued is not None and issued - facts.at > _TOLERANCE:
             yield Violation(f"/{member}", f"iat in the token is {_distance(issued - facts.at)}")
             return
@@ -184,7 +184,7 @@ def other_audience(facts: LoginFacts) -> Iterator[Violation]:
     claimed = facts.access_claims.get("aud")
     audiences = [claimed] if isinstance(claimed, str) else list(texts(claimed))
     are_urls = bool(audiences) and all(audience.startswith(_WITH_AUDIENCE) for audience in audiences)
-    if facts.agent and are_urls and _origin(facts.agent) not in map(_origin, audiences):
+    if facts.agent and are_urls and origin_of(facts.agent) not in map(origin_of, audiences):
         yield Violation(
             "/access_token", f"aud in the token is {', '.join(audiences)[:200]}, the agent is {facts.agent}"
         )
@@ -237,11 +237,6 @@ def slow_down(facts: LoginFacts) -> Iterator[Violation]:
         yield Violation("/error", "error is slow_down, although the client waited for the announced interval")
 
 
-def _number(claims: Json, name: str) -> float | None:
-    value = claims.get(name)
-    return None if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
-
-
 def _date(text: str) -> float | None:
     """Return an HTTP date in seconds since 1970, None if it cannot be read."""
     try:
@@ -252,11 +247,6 @@ def _date(text: str) -> float | None:
 
 def _distance(seconds: float) -> str:
     return f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} our clock"
-
-
-def _origin(url: str) -> tuple[str, str] | None:
-    parts = split(url)
-    return (parts.scheme, parts.netloc.lower()) if parts else None
 
 
 def _quote(value: Json) -> str:

@@ -23,6 +23,9 @@ _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
 _CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
+PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
+"""What to do if a proxy requires credentials."""
+
 _agent = partial(Fault, Whose.AGENT, FaultCode.UNREACHABLE)
 _network = partial(Fault, Whose.NETWORK, FaultCode.UNREACHABLE)
 _invalid = partial(Fault, Whose.AGENT, INVALID_RESPONSE)
@@ -114,6 +117,9 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             seen = f"{host} accepted the request, but did not respond before the timeout."
             hint = "Check the log of the agent, or try again with a longer --timeout."
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
+        case httpx.ProxyError() if _words(error).startswith("407"):
+            seen = f"The proxy requires credentials for the connection to {host}: {_words(error)}."
+            return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
         case httpx.ConnectError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
         case httpx.RemoteProtocolError() if any(mark in _words(error) for mark in _CLOSED):
