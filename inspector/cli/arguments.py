@@ -101,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
         Raises `FaultError` for a mistake in any of them.
         """
-        given, unknown = self.parse_known_args(arguments)
+        given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             raise self._unknown(_names(unknown))
         typed = {value for value in (vars(given).get("reference"), vars(given).get("agent_card")) if value}
@@ -187,9 +187,12 @@ class Parser(argparse.ArgumentParser):
         add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
         stored_only = "use stored tokens only (auth login); exit with 4 if the agent requires credentials without one"
         self.switch("--stored-auth-only", stored_only, group=group)
+        auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
+        self.switch("--auth-card", auth_card, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
-        add("--a2a-version VERSION", "use this protocol version (default: the version of the interface)")
+        description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"
+        add("--a2a-version VERSION", description, values.version)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         add("--capture FILE", "record all requests and responses in this new file", values.file)
         self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)
@@ -241,6 +244,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of waiting for a task."""
         description = "time between two requests for the task (default: 2s); increases while the task does not change"
         self.value("--poll-interval DURATION", description, values.duration, default=2.0)
+        description = "stop polling when the task has not changed for this time (default: 10m)"
+        self.value("--wait-timeout DURATION", description, values.duration, default=600.0)
         self.add_history()
 
     def add_history(self) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import chain
 
-from inspector.findings import push, result
+from inspector.findings import error_cause, push, result
 from inspector.findings.authorization import check as authorization
+from inspector.findings.authorization import denials
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
@@ -36,7 +37,8 @@ EXCHANGE_RULES = (
     *jsonrpc.RULES,
     *http.RULES,
     *clients.RULES,
-    *result.RULES,
+    *denials.RULES,
+    *sorted((*error_cause.RULES, *result.RULES), key=lambda rule: rule.id),
 )
 """The rules that a `StreamJudge` checks. Their examples are requests with their responses."""
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
+from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import Artifact, Event, Json, Unreadable
 from inspector.protocol.operations import PUSH
@@ -40,12 +41,14 @@ class CallContext(CallFacts):
 class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
-    `said` has the events or the response in the last observation.
+    `said` has the events or the response in the last observation. `circumstances` has the headers of the request once
+    it was sent.
     """
 
     call: CallContext
     tasks: TaskFold
     said: list[Answer | TextAppended] = field(default_factory=list, init=False)
+    circumstances: Circumstances = field(init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
     _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
@@ -55,6 +58,11 @@ class Exchange(Recorder):
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
+        known = self.tasks.get(self.call.task_id)
+        # Read before the request is sent: the response can change the state of the task.
+        self.circumstances = Circumstances(
+            self.call.card, self.call.interface, state=known.answered.state if known else ""
+        )
         self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
         self._judge = self.journal.checker.observer(self.call, self._order_of, _label_of)
@@ -71,6 +79,14 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
+        self.circumstances = replace(
+            self.circumstances,
+            version=sent_version(call.dialect, sent.headers),
+            extensions=sent_extensions(call.dialect, sent.headers),
+            url=self.journal.redactor.url(sent.url),
+            authorization=_authorization(sent),
+        )
+        self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
         about = {"task": call.task_id, "context": call.context_id, "label": call.label}
@@ -78,8 +94,7 @@ class Exchange(Recorder):
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
-        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
-        findings = self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
+        findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
@@ -174,7 +189,9 @@ class Exchange(Recorder):
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        call = self.call
+        answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), call.dialect, call.operation)
+        self._newest = answer
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
         findings = self._judge.trailers(seen.name, answer)
@@ -206,6 +223,12 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+
+
+def _authorization(sent: Sent) -> str:
+    """Return the scheme of the header Authorization of a request, `""` if it has none."""
+    value = next((value for name, value in sent.headers if name.lower() == "authorization"), "")
+    return value.partition(" ")[0]
 
 
 def _label_of(event: Event) -> str:

@@ -24,6 +24,7 @@ _NARROWEST = 0.001
 _BROKEN = "broken"
 _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 """Who is responsible for a broken exchange if the agent cannot be reached."""
+_SUCCESS = range(200, 300)
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
 _UNAUTHORIZED = 401
@@ -135,6 +136,7 @@ class Exchanges:
     def __init__(self) -> None:
         self._by_number: dict[int, ExchangeSummary] = {}
         self._hosts: dict[str, HostState] = {}
+        self._succeeded: set[str] = set()
         self._open = 0
         self.over = False
         """Whether this is an opened capture, in which exchanges without a recorded end are not running, either."""
@@ -161,6 +163,10 @@ class Exchanges:
         host = _host(url)
         newest_first = reversed(self._by_number.values())
         return next((each for each in newest_first if each.status == _UNAUTHORIZED and _host(each.url) == host), None)
+
+    def has_succeeded(self, url: str) -> bool:
+        """Return whether the host of a URL has answered an exchange with a success status."""
+        return _host(url) in self._succeeded
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""
@@ -244,6 +250,8 @@ class Exchanges:
             denied = summary.status in _DENIED
             state = Reachability.CREDENTIALS_NEEDED if denied else Reachability.RESPONDING
         host = _host(summary.url)
+        if summary.status in _SUCCESS:
+            self._succeeded.add(host)
         before = self._hosts.get(host)
         since = before.since if before is not None and before.state is state else end.at
         self._hosts[host] = HostState(state, since, end.at)

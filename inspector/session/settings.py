@@ -33,7 +33,8 @@ _PLAIN_HEADERS = frozenset(
 class Settings:
     """The settings of a session; the card defines where the `api_key` is sent.
 
-    With `check`, the rules are checked for everything that the agent sends.
+    With `auth_card`, credentials are sent with the first request for the card, otherwise only after a response with
+    status 401. With `check`, the rules are checked for everything that the agent sends.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -41,6 +42,7 @@ class Settings:
     trusted: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
     version: str = ""
+    auth_card: bool = False
     insecure: bool = False
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
@@ -61,7 +63,7 @@ class Settings:
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
         origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
-        return Credentials(headers, origins, plain=plain)
+        return Credentials(headers, origins, plain=plain, unasked=self.auth_card)
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials for the origin of a reference."""
@@ -81,6 +83,7 @@ def settings_from(options: Options) -> Settings:
         trusted=options.trust,
         transports=options.transports,
         version=options.a2a_version,
+        auth_card=options.auth_card,
         insecure=options.insecure,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,

@@ -11,7 +11,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import doctor_table
 import environments
 import httpx
 import pytest
@@ -144,15 +146,21 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print the result of every operation over every interface; a complete run updates the table in docs."""
     reports = [report for group in terminalreporter.stats.values() for report in group]
+    properties = [item for report in reports for item in getattr(report, "user_properties", ())]
     cells = {
-        (agent, transport, column): result
-        for report in reports
-        for name, (agent, transport, column, result) in getattr(report, "user_properties", ())
-        if name == "cell"
+        (agent, transport, column): result for name, (agent, transport, column, result) in _named(properties, "cell")
     }
-    if not cells:
+    doctor = {name: result for _, (name, result) in _named(properties, "doctor")}
+    if not cells and not doctor:
         return
     terminalreporter.section("compatibility")
-    terminalreporter.write_line(table.render(cells))
-    if len(cells) == len(table.keys()) and table.write(cells):
+    if cells:
+        terminalreporter.write_line(table.render(cells))
+    if doctor:
+        terminalreporter.write_line(doctor_table.render(doctor))
+    if table.write(cells, doctor):
         terminalreporter.write_line(f"{table.FILE} was updated; check and commit it", yellow=True)
+
+
+def _named(properties: list[tuple[str, Any]], name: str) -> list[tuple[str, Any]]:
+    return [item for item in properties if item[0] == name]

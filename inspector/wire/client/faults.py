@@ -112,7 +112,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             return _network(f"The connection to {host} timed out.", _CHECK_FIREWALL)
         case httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
             seen = f"{host} accepted the request, but did not respond before the timeout."
-            hint = "Check the log of the agent, or try again with a longer --timeout or with streaming."
+            hint = "Check the log of the agent, or try again with a longer --timeout."
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
         case httpx.ConnectError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
@@ -233,7 +233,7 @@ def after_events(events: int, fault: Fault) -> Fault:
 
 def _broken(words: str, call: GrpcRequest) -> Fault:
     if found := _HTTP_STATUS.match(words):
-        hint = "Check that the URL on the card is the gRPC port; this looks like a web server or a proxy without gRPC."
+        hint = "Check that the URL on the card is the gRPC port, and that the agent has this method and version there."
         return _invalid(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
     hint = "Check the log of the agent: it may have crashed or stopped during the response."
     return _agent(f"{call.target} closed the connection: {words}.", hint)
