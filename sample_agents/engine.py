@@ -123,15 +123,22 @@ class Engine:
             self._start(record, received)
         return record
 
-    def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
-        """Apply an event to its task and send it to subscribers and webhooks."""
+    def publish(
+        self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent, *, resumes: bool = False
+    ) -> None:
+        """Apply an event to its task and send it to subscribers and webhooks.
+
+        The behaviour ends with an interrupted state, unless it `resumes` without a message of the client.
+        """
         before = record.status.state
         record.publish(event)
+        if record.run is not None and not (record.ended or record.interrupted):
+            record.idle.clear()
         if record.status.state != before:
             self.log_task(record, short(record.status.state))
         self._pushes.enqueue(record, event)
         if record.ended or record.interrupted:
-            record.run = None
+            record.run = record.run if resumes else None
             self._store.save(record)
 
     def push(self, record: TaskRecord) -> None:
@@ -156,7 +163,7 @@ class Engine:
             return ()
         message = request.message
         if message.task_id and message.task_id in self._store:
-            return self._behaviours.working(self._store.find(message.task_id).skill).scopes
+            return self._behaviours.scopes.get(self._store.find(message.task_id).skill, ())
         return self._behaviours.choose(message).scopes
 
     def cancel(self, record: TaskRecord) -> None:

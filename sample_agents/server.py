@@ -217,6 +217,7 @@ def serve_in_thread(
     *,
     pace: float = 1.0,
     log: Callable[[str], None] = _ignore,
+    authenticator: Authenticator | None = None,
 ) -> Iterator[str]:
     """Run an agent in a daemon thread for the duration of the context, which returns the base URL.
 
@@ -233,7 +234,8 @@ def serve_in_thread(
         def on_ready(agent: MockAgent) -> None:
             ready.set_result((agent.url, stop))
 
-        await _serve(MockAgent(profile, pace=pace, log=log), ListenAddress(host, port), on_ready, stopped)
+        agent = MockAgent(profile, pace=pace, log=log, authenticator=authenticator)
+        await _serve(agent, ListenAddress(host, port), on_ready, stopped)
 
     def target() -> None:
         try:

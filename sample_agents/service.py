@@ -105,6 +105,8 @@ class Service:
 
     def check_scopes(self, call: Call) -> None:
         """Raise `MissingScopeError` if the token of a call lacks a scope of the agent or of the requested skill."""
+        if call.access.scopes is None:
+            return
         scopes = (*self._required_scopes, *self._engine.scopes_for(call.request))
         if not call.access.allows(scopes):
             raise MissingScopeError(scopes)

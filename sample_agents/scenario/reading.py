@@ -143,6 +143,8 @@ def _status(table: Table, action: str) -> SetStatus:
     status = SetStatus(_STATES[action], _texts_and_parts(table, action))
     if not status.asks:
         return status
+    if "resumes" in table:
+        return replace(status, resumes=table.get("resumes", bool, False))
     return replace(status, answers=tuple(_answer(inner) for inner in table.tables("answers")))
 
 
