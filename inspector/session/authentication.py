@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from inspector.capture.redaction import MASK, Redactor
 from inspector.protocol.card import AgentCard
-from inspector.protocol.model import Json
-from inspector.protocol.security import SchemeRequirement, required_schemes, scheme_type
+from inspector.protocol.security import (
+    ApiKeyScheme,
+    HttpScheme,
+    OAuth2Scheme,
+    OpenIdConnectScheme,
+    SecurityScheme,
+    combination_in_words,
+    requirements,
+)
 from inspector.wire.client.credentials import Credentials, origin
 
 AUTHORIZATION = "Authorization"
@@ -64,7 +71,7 @@ class EnteredCredentials:
             part = Credentials(origins=frozenset({entered.origin}))
             location, name = ("header", entered.header) if entered.header else key_place
             more.append(part.with_key(entered.value, location, name))
-        return Credentials(given.headers, given.origins, given.query, given.plain, tuple(more))
+        return replace(given, more=(*given.more, *more))
 
 
 class Alternative(NamedTuple):
@@ -79,36 +86,34 @@ def check_requirements(card: AgentCard, credentials: Credentials, url: str) -> l
     headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
     query = credentials.query_for(url)
     alternatives = []
-    for schemes in required_schemes(card):
-        missing = tuple(each.in_words() for each in schemes if not _meets(each, headers, query))
-        alternatives.append(Alternative(" and ".join(each.in_words() for each in schemes) or "none", missing))
+    for combination in requirements(card):
+        missing = tuple(each.in_words() for each in combination if not _meets(each.scheme, headers, query))
+        alternatives.append(Alternative(combination_in_words(combination), missing))
     return alternatives
 
 
-def _meets(requirement: SchemeRequirement, headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
+def _meets(scheme: SecurityScheme, headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
     """Return whether there are credentials for a scheme; whether they are valid, only the agent knows."""
-    kind, members = scheme_type(requirement.scheme or {})
     sent = headers.get(AUTHORIZATION.lower(), "").partition(" ")[0].lower()
-    match kind:
-        case "apiKeySecurityScheme":
-            return _has_key(members, headers, query)
-        case "httpAuthSecurityScheme":
-            return bool(sent) and sent == str(members.get("scheme", "")).lower()
-        case "oauth2SecurityScheme" | "openIdConnectSecurityScheme":
+    match scheme:
+        case ApiKeyScheme():
+            return _has_key(scheme, headers, query)
+        case HttpScheme():
+            return bool(sent) and sent == scheme.scheme.lower()
+        case OAuth2Scheme() | OpenIdConnectScheme():
             return sent == _BEARER.lower()
         case _:
             return False
 
 
-def _has_key(members: Mapping[str, Json], headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
-    name = str(members.get("name", ""))
-    match members.get("location"):
+def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
+    match scheme.location:
         case "query":
-            return name in query
+            return scheme.parameter in query
         case "cookie":
-            return headers.get("cookie", "").startswith(f"{name}=")
+            return headers.get("cookie", "").startswith(f"{scheme.parameter}=")
         case _:
-            return name.lower() in headers
+            return scheme.parameter.lower() in headers
 
 
 def masked(credentials: Credentials, url: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -44,7 +44,8 @@ class Call:
 
     `wire` is the request without credentials, `webhook` the webhook that it registers. `push` returns the push service,
     None if the session has not used it. If `raw`, credentials do not replace headers of `wire`.
-    `upload` counts the bytes of the body that were sent.
+    `renew` returns other credentials for a URL if a token expires, None if not. `upload` counts the bytes of the body
+    that were sent.
     """
 
     exchange: Exchange
@@ -57,6 +58,7 @@ class Call:
     webhook: WebhookRegistration | None = None
     warnings: tuple[MessageWarning, ...] = ()
     raw: bool = False
+    renew: Callable[[str], Awaitable[Credentials | None]] | None = None
     upload: Upload = field(default_factory=Upload, init=False)
 
     @property
@@ -94,6 +96,8 @@ class Call:
         Closing the iterator ends the call.
         """
         exchange, webhook, push = self.exchange, self.webhook, self.push()
+        if self.renew is not None:
+            self.credentials = await self.renew(self.wire.url) or self.credentials
         if webhook is not None and push is not None:
             push.confirm(webhook)
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from inspector.capture.paths import has_stored_tokens
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call_factory import CallFactory
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
+    from inspector.session.login.logins import Logins
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
@@ -91,7 +93,35 @@ class Session:
     def credentials(self) -> Credentials:
         """Return the credentials for new requests: those of the settings, and those that were entered."""
         card = self.connection.card if self.connection else None
-        return self.entered.added_to(self._given, key_place(card) if card else DEFAULT_KEY_PLACE)
+        given = self.logins.added_to(self._given) if self._has_logins else self._given
+        return self.entered.added_to(given, key_place(card) if card else DEFAULT_KEY_PLACE)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """Return the logins, which are made on first use."""
+
+        def card() -> AgentCard | None:
+            return self.connection.card if self.connection else None
+
+        return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
+
+    @property
+    def _has_logins(self) -> bool:
+        return "logins" in vars(self)
+
+    async def _renew(self, url: str) -> Credentials | None:
+        """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
+        return self.credentials if self._has_logins and await self.logins.renew(url) else None
+
+    def _load_token(self, url: str) -> None:
+        """Use the token that was stored for the origin of a URL, unless the options have credentials of this kind."""
+        given = {name.lower() for name in self._given.headers}
+        if "authorization" in given or not has_stored_tokens():
+            return
+        try:
+            self.logins.load(url)
+        except FaultError as error:
+            self.note(f"stored tokens are not used: {error.fault.sentence()}")
 
     @property
     def agent_url(self) -> str:
@@ -147,15 +177,19 @@ class Session:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
             self._given, self._url = self.settings.credentials(origin(url), userinfo), url
+            self._load_token(url)
+            await self._renew(url)
             found = await find_card(self.journal, self.client, self.credentials, url if userinfo else reference)
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
+        self._load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
 
     async def refresh(self) -> Connection:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
+        await self._renew(before.url)
         after = None if before.url else read_card_file(self.journal, before.reference, before)
         if after is None:
             after = await refetch_card(self.journal, self.client, self.credentials, before)
@@ -314,7 +348,7 @@ class Session:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
+        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push, self._renew)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""

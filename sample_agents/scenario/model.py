@@ -134,6 +134,7 @@ class Scenario:
     """A skill, what selects it, and what the agent does: send a message, or work on a task in steps.
 
     `words` are first words of a text, `message_ids` prefixes of a messageId. `faults` apply from the start.
+    `scopes` are the scopes of OAuth 2.0 that a client needs.
     """
 
     skill: AgentSkill
@@ -143,3 +144,4 @@ class Scenario:
     number: Number
     faults: tuple[ActiveFault, ...]
     response: Reply | tuple[Step, ...]
+    scopes: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
-from inspector.protocol.security import requirements_in_words, scheme_in_words
+from inspector.protocol.security import read_scheme, requirements_in_words
 from inspector.protocol.selection import Option, options
 from inspector.session.authentication import Alternative
 from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
@@ -193,7 +193,7 @@ class CardFacts:
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
             # A card for two versions has the same details in the members of both.
             details = "".join(f". {detail}" for detail in dict.fromkeys(scheme_details(scheme)))
-            text = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{details}"
+            text = f"{clean(name, limit=60)}: {read_scheme(name, scheme).in_words()}{details}"
             self._write.text("", text, "card--muted", at="/securitySchemes" + pointer(name))
         self._more("schemes", len(schemes))
         for sent in self._auth.sent:

@@ -151,8 +151,7 @@ class SkillLines:
         facts += [f"input modes {', '.join(skill.input_modes)}"] if skill.input_modes else []
         facts += [f"output modes {', '.join(skill.output_modes)}"] if skill.output_modes else []
         if skill.security_requirements:
-            requirements = {"security_requirements": skill.security_requirements}
-            facts.append(f"requires {requirements_in_words(self._card.model_copy(update=requirements))}")
+            facts.append(f"requires {requirements_in_words(self._card, skill)}")
         if facts:
             writer.text("", "   ".join(facts), "card--label", indent=_INDENT, at=at)
         for example in (skill.examples or ())[:_MOST_EXAMPLES]:
