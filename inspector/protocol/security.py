@@ -193,6 +193,12 @@ def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> s
     return "none required"
 
 
+def refused_flows(scheme: SecurityScheme) -> list[str]:
+    """Return the flows of a scheme that a2a-inspect does not use, each with the reason."""
+    flows = scheme.flows if isinstance(scheme, OAuth2Scheme) else ()
+    return [f"{flow.name} is not used: {flow.refused}" for flow in flows if flow.refused]
+
+
 def combination_in_words(combination: Combination) -> str:
     """Return the credentials that have to be sent together."""
     return " and ".join(requirement.in_words() for requirement in combination) or "none"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from inspector.capture.redaction import MASK, Redactor
-from inspector.protocol.card import AgentCard
+from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.security import (
     ApiKeyScheme,
     HttpScheme,
@@ -80,13 +80,21 @@ class Alternative(NamedTuple):
     words: str
     missing: tuple[str, ...]
 
+    @property
+    def result(self) -> str:
+        """Return whether there are credentials for it, and for which part there are none."""
+        lacking = " and ".join(self.missing)
+        return "met" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"
 
-def check_requirements(card: AgentCard, credentials: Credentials, url: str) -> list[Alternative]:
-    """Compare each alternative of the security requirements with the credentials that are sent to a URL."""
+
+def check_requirements(
+    card: AgentCard, credentials: Credentials, url: str, skill: AgentSkill | None = None
+) -> list[Alternative]:
+    """Compare each alternative of an agent or of a skill with the credentials that are sent to a URL."""
     headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
     query = credentials.query_for(url)
     alternatives = []
-    for combination in requirements(card):
+    for combination in requirements(card, skill):
         missing = tuple(each.in_words() for each in combination if not _meets(each.scheme, headers, query))
         alternatives.append(Alternative(combination_in_words(combination), missing))
     return alternatives
@@ -114,6 +122,23 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
             return headers.get("cookie", "").startswith(f"{scheme.parameter}=")
         case _:
             return scheme.parameter.lower() in headers
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """The credentials that are sent to the agent at `url`, compared with the requirements of its card."""
+
+    credentials: Credentials = field(default_factory=Credentials)
+    url: str = ""
+
+    def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
+        """Return the alternatives of the agent or of a skill, and what of them is missing."""
+        return check_requirements(card, self.credentials, self.url, skill)
+
+    @property
+    def sent(self) -> list[str]:
+        """Return the credentials with masked values."""
+        return masked(self.credentials, self.url)
 
 
 def masked(credentials: Credentials, url: str) -> list[str]:

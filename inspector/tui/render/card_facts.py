@@ -9,9 +9,9 @@ from rich.cells import cell_len
 
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
-from inspector.protocol.security import read_scheme, requirements_in_words
+from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
 from inspector.protocol.selection import Option, options
-from inspector.session.authentication import Alternative
+from inspector.session.authentication import Authentication
 from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
 from inspector.session.connection import Connection
 from inspector.text.sanitise import clean
@@ -44,15 +44,6 @@ class Signed:
 
     verdicts: Sequence[SignatureResult] = ()
     notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Authentication:
-    """The alternatives of the security requirements, and the masked credentials that are sent to the agent at `url`."""
-
-    alternatives: Sequence[Alternative] = ()
-    sent: Sequence[str] = ()
-    url: str = ""
 
 
 class CardFacts:
@@ -183,18 +174,21 @@ class CardFacts:
             self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
 
     def _authentication(self) -> None:
-        required = self._auth.alternatives
+        required = self._auth.alternatives(self._card)
         at = "/securityRequirements"
         if not required:
             self._write.text("Authentication", requirements_in_words(self._card), at=at)
         for number, alternative in enumerate(required[:_MOST_ROWS]):
-            self._alternative("Authentication" if number == 0 else "", alternative, at)
+            self._write.alternative("Authentication" if number == 0 else "", alternative, at=at)
+        self._more("alternatives", len(required))
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
             # A card for two versions has the same details in the members of both.
             details = "".join(f". {detail}" for detail in dict.fromkeys(scheme_details(scheme)))
-            text = f"{clean(name, limit=60)}: {read_scheme(name, scheme).in_words()}{details}"
-            self._write.text("", text, "card--muted", at="/securitySchemes" + pointer(name))
+            read, place = read_scheme(name, scheme), "/securitySchemes" + pointer(name)
+            self._write.text("", f"{clean(name, limit=60)}: {read.in_words()}{details}", "card--muted", at=place)
+            for refused in refused_flows(read):
+                self._write.text("", f"{self._glyphs.cross} {refused}", "card--warning", at=place)
         self._more("schemes", len(schemes))
         for sent in self._auth.sent:
             self._write.text("", f"sent: {sent}", "card--good", act=EnterCredentials())
@@ -203,15 +197,6 @@ class CardFacts:
             self._write.text("", f"{self._glyphs.folded} {hint}", "card--example", act=EnterCredentials())
         self._take("securityRequirements", "securitySchemes", "security", "authentication")
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
-
-    def _alternative(self, label: str, alternative: Alternative, at: str) -> None:
-        """Write what is required, and whether there are credentials for it."""
-        missing = alternative.missing
-        sign, style = (self._glyphs.cross, "card--warning") if missing else (self._glyphs.check, "card--good")
-        lacking = " and ".join(missing)
-        result = "met" if not missing else "missing" if lacking == alternative.words else f"missing: {lacking}"
-        pieces = ((f"{sign} {alternative.words}", "card--text"), (f"   {result}", style))
-        self._write.row(label, *pieces, act=EnterCredentials() if missing else None, at=at)
 
     def _capabilities(self) -> None:
         for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
