@@ -54,6 +54,10 @@ class EnteredCredentials:
         """Send a header to the origin of a URL."""
         self._add(url, name, value, value, value.partition(" ")[2])
 
+    def remove_authorization(self, url: str) -> None:
+        """Do not send the entered header Authorization to the origin of a URL any more, because a login replaces it."""
+        self._entered.pop((origin(url), AUTHORIZATION.lower()), None)
+
     def clear(self) -> None:
         """Send none of the entered credentials any more; they stay masked."""
         self._entered.clear()

@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
     from inspector.session.login.logins import Logins
+    from inspector.session.login.tokens import Token
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
@@ -104,6 +105,11 @@ class Session:
             return self.connection.card if self.connection else None
 
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
+
+    @property
+    def token(self) -> Token | None:
+        """Return the token of a login that is sent to the agent, None without one."""
+        return self.logins.token_for(self.agent_url) if self._has_logins else None
 
     @property
     def _has_logins(self) -> bool:

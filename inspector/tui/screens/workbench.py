@@ -28,6 +28,7 @@ from inspector.tui.widgets.card_view import CardView
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
+    from inspector.tui.credential_dialogs import CredentialDialogs
     from inspector.tui.tour import Send
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
@@ -64,6 +65,7 @@ class WorkbenchScreen(SessionScreen):
         bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
+    _credentials: CredentialDialogs | None = None
     _tour: Tour | None = None
     _has_tour = False
 
@@ -92,23 +94,23 @@ class WorkbenchScreen(SessionScreen):
         if self.session.connection is not None:
             ask(self, InterfacesScreen(self.session.connection, "Interfaces"), self.use)
 
-    def action_credentials(self) -> None:
-        """Enter credentials for the agent."""
-        ask(self, lazy_loading.credentials_screen(self.session), self._use_credentials)
+    @work(group="credentials", exclusive=True)
+    async def action_credentials(self) -> None:
+        """Log in to the agent or enter a secret, and fetch the card again if there is none."""
+        if self._credentials is None:
+            self._credentials = lazy_loading.credential_dialogs(self, self.session, self._glyphs)
+        outcome = await self._credentials.ask()
+        if outcome.seq:
+            self.show_record(outcome.seq)
+        if outcome.changed and self.session.connection is None:
+            self.agent.post_message(AgentView.RefreshWanted())
+        elif outcome.changed:
+            self.agent.show_authentication()
+            self.refresh_view()
 
     def on_agent_view_credentials_wanted(self) -> None:
-        """Enter credentials for the agent."""
+        """Log in to the agent or enter a secret."""
         self.action_credentials()
-
-    def _use_credentials(self, values: dict[str, str]) -> None:
-        """Use the credentials for new requests, and fetch the card again if there is none."""
-        lazy_loading.use_credentials(self.session, values)
-        if self.session.connection is None:
-            self.agent.post_message(AgentView.RefreshWanted())
-            return
-        self.agent.show_authentication()
-        sent = bool(self.session.entered)
-        notify(self, "New requests are sent with the credentials." if sent else "The credentials were removed.")
 
     def on_status_bar_interface_clicked(self) -> None:
         """Choose the interface."""
@@ -195,8 +197,12 @@ class WorkbenchScreen(SessionScreen):
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
+        self.show_record(event.seq)
+
+    def show_record(self, seq: int) -> None:
+        """Show a record in Traffic."""
         self.view = "traffic"
-        self.views.traffic.show_seq(event.seq)
+        self.views.traffic.show_seq(seq)
 
     @work(group="calls")
     async def on_call_wanted(self, event: CallWanted) -> None:
