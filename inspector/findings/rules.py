@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from itertools import chain
 
+<<<<<<< HEAD
 from inspector.findings import error_cause, push, result
+=======
+from inspector.findings import push, result
+from inspector.findings.authorization import check as authorization
+>>>>>>> auth-rules
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
@@ -51,6 +56,7 @@ RULES: dict[str, Rule] = {
         *(checked.rule for checked in OBJECT_RULES),
         *(checked.rule for checked in ERROR_RULES),
         *_OF_ANSWERS,
+        *authorization.RULES,
         *push.RULES,
     )
 }
