@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-<<<<<<< HEAD
 from inspector.findings import error_cause, push, result
-=======
-from inspector.findings import push, result
 from inspector.findings.authorization import check as authorization
->>>>>>> auth-rules
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES

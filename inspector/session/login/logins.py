@@ -133,9 +133,8 @@ class Logins:
         return True
 
     def _is_due(self, token: Token) -> bool:
-        can_renew = bool(token.refresh_token) or token.grant == Grant.CLIENT_CREDENTIALS
         is_refused = token.access_token == self._refused
-        return can_renew and not is_refused and token.expires_within(REFRESH_MARGIN, self._clock())
+        return token.can_renew and not is_refused and token.expires_within(REFRESH_MARGIN, self._clock())
 
     async def refresh(self, token: Token) -> Token:
         """Request a new token with the refresh token, or with the secret of the client, and use it.

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from inspector.protocol.security import Grant
 from inspector.session.login.state import LoginState, Step
 from inspector.session.login.tokens import Token
 from inspector.text.sanitise import clean_line
@@ -18,8 +17,6 @@ from inspector.tui.render.times import ago
 _LABEL = 10
 _SCOPES = 300
 """The most characters of scopes that are shown."""
-_SOON = 60.0
-"""The seconds before the expiry of a token from which on it is shown as a warning."""
 GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
@@ -97,18 +94,13 @@ def _scopes(scopes: list[str] | tuple[str, ...]) -> str:
     return clean_line(", ".join(scopes), _SCOPES)
 
 
-def can_renew(token: Token) -> bool:
-    """Return whether a new token can be requested without the user."""
-    return bool(token.refresh_token) or token.grant == Grant.CLIENT_CREDENTIALS
-
-
 def expiry_in_words(token: Token, now: float) -> str:
     """Return when a token expires, and what happens then."""
     if token.expires_at is None:
         return "at an unknown time: the server sent no expires_in"
     left = token.expires_at - now
     when = f"in {ago(left)}" if left > 0 else f"{ago(-left)} ago"
-    if can_renew(token):
+    if token.can_renew:
         return f"{when}, then a new token is requested automatically"
     return f"{when}, then you have to log in again: the server issued no refresh token"
 
@@ -119,13 +111,3 @@ def login_in_words(token: Token, now: float) -> str:
     scopes = f", scopes {_scopes(token.scopes)}" if token.scopes else ""
     expires = "expired" if token.expires_within(0, now) else "expires"
     return f"logged in: {named}{scopes}, {expires} {expiry_in_words(token, now)}"
-
-
-def short_expiry(token: Token, now: float) -> tuple[str, str]:
-    """Return the state of a login for the header, and its colour."""
-    if token.expires_at is None or can_renew(token):
-        return "logged in", "$state-good"
-    left = token.expires_at - now
-    if left <= 0:
-        return "token expired", "$state-bad"
-    return f"token {ago(left)}", "$state-warning" if left < _SOON else "$text-soft"

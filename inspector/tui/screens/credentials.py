@@ -17,7 +17,7 @@ from inspector.session.login.options import LoginOption
 from inspector.session.session import Session
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.login_lines import can_renew, login_in_words
+from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import Entry, MenuScreen
@@ -117,7 +117,7 @@ def _entries(session: Session) -> Sequence[Entry | str]:
     token = session.token
     changes = []
     if token is not None:
-        if can_renew(token):
+        if token.can_renew:
             changes.append(Entry("Request a new token now", "", True, Change.REFRESH))
         changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", "", True, Change.LOG_OUT))
     if session.entered:

@@ -22,7 +22,7 @@ from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.frame import FrameScreen
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.switcher import ViewSwitcher
-from inspector.tui.widgets.status_bar import Status, TabName
+from inspector.tui.widgets.status_bar import CREDENTIALS_NEEDED, Status, TabName
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.compose.draft import Draft
@@ -156,7 +156,7 @@ class SessionScreen(FrameScreen):
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent."""
-        self._doing = ("bad", "credentials needed" if fault.code in DENIED else "no agent")
+        self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
         self.refresh_view()
         self.call_after_refresh(self.views.request_others)
@@ -200,7 +200,10 @@ class SessionScreen(FrameScreen):
     def _show_status(self) -> None:
         light, doing = self._doing
         reference = self.session.journal.redactor.url(self.reference)
+        denied = self.status_bar.denied
         self.status_bar.show(Status.of(self.session, light, doing, reference))
+        if denied is not self.status_bar.denied:
+            self.refresh_bindings()
 
     def watch_view(self, view: str) -> None:
         """Show another view and focus it."""

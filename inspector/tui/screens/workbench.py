@@ -48,7 +48,8 @@ class WorkbenchScreen(SessionScreen):
         bind("zoom", "unzoom", "restore", "Restore the pane"),
         bind("zoom", "zoom", show=False),
         bind("interface", "interfaces", show=False),
-        bind("credentials", "credentials", show=False),
+        bind("credentials", "credentials(True)", "credentials", "Log in to the agent, or enter a secret"),
+        bind("credentials", "credentials(False)", show=False),
         bind("translate", "translate", show=False),
         bind("send-again", "send_again", "", "Send the selected message again", show=False),
         bind("doctor", "doctor", show=False),
@@ -95,7 +96,7 @@ class WorkbenchScreen(SessionScreen):
             ask(self, InterfacesScreen(self.session.connection, "Interfaces"), self.use)
 
     @work(group="credentials", exclusive=True)
-    async def action_credentials(self) -> None:
+    async def action_credentials(self, _needed: bool = True) -> None:
         """Log in to the agent or enter a secret, and fetch the card again if there is none."""
         if self._credentials is None:
             self._credentials = lazy_loading.credential_dialogs(self, self.session, self._glyphs)
@@ -109,6 +110,10 @@ class WorkbenchScreen(SessionScreen):
             self.refresh_view()
 
     def on_agent_view_credentials_wanted(self) -> None:
+        """Log in to the agent or enter a secret."""
+        self.action_credentials()
+
+    def on_status_bar_credentials_clicked(self) -> None:
         """Log in to the agent or enter a secret."""
         self.action_credentials()
 
@@ -303,6 +308,8 @@ class WorkbenchScreen(SessionScreen):
             return self._has_tour
         if action == "actions":
             return self._tour is None or not self._tour.has_focus
+        if action == "credentials" and not self.session.recorded:
+            return parameters == (self.status_bar.denied,)
         if action == "close_tab":
             return parameters == (self.has_other_tabs,)
         if action == "send_once":
