@@ -30,7 +30,7 @@ _LONGEST_NAME = 30
 """The most cells for the name of a scheme."""
 _GRANTS = {
     Grant.AUTHORIZATION_CODE: "in a browser",
-    Grant.DEVICE_CODE: "with a code, in a browser on any device",
+    Grant.DEVICE_CODE: "with a code on any device",
     Grant.CLIENT_CREDENTIALS: "as a client, without a user",
 }
 _AROUND = 5
