@@ -14,7 +14,8 @@ class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
     `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
-    `trust` lists further origins that get the credentials, `timeout` is in seconds, `resubscribe` reconnects a
+    `trust` lists further origins that get the credentials, `stored_auth_only` uses only tokens that were stored,
+    `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe` reconnects a
     disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
     has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
     file to record to.
@@ -28,6 +29,8 @@ class Options:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     svc_params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     trust: tuple[str, ...] = ()
+    stored_auth_only: bool = False
+    redirect_port: int = 8765
     transports: tuple[str, ...] = ()
     a2a_version: str = ""
     insecure: bool = False

@@ -25,7 +25,7 @@ from .task_store import Subscription
 from .versions import Version
 
 A2A_JSON = "application/a2a+json"
-ACCESS = "access"
+ACCESS = web.RequestKey("access", Access)
 """The key of a request under which the router stores what its credentials allow."""
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 

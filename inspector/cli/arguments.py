@@ -185,6 +185,8 @@ class Parser(argparse.ArgumentParser):
         pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
         pairs("--svc-param 'NAME: VALUE'", "send a service parameter; repeatable", dest="svc_params")
         add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
+        stored_only = "use stored tokens only (auth login); exit with 4 if the agent requires credentials without one"
+        self.switch("--stored-auth-only", stored_only, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
         description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"

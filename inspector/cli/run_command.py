@@ -25,6 +25,7 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
+from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
@@ -59,6 +60,8 @@ class Run:
         options = self.invocation.options
         if not options.reference:
             raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
+        if options.stored_auth_only and (options.bearer or options.api_key):
+            raise usage("--stored-auth-only excludes --bearer and --api-key.", "Leave out one of them.")
         if options.insecure:
             secrets = ", including the credentials" if options.bearer or options.api_key else ""
             self.out.warn(f"TLS certificates are not verified: others can read and change the traffic{secrets}")
@@ -82,9 +85,28 @@ class Run:
         for operation in operations:
             self.allow(operation)
 
+    def _require_token(self) -> None:
+        """Raise `FaultError` if the agent requires credentials and there is no stored token."""
+        connection = self.session.connection
+        if connection is not None and requirements(connection.card) and not self.session.has_token:
+            seen = f"There is no stored token for {self.invocation.options.reference}."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, self.login_hint()))
+
+    def login_hint(self) -> str:
+        """Return how to get the credentials that the agent requires."""
+        connection = self.session.connection
+        if connection is None or not offers_login(connection.card):
+            return ""
+        return f"Log in: {self.shell_command('auth', 'login')}"
+
     def check_interface(self) -> None:
-        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent."""
+        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent.
+
+        Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
+        """
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        if self.invocation.options.stored_auth_only:
+            self._require_token()
         version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
         if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
             warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
@@ -158,9 +180,14 @@ class Run:
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
         choice, credentials = self.session.choice, self.session.credentials
+        login = self.login_hint()
+        if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
+            return replace(fault, hint=f"{login}. Or add --bearer or --header.")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
             if credentials.are_for(choice.interface.url):
-                return _rejected(fault)
+                rejected = _rejected(fault)
+                hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
+                return replace(rejected, hint=hint)
             hint = (
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )

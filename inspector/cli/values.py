@@ -54,6 +54,13 @@ def secret(text: str) -> str:
     return text
 
 
+def secret_reference(text: str) -> str:
+    """Read `env:NAME`, but not a secret itself: other users can see options in the list of processes."""
+    if not text.startswith("env:") or not text.removeprefix("env:").isidentifier():
+        raise ArgumentTypeError("not a reference to an environment variable; write it as env:NAME")
+    return text
+
+
 def natural(text: str) -> int:
     """Read a whole number from 0."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:

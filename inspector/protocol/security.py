@@ -178,6 +178,11 @@ def requirements(card: AgentCard, skill: AgentSkill | None = None) -> tuple[Comb
     return alternatives if any(alternatives) else ()
 
 
+def offers_login(card: AgentCard) -> bool:
+    """Return whether a card has a scheme with which a client can log in: OAuth 2.0 or OpenID Connect."""
+    return any(isinstance(scheme, OAuth2Scheme | OpenIdConnectScheme) for scheme in security_schemes(card).values())
+
+
 def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> str:
     """Return the required authentication: `none required`, or the alternatives that the card lists.
 

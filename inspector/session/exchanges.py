@@ -27,6 +27,7 @@ _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 _SUCCESS = range(200, 300)
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
+_UNAUTHORIZED = 401
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -160,6 +161,12 @@ class Exchanges:
     def has_succeeded(self, url: str) -> bool:
         """Return whether the host of a URL has answered an exchange with a success status."""
         return _host(url) in self._succeeded
+
+    def last_denied(self, url: str) -> ExchangeSummary | None:
+        """Return the last exchange with the host of a URL that was answered with 401, None if there is none."""
+        host = _host(url)
+        newest_first = reversed(self._by_number.values())
+        return next((each for each in newest_first if each.status == _UNAUTHORIZED and _host(each.url) == host), None)
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""

@@ -112,6 +112,11 @@ class Session:
         return self.logins.token_for(self.agent_url) if self._has_logins else None
 
     @property
+    def has_token(self) -> bool:
+        """Return whether a token of a login is sent to the agent."""
+        return self.token is not None
+
+    @property
     def _has_logins(self) -> bool:
         return "logins" in vars(self)
 

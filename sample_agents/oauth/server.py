@@ -111,7 +111,7 @@ class AuthorizationServer:
     # In the browser
 
     async def _authorize(self, request: web.Request, base: str) -> web.Response:
-        """Ask the user, then redirect with a code. With `prompt=none` nobody is asked. Redirects are loopback only."""
+        """Ask the user, unless the query has `prompt=none`, and redirect with a code to a loopback address."""
         query = request.query
         redirect_uri = query.get("redirect_uri", "")
         if query.get("client_id") != self._client.client_id or not _is_loopback(redirect_uri):

@@ -25,7 +25,7 @@ Outcome: TypeAlias = Grant | str
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What an authorization code stands for; without PKCE the `challenge` is empty."""
+    """The grant of an authorization code; without PKCE the `challenge` is empty."""
 
     grant: Grant
     redirect_uri: str

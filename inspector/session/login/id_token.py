@@ -30,7 +30,7 @@ async def verify(channel: LoginChannel, endpoints: Endpoints, id_token: str, cli
         raise refusal(fetch, "the keys for the ID token")
     keys = read_keys(dict(fetch.answer))
     if not keys.keys:
-        raise _invalid(f"the server has no key to verify it. {' '.join(keys.notes)}".strip())
+        raise _invalid(f"the server has no key to verify it; {' '.join(keys.notes)}".rstrip("; ."))
     for name, result in (
         ("signature", jwt.check_signature(token, keys)),
         ("issuer", jwt.check_claim(token, "iss", endpoints.issuer)),

@@ -44,7 +44,8 @@ class Login:
 
     `agent` is a URL of the agent that will get the token. `state` is how far the login is. `on_change` is called after
     each change of the state, in the event loop of `run`. Nothing is opened: show `state.open_url`, and open it when the
-    user asks for it. `use` gets the token, `pause` waits some seconds.
+    user asks for it. `resource_url` is the URL of the metadata of the agent (RFC 9728), `use` gets the token, `pause`
+    waits some seconds.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Login:
         registration: ClientRegistration,
         on_change: OnChange | None = None,
         *,
+        resource_url: str = "",
         use: Callable[[Token], None] | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.time,
@@ -65,13 +67,14 @@ class Login:
         self._journal = journal
         self._client = client
         self._origin = origin(agent)
+        self._resource_url = resource_url
         self._use = use
         self._pause = pause
         self._clock = clock
         self._work: asyncio.Task[Token] | None = None
         self._canceled = False
         self._scopes = _scopes(option, registration)
-        self._progress = Progress(LoginState(_steps(option, self._scopes), requested_scopes=self._scopes), on_change)
+        self._progress = Progress(LoginState(self._steps(), requested_scopes=self._scopes), on_change)
 
     @property
     def state(self) -> LoginState:
@@ -131,6 +134,9 @@ class Login:
         if option.metadata_url:
             self._progress.begin(Step.METADATA)
         endpoints = await find_endpoints(channel, option)
+        if self._resource_url:
+            self._progress.begin(Step.RESOURCE)
+            await channel.get(Step.RESOURCE, self._resource_url, issuer=endpoints.issuer)
         nonce = secrets.token_urlsafe(24) if option.openid and option.grant is Grant.AUTHORIZATION_CODE else ""
         flow = Flow(
             channel,
@@ -145,6 +151,13 @@ class Login:
         response = await _FLOWS[option.grant](flow)
         subject = await self._verify(channel, endpoints, response, nonce)
         return self._token(response, endpoints, subject)
+
+    def _steps(self) -> tuple[Step, ...]:
+        option = self.option
+        metadata = (Step.METADATA,) if option.metadata_url else ()
+        resource = (Step.RESOURCE,) if self._resource_url else ()
+        keys = (Step.KEYS,) if option.openid and OPENID_SCOPE in self._scopes else ()
+        return (*metadata, *resource, *_STEPS.get(option.grant, ()), *keys)
 
     async def _verify(self, channel: LoginChannel, endpoints: Endpoints, response: TokenResponse, nonce: str) -> str:
         """Verify the ID token of an OpenID Connect login and return its subject, `""` without an ID token."""
@@ -174,9 +187,3 @@ def _scopes(option: LoginOption, registration: ClientRegistration) -> tuple[str,
     chosen = registration.scopes or option.required
     openid = (OPENID_SCOPE,) if option.openid and option.asks_user else ()
     return tuple(dict.fromkeys((*openid, *chosen)))
-
-
-def _steps(option: LoginOption, scopes: tuple[str, ...]) -> tuple[Step, ...]:
-    metadata = (Step.METADATA,) if option.metadata_url else ()
-    keys = (Step.KEYS,) if option.openid and OPENID_SCOPE in scopes else ()
-    return (*metadata, *_STEPS.get(option.grant, ()), *keys)

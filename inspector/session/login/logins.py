@@ -10,6 +10,7 @@ from dataclasses import replace
 from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard
+from inspector.protocol.challenge import read_challenges
 from inspector.protocol.errors import FaultCode, FaultError, usage_error
 from inspector.protocol.oauth import TokenResponse
 from inspector.protocol.security import Grant
@@ -58,7 +59,7 @@ class Logins:
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
-        """Return the ways to log in that the card of the connected agent offers, the required ones first."""
+        """Return the ways to log in that the card of the connected agent offers, those that are required first."""
         card = self._card()
         return login_options(card) if card is not None else ()
 
@@ -83,7 +84,15 @@ class Logins:
         """Return a login to await with `run`, whose token is then used automatically."""
         agent = self._agent_url()
         return Login(
-            self._journal, self._client, agent, option, registration, on_change, use=self.use, clock=self._clock
+            self._journal,
+            self._client,
+            agent,
+            option,
+            registration,
+            on_change,
+            resource_url=resource_metadata_url(self._journal, agent),
+            use=self.use,
+            clock=self._clock,
         )
 
     def use(self, token: Token) -> None:
@@ -207,6 +216,24 @@ class Logins:
         endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)
         client = ClientSecret(token.key.client_id, resolve(token.client_secret))
         return Flow(channel, Progress(LoginState(())), endpoints, client, token.scopes)
+
+
+def resource_metadata_url(journal: Journal, agent_url: str) -> str:
+    """Return the URL of the agent's metadata (RFC 9728) that its last 401 named, `""` if there is none.
+
+    A URL on another origin is left out: nothing that an agent names elsewhere is fetched.
+    """
+    summary = journal.exchanges.last_denied(agent_url)
+    if summary is None:
+        return ""
+    for record in journal.capture.select(exchange=summary.number, kinds=[Kind.RESPONSE]):
+        for name, value in record.meta["headers"]:
+            challenges = read_challenges(value) if name.lower() == "www-authenticate" else None
+            for challenge in challenges or ():
+                url = challenge.parameters.get("resource_metadata", "")
+                if url and origin(url) == origin(agent_url):
+                    return url
+    return ""
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:

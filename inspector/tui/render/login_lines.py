@@ -59,7 +59,7 @@ def _page(state: LoginState, redirect_port: int, no_browser: str) -> Iterator[Pa
     if not no_browser:
         text = f"Press {key_of('open')} to open it in the browser, or {key_of('copy')} to copy it."
     else:
-        text = f"No browser can be opened here: {no_browser}. Press {key_of('copy')}, and open it on your computer."
+        text = f"{no_browser} Press {key_of('copy')}, and open it in your browser."
     if redirect_port:
         text += f" The page returns to http://127.0.0.1:{redirect_port}/callback."
     yield Paragraph(("", "line--text"), text, "line--soft")

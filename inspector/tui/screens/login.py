@@ -200,7 +200,7 @@ class LoginScreen(Dialog[LoginEnd]):
     async def action_open_page(self) -> None:
         """Open the page in the browser of the user."""
         if not await open_in_browser(self._state.open_url):
-            self._no_browser = "no browser was found"
+            self._no_browser = "No browser was found."
             self._show()
 
     def action_copy_page(self) -> None:
