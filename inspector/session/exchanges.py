@@ -27,7 +27,7 @@ _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 _SUCCESS = range(200, 300)
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
-_UNAUTHORIZED = 401
+_REFUSED = frozenset({401, 403})
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -163,10 +163,10 @@ class Exchanges:
         return _host(url) in self._succeeded
 
     def last_denied(self, url: str) -> ExchangeSummary | None:
-        """Return the last exchange with the host of a URL that was answered with 401, None if there is none."""
+        """Return the last exchange with the host of a URL that was answered with 401 or 403, None without one."""
         host = _host(url)
         newest_first = reversed(self._by_number.values())
-        return next((each for each in newest_first if each.status == _UNAUTHORIZED and _host(each.url) == host), None)
+        return next((each for each in newest_first if each.status in _REFUSED and _host(each.url) == host), None)
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""

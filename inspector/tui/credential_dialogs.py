@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from textual.screen import Screen
 
-from inspector.protocol.errors import FaultError
+from inspector.session.login.logins import demanded_scopes
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.session import Session
-from inspector.tui.notify import notify, notify_fault, notify_faults
+from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.credentials import Change, CredentialsScreen, Secret, secret_form, use
 from inspector.tui.screens.dialog import Dialog
@@ -32,10 +32,11 @@ class Outcome:
 class CredentialDialogs:
     """Asks for credentials on a screen; it keeps the input of logins, with the secrets, until the session ends."""
 
-    def __init__(self, screen: Screen[None], session: Session, glyphs: Glyphs) -> None:
+    def __init__(self, screen: Screen[None], session: Session, glyphs: Glyphs, redirect_port: int) -> None:
         self._screen = screen
         self._session = session
         self._glyphs = glyphs
+        self._redirect_port = redirect_port
         self._inputs: dict[tuple[str, str], ClientRegistration] = {}
 
     async def ask(self) -> Outcome:
@@ -78,18 +79,24 @@ class CredentialDialogs:
             return Outcome(changed=end is not None and end.succeeded, seq=end.seq if end is not None else 0)
 
     def _input(self, option: LoginOption) -> ClientRegistration:
-        """Return what was entered before for a flow, else the client that was used for another flow or stored."""
-        if (known := self._inputs.get((option.scheme, option.grant.value))) is not None:
-            return known
-        if self._inputs:
-            return replace(next(reversed(self._inputs.values())), scopes=())
-        client = self._session.token.key.client_id if self._session.token else ""
-        try:
-            entries = self._session.logins.stored.entries(origin(self._session.agent_url))
-        except FaultError as error:
-            notify_fault(self._screen, error.fault)
-            entries = []
-        return ClientRegistration(client or next((entry.key.client_id for entry in reversed(entries)), ""))
+        """Return the last input for a flow, else the last client; the scopes include those that the agent demanded."""
+        session = self._session
+        before = self._inputs.get((option.scheme, option.grant.value))
+        scopes = before.scopes if before is not None else option.required
+        known = next(reversed(self._inputs.values()), None) if before is None else before
+        known = known or ClientRegistration(self._client(), redirect_port=self._redirect_port)
+        demanded = demanded_scopes(session.journal, session.agent_url)
+        return replace(known, scopes=tuple(dict.fromkeys((*scopes, *demanded))))
+
+    def _client(self) -> str:
+        """Return the id of the client that logged in to this agent before, `""` without one."""
+        session = self._session
+        if session.token is not None:
+            return session.token.key.client_id
+        with notify_faults(self._screen):
+            for entry in reversed(session.logins.stored.entries(origin(session.agent_url))):
+                return entry.key.client_id
+        return ""
 
     async def _enter(self, secret: Secret) -> Outcome | None:
         values = await self._answer(secret_form(self._session, secret))

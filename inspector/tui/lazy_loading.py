@@ -56,11 +56,11 @@ def describe_reference(typed: str) -> str:
     return what_happens(typed)
 
 
-def credential_dialogs(screen: Screen[None], session: Session, glyphs: Glyphs) -> CredentialDialogs:
+def credential_dialogs(screen: Screen[None], session: Session, glyphs: Glyphs, redirect_port: int) -> CredentialDialogs:
     """Return the dialogs for credentials; saves 5 ms."""
     from inspector.tui.credential_dialogs import CredentialDialogs  # noqa: PLC0415 - see above
 
-    return CredentialDialogs(screen, session, glyphs)
+    return CredentialDialogs(screen, session, glyphs, redirect_port)
 
 
 def recording(path: Path) -> Recording:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
+from inspector.findings.finding import Finding, Severity
 from inspector.session.login.state import LoginState, Step
 from inspector.session.login.tokens import Token
 from inspector.text.sanitise import clean_line
@@ -44,7 +45,8 @@ def _step(step: Step, state: LoginState, glyphs: Glyphs) -> Paragraph:
         return Paragraph((f"{glyphs.quiet} ", "line--quiet"), step.in_words, "line--quiet")
     if state.error is not None:
         return Paragraph((f"{glyphs.cross} ", "line--bad"), step.in_words, "line--bad")
-    return Paragraph((f"{glyphs.poll} ", "line--warning"), step.in_words, "line--strong")
+    text = "Wait until you have logged in with the code" if state.user_code else step.in_words
+    return Paragraph((f"{glyphs.poll} ", "line--warning"), text, "line--strong")
 
 
 def _page(state: LoginState, redirect_port: int, no_browser: str) -> Iterator[Paragraph]:
@@ -88,6 +90,18 @@ def token_paragraphs(token: Token, state: LoginState, glyphs: Glyphs) -> list[Pa
     lines.append(labelled("  Expires", expiry_in_words(token, time.time()), _LABEL))
     lines.append(labelled("  Sent to", f"{token.key.origin}, and nowhere else", _LABEL))
     return lines
+
+
+def login_findings(findings: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
+    """Return what the authorization server does wrong, each finding once."""
+    once = {finding.rule: finding for finding in findings}.values()
+    lines = [_finding(finding, glyphs) for finding in once]
+    return [GAP, *lines] if lines else []
+
+
+def _finding(finding: Finding, glyphs: Glyphs) -> Paragraph:
+    style = "line--bad" if finding.severity is Severity.ERROR else "line--warning"
+    return Paragraph((f"{glyphs.severities[finding.severity]} {finding.rule}  ", style), finding.seen, "line--text")
 
 
 def _scopes(scopes: list[str] | tuple[str, ...]) -> str:

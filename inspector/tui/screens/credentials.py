@@ -13,6 +13,8 @@ from textual.app import ComposeResult
 from inspector.capture.redaction import Redactor
 from inspector.protocol.security import DEFAULT_KEY_PLACE, Grant, HttpScheme, key_place, security_schemes
 from inspector.session.authentication import AUTHORIZATION, check_requirements, masked
+from inspector.session.exchanges import Reachability
+from inspector.session.login.logins import last_refusal
 from inspector.session.login.options import LoginOption
 from inspector.session.session import Session
 from inspector.text.sanitise import clean_line
@@ -33,6 +35,7 @@ _GRANTS = {
     Grant.DEVICE_CODE: "with a code on any device",
     Grant.CLIENT_CREDENTIALS: "as a client, without a user",
 }
+_LONGEST_REASON = 200
 _AROUND = 5
 """Lines of the menu besides its lists: the borders, the blank line between the lists, and the footer."""
 
@@ -81,10 +84,10 @@ class CredentialsScreen(MenuScreen):
 
 def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     """Return the alternatives of the card, and which of them are met."""
+    refused = _refusal(session)
     if session.connection is None:
         text = "The card was not received, so it is not known what the agent requires and how to log in."
-        return [Paragraph(("", "line--text"), text, "line--soft")]
-    token = session.token
+        return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
     card = session.connection.card
     alternatives = check_requirements(card, session.credentials, session.agent_url)
     lines = []
@@ -96,9 +99,22 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     for alternative in alternatives:
         sign, style = (glyphs.cross, "line--warning") if alternative.missing else (glyphs.check, "line--good")
         lines.append(Paragraph((f"  {sign} ", style), f"{alternative.words}   {alternative.result}", "line--text"))
-    if token is not None:
+    if (token := session.token) is not None:
         lines.append(Paragraph((f"{glyphs.check} ", "line--good"), login_in_words(token, time.time()), "line--good"))
-    return lines
+    return [*lines, *refused]
+
+
+def _refusal(session: Session) -> list[Paragraph]:
+    """Return why the agent refused the last request, nothing if it did not."""
+    url = session.agent_url
+    state = session.journal.exchanges.host_state(url)
+    status, challenges = last_refusal(session.journal, url)
+    if not status or state is None or state.state is not Reachability.CREDENTIALS_NEEDED:
+        return []
+    reasons = (each.get("error_description") or each.get("error") for each in challenges)
+    reason = next((clean_line(reason, _LONGEST_REASON) for reason in reasons if reason), "without a reason")
+    text = f"The agent refused the last request with {status}: {reason}"
+    return [Paragraph(("! ", "line--bad"), text, "line--warning")]
 
 
 def _entries(session: Session) -> Sequence[Entry | str]:

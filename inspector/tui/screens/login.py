@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from inspector.capture.records import LOGIN, Record
+from inspector.capture.records import LOGIN, Kind, Record, is_login
 from inspector.protocol.errors import FaultError
 from inspector.protocol.security import Grant
 from inspector.session.login.browser import browser_problem, open_in_browser
@@ -29,7 +29,7 @@ from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.login_lines import login_paragraphs, token_paragraphs, waiting_in_words
+from inspector.tui.render.login_lines import login_findings, login_paragraphs, token_paragraphs, waiting_in_words
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fact_view import FactView
@@ -129,7 +129,11 @@ class LoginScreen(Dialog[LoginEnd]):
         has_redirect = self._option.grant is Grant.AUTHORIZATION_CODE
         port = self._login.registration.redirect_port if has_redirect else 0
         lines = login_paragraphs(state, self._glyphs, redirect_port=port, no_browser=self._no_browser)
-        return [*lines, *token_paragraphs(self._token, state, self._glyphs)] if self._token is not None else lines
+        if self._token is not None:
+            lines += token_paragraphs(self._token, state, self._glyphs)
+        if state.finished:
+            lines += login_findings([found for record in self._records for found in record.findings], self._glyphs)
+        return lines
 
     def _show_wait(self) -> None:
         text = waiting_in_words(self._state, time.time())
@@ -165,7 +169,7 @@ class LoginScreen(Dialog[LoginEnd]):
         if self._token is None:
             found: list[tuple[Next | Place, str]] = [(Next.AGAIN, "Change the input and try again")]
             if self._failed_record() is not None:
-                found.append((Next.RECORD, "Show the failed step in Traffic"))
+                found.append((Next.RECORD, "Show the record of the failed step"))
             return [*found, (Next.DONE, "Close")]
         stored = self._session.logins.stored
         found = [(Next.DONE, "Use the token until a2a-inspect is closed, and do not store it")]
@@ -183,12 +187,16 @@ class LoginScreen(Dialog[LoginEnd]):
         elif isinstance(wanted, Next):
             self._end(wanted)
 
+    @property
+    def _records(self) -> list[Record]:
+        return [record for record in self._session.journal.capture.select(after=self._first) if is_login(record)]
+
     def _failed_record(self) -> Record | None:
-        """Return the last record of the step that failed, else the last record of this login."""
-        found = [record for record in self._session.journal.capture.select(after=self._first) if LOGIN in record.meta]
-        step = self._state.current
+        """Return what was received last in the step that failed, else the last record of this login."""
+        found, step = self._records, self._state.current
         failed = [record for record in found if step is not None and record.meta[LOGIN] == step.value]
-        return next(iter(reversed(failed or found)), None)
+        received = [record for record in failed if record.kind in (Kind.BODY, Kind.NOTE)]
+        return next(iter(reversed(received or failed or found)), None)
 
     def _end(self, wanted: Next) -> None:
         record = self._failed_record() if wanted is Next.RECORD else None

@@ -22,7 +22,7 @@ def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
     fields = [
         Field("client", "Client id", "as registered at the authorization server", value=before.client_id),
         Field("secret", "Client secret", secret or "or env:NAME", value=before.client_secret, secret=True),
-        Field("scopes", "Scopes", "separated by spaces", value=" ".join(before.scopes or option.required)),
+        Field("scopes", "Scopes", "separated by spaces", value=" ".join(before.scopes)),
     ]
     if option.grant is Grant.AUTHORIZATION_CODE:
         fields.append(Field("port", "Redirect port", value=str(before.redirect_port)))

@@ -99,9 +99,12 @@ class WorkbenchScreen(SessionScreen):
     async def action_credentials(self, _needed: bool = True) -> None:
         """Log in to the agent or enter a secret, and fetch the card again if there is none."""
         if self._credentials is None:
-            self._credentials = lazy_loading.credential_dialogs(self, self.session, self._glyphs)
+            self._credentials = lazy_loading.credential_dialogs(
+                self, self.session, self._glyphs, self._options.redirect_port
+            )
         outcome = await self._credentials.ask()
         if outcome.seq:
+            await self.all_views()
             self.show_record(outcome.seq)
         if outcome.changed and self.session.connection is None:
             self.agent.post_message(AgentView.RefreshWanted())
@@ -205,9 +208,9 @@ class WorkbenchScreen(SessionScreen):
         self.show_record(event.seq)
 
     def show_record(self, seq: int) -> None:
-        """Show a record in Traffic."""
-        self.view = "traffic"
-        self.views.traffic.show_seq(seq)
+        """Show a record in Traffic, or a note in Chat."""
+        self.view = "traffic" if self.session.journal.capture.get(seq).exchange else "chat"
+        self.views.view.show_seq(seq)
 
     @work(group="calls")
     async def on_call_wanted(self, event: CallWanted) -> None:
