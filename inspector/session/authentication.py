@@ -17,6 +17,7 @@ from inspector.protocol.security import (
     combination_in_words,
     requirements,
 )
+from inspector.session.login.tokens import Token
 from inspector.wire.client.credentials import Credentials, origin
 
 AUTHORIZATION = "Authorization"
@@ -130,10 +131,14 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """The credentials that are sent to the agent at `url`, compared with the requirements of its card."""
+    """The credentials that are sent to the agent at `url`, compared with the requirements of its card.
+
+    `token` is the token of the login in use, if any.
+    """
 
     credentials: Credentials = field(default_factory=Credentials)
     url: str = ""
+    token: Token | None = None
 
     def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
         """Return the alternatives of the agent or of a skill, and what of them is missing."""

@@ -13,11 +13,12 @@ from inspector.text.sanitise import clean_line
 from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, labelled
-from inspector.tui.render.times import ago
+from inspector.tui.render.times import ago, clock
 
 _LABEL = 10
 _SCOPES = 300
 """The most characters of scopes that are shown."""
+_DAY = 86_400
 GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
@@ -113,7 +114,8 @@ def expiry_in_words(token: Token, now: float) -> str:
     if token.expires_at is None:
         return "at an unknown time: the server sent no expires_in"
     left = token.expires_at - now
-    when = f"in {ago(left)}" if left > 0 else f"{ago(-left)} ago"
+    far = f"in {ago(left)}" if left > 0 else f"{ago(-left)} ago"
+    when = f"at {clock(token.expires_at)}" if abs(left) < _DAY else far
     if token.can_renew:
         return f"{when}, then a new token is requested automatically"
     return f"{when}, then you have to log in again: the server issued no refresh token"
@@ -124,4 +126,4 @@ def login_in_words(token: Token, now: float) -> str:
     named = f"{clean_line(token.key.scheme, 40)} as {clean_line(token.subject or token.key.client_id, 60)}"
     scopes = f", scopes {_scopes(token.scopes)}" if token.scopes else ""
     expires = "expired" if token.expires_within(0, now) else "expires"
-    return f"logged in: {named}{scopes}, {expires} {expiry_in_words(token, now)}"
+    return f"logged in with {named}{scopes}, {expires} {expiry_in_words(token, now)}"

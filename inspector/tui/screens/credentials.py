@@ -112,8 +112,8 @@ def _refusal(session: Session) -> list[Paragraph]:
     if not status or state is None or state.state is not Reachability.CREDENTIALS_NEEDED:
         return []
     reasons = (each.get("error_description") or each.get("error") for each in challenges)
-    reason = next((clean_line(reason, _LONGEST_REASON) for reason in reasons if reason), "without a reason")
-    text = f"The agent refused the last request with {status}: {reason}"
+    reason = next((f": {clean_line(reason, _LONGEST_REASON)}" for reason in reasons if reason), "")
+    text = f"The agent refused the last request with {status}{reason}."
     return [Paragraph(("! ", "line--bad"), text, "line--warning")]
 
 

@@ -106,11 +106,20 @@ class WorkbenchScreen(SessionScreen):
         if outcome.seq:
             await self.all_views()
             self.show_record(outcome.seq)
-        if outcome.changed and self.session.connection is None:
+        if outcome.changed:
+            self._show_new_credentials()
+
+    def _show_new_credentials(self) -> None:
+        """Show what the new credentials meet, and fetch the card again if there is none."""
+        connection = self.session.connection
+        if connection is None:
             self.agent.post_message(AgentView.RefreshWanted())
-        elif outcome.changed:
-            self.agent.show_authentication()
-            self.refresh_view()
+            return
+        self.session.journal.exchanges.forget_denied(self.session.agent_url, connection.url)
+        self.agent.show_authentication()
+        if self.views.has_chat:
+            self.chat.composer.problem = ""
+        self.refresh_view()
 
     def on_agent_view_credentials_wanted(self) -> None:
         """Log in to the agent or enter a secret."""
