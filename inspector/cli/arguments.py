@@ -101,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
         Raises `FaultError` for a mistake in any of them.
         """
-        given, unknown = self.parse_known_args(arguments)
+        given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             raise self._unknown(_names(unknown))
         typed = {value for value in (vars(given).get("reference"), vars(given).get("agent_card")) if value}
@@ -197,7 +197,8 @@ class Parser(argparse.ArgumentParser):
         self.switch("--stored-auth-only", stored_only, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
-        add("--a2a-version VERSION", "use this protocol version (default: the version of the interface)")
+        description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"
+        add("--a2a-version VERSION", description, values.version)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         add("--capture FILE", "record all requests and responses in this new file", values.file)
         self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)

@@ -164,7 +164,7 @@ def _choose(current: Run) -> LoginOption:
 
 
 def _registration(current: Run, option: LoginOption) -> ClientRegistration:
-    """Return the client; what is missing is asked for in a terminal. Raises `FaultError` where nobody can answer."""
+    """Return the client; what is missing is asked for in a terminal. Raises `FaultError` without a terminal."""
     given, options = current.invocation.given, current.invocation.options
     client_id, secret = given.client_id or "", given.client_secret or ""
     if not client_id:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
-from typing import Self
+from typing import Self, TypeVar
 
 from inspector.cli import styles
 from inspector.cli.event_lines import event_lines
@@ -14,6 +14,7 @@ from inspector.cli.live_stream import LiveStream, is_text
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run
 from inspector.protocol.assemble import TextAppended
+from inspector.protocol.dialects.legacy import without_older_members
 from inspector.protocol.dialects.v1_0 import encode_event
 from inspector.protocol.model import (
     Artifact,
@@ -28,42 +29,60 @@ from inspector.protocol.model import (
 )
 from inspector.text.safe_json import dump
 
+PrintableT = TypeVar("PrintableT", bound=Event | TextAppended)
+
 _ROLES = {"ROLE_USER": "user", "ROLE_AGENT": "agent"}
 
 
 class Presenter:
-    """Prints tasks, messages and events; `history` adds the history of tasks, `verbose` adds all members."""
+    """Prints tasks, messages and events; `history` adds the history of tasks, `verbose` adds all members.
 
-    def __init__(self, out: Output, *, verbose: bool, history: bool = False) -> None:
+    `older` returns whether the agent uses a version before 1.0, whose own members are not printed as JSON.
+    """
+
+    def __init__(self, out: Output, *, verbose: bool, history: bool = False, older: Callable[[], bool] = bool) -> None:
         self._out = out
         self._verbose = verbose
         self._history = history or verbose
+        self._older = older
         self._live = LiveStream(out, self._parts) if out.is_terminal and not self._history else None
 
     @classmethod
     def of(cls, run: Run) -> Self:
         """Return the presenter of a command."""
         history = getattr(run.invocation.given, "history", None) is not None
-        return cls(run.out, verbose=run.invocation.verbose, history=history)
+
+        def older() -> bool:
+            return run.session.choice.dialect.traits.outdated
+
+        return cls(run.out, verbose=run.invocation.verbose, history=history, older=older)
 
     def show(self, task: Task) -> None:
-        """Print a task, with `-o json` unchanged."""
+        """Print a task, with `-o json` in the types of 1.0."""
         if self._out.json:
-            self._out.document(task.to_json())
+            self._out.document(self._in_1_0(task).to_json())
         else:
             self.event(task)
 
     def show_event(self, event: Event) -> None:
         """Print an event, with `-o json` in the envelope of a stream."""
         if self._out.json:
-            self._out.document(encode_event(event))
+            self._out.document(encode_event(self._in_1_0(event)))
         else:
             self.event(event)
+
+    def _in_1_0(self, event: PrintableT) -> PrintableT:
+        """Return an event, or chunks of a text, without members of older versions."""
+        if not self._older():
+            return event
+        if isinstance(event, TextAppended):
+            return event._replace(like=without_older_members(event.like))
+        return without_older_members(event)
 
     def show_stream(self, events: Sequence[Event | TextAppended]) -> None:
         """Print events of a stream: as text that flows on a terminal, with `-o json` as lines written at once."""
         if self._out.json:
-            self._out.write(event_lines(events))
+            self._out.write(event_lines([self._in_1_0(event) for event in events] if self._older() else events))
             self._out.flush()
             return
         if self._live is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
@@ -20,6 +21,8 @@ TERMINAL_GRACE = 5.0
 """Seconds that a stream may stay open after its task has ended."""
 INTERRUPTED_GRACE = 1.0
 """The same for an interrupted task, whose stream some agents keep open until the task continues."""
+_BEFORE_TIMEOUT = 0.05
+"""Seconds before the end of `--timeout` at which the stream of an ended task is left."""
 _BACKOFF = 1.5
 _LONGEST_PAUSE = 15.0
 """The longest pause between two polls in seconds, unless `--poll-interval` is longer."""
@@ -33,6 +36,7 @@ class Follower:
         self._out = run.out
         self._show = show
         self._problem = ""
+        self._waited = 0.0
         self._starts_with_old_task = self._is_interrupted = False
 
     async def follow(self, call: Call) -> Task | None:
@@ -59,7 +63,7 @@ class Follower:
         if fault is not None:
             self._out.warn(f"the task ended, but then the stream failed: {fault.seen}")
         elif exchange.ending is Ending.STOPPED and is_terminal(now.state):
-            self._out.warn(f"the stream was still open {TERMINAL_GRACE:g} s after the task ended")
+            self._out.warn(f"the stream was still open {self._waited:.3g} s after the task ended")
         return task
 
     async def _read(self, call: Call) -> None:
@@ -73,7 +77,10 @@ class Follower:
                     if grace is None:
                         limit.reschedule(None)
                     elif limit.when() is None:
-                        limit.reschedule(loop.time() + grace)
+                        # Leave in time, so that `--timeout` does not turn a complete result into an error.
+                        ends_at = math.inf if self._run.ends_at is None else self._run.ends_at - _BEFORE_TIMEOUT
+                        self._waited = max(0.0, min(grace, ends_at - loop.time()))
+                        limit.reschedule(loop.time() + self._waited)
 
     def _grace(self, call: Call) -> float | None:
         """Return how long the stream may stay open, None if more events are expected (a2a-cli 0.2 section 10.2)."""

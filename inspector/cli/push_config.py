@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from inspector.capture.redaction import MASK
@@ -12,7 +11,6 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, command, run
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import FaultError
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
@@ -93,13 +91,7 @@ async def _ask(
     current: Run, operation: Operation, expected: type[_Expected], prepare: Callable[[Session], Call]
 ) -> _Expected:
     await current.connect_for(operation)
-    try:
-        return await current.ask(prepare(current.session), expected)
-    except FaultError as error:
-        if error.fault.code != "TaskNotFoundError" or operation not in (Operation.GET_PUSH, Operation.DELETE_PUSH):
-            raise
-        hint = "Check the ids of the task and the configuration; task push-config list prints the configurations."
-        raise FaultError(replace(error.fault, hint=hint)) from error
+    return await current.ask(prepare(current.session), expected)
 
 
 def _show(out: Output, config: PushConfig, task_id: str) -> None:

@@ -23,12 +23,14 @@ from inspector.cli.output import Output
 from inspector.options import Options
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import offers_login, requirements
+from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
+from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
 from inspector.text.units import size
@@ -45,11 +47,15 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The context of a running command: its options, its output and its session."""
+    """The context of a running command: its options, its output and its session.
+
+    `ends_at` is the time of the event loop at which `--timeout` ends the command, None without the option.
+    """
 
     invocation: Invocation
     out: Output
     session: Session
+    ends_at: float | None = None
 
     def reference(self) -> str:
         """Return the agent as typed; warn if certificates are not verified; raises `FaultError` without an agent."""
@@ -69,7 +75,8 @@ class Run:
             with self.out.progress.waiting(lambda: "waiting for the agent card"):
                 return await self.session.connect(self.reference())
         except FaultError as error:
-            if error.fault.code == FaultCode.CREDENTIALS_MISSING and self.session.credentials:
+            denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+            if denied and self.session.credentials:
                 raise FaultError(_rejected(error.fault)) from error
             raise
 
@@ -118,12 +125,20 @@ class Run:
         session, choice = self.session, self.session.choice
         reason = session.unavailable_reason(operation)
         if not choice.binding.offers(choice.dialect, operation):
-            hint = "Choose another interface with --transport or --a2a-version; card get lists them."
-            raise FaultError(
-                Fault(Whose.AGENT, UNSUPPORTED, f"The interface in use does not support this: {reason}.", hint)
-            )
+            seen = f"The interface in use does not support this: {reason}."
+            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, seen, self._other_interface(operation)))
         if reason:
             self.out.warn(f"{reason}; the request is sent anyway")
+
+    def _other_interface(self, operation: Operation) -> str:
+        """Return how to choose the first interface on the card that has an operation, or that there is none."""
+        connection = self.session.connection
+        for option in options(connection.card) if connection else ():
+            if option.dialect and option.binding and option.binding.offers(option.dialect, operation):
+                return (
+                    f"Use another interface: --transport {option.binding.name} --a2a-version {option.dialect.version}."
+                )
+        return "No interface on the card has this operation."
 
     def waiting(self, call: Call) -> AbstractContextManager[None]:
         """Show on stderr what a call waits for, if stderr is a terminal."""
@@ -156,8 +171,13 @@ class Run:
         """Complete a call and return its answer; raises `FaultError` also for an answer of another type."""
         answer = await self.call(call, unsupported_hint=unsupported_hint)
         if not isinstance(answer, expected):
-            raise unexpected(call.exchange.call.operation, answer)
+            raise self.unexpected(call.exchange.call.operation, answer)
         return answer
+
+    def unexpected(self, operation: str, answer: Answer) -> FaultError:
+        """Return the error for a readable answer of the wrong type."""
+        seen = f"The response to {operation} is a {type(answer).__name__}."
+        return FaultError(self.explain(Fault(Whose.AGENT, INVALID_RESPONSE, seen, CHECK_LOG)))
 
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
@@ -165,7 +185,7 @@ class Run:
         login = self.login_hint()
         if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
             return replace(fault, hint=f"{login}. Or add --bearer or --header.")
-        if fault.code == FaultCode.CREDENTIALS_MISSING and credentials:
+        if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
             if credentials.are_for(choice.interface.url):
                 rejected = _rejected(fault)
                 hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
@@ -174,7 +194,7 @@ class Run:
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )
             return replace(fault, hint=hint)
-        if fault.error is not None and not self.invocation.debug:
+        if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
@@ -214,12 +234,6 @@ class Run:
 def task_progress(task_id: str, state: str) -> str:
     """Return what a command waits for while a task is running."""
     return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
-
-
-def unexpected(operation: str, answer: Answer) -> FaultError:
-    """Return the error for a readable answer of the wrong type."""
-    seen = f"The response to {operation} is a {type(answer).__name__}."
-    return FaultError(Fault(Whose.AGENT, "InvalidAgentResponseError", seen, "Add --debug to see the response."))
 
 
 def run(
@@ -276,10 +290,12 @@ async def _work(
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
         async with _session(path, invocation, out, settings) as session, _drawing(out):
-            current = Run(invocation, out, session)
+            seconds = invocation.options.timeout
+            ends_at = None if seconds is None else asyncio.get_running_loop().time() + seconds
+            current = Run(invocation, out, session, ends_at)
             with _printers(current):
                 try:
-                    async with asyncio.timeout(invocation.options.timeout) as deadline:
+                    async with asyncio.timeout_at(ends_at) as deadline:
                         await work(current)
                 except TimeoutError:
                     if not deadline.expired():
@@ -315,7 +331,9 @@ def _rejected(fault: Fault) -> Fault:
 def _timed_out(current: Run) -> Fault:
     task = current.task_summary()
     seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {task}' if task else ''}."
-    hint = current.follow_up()[1] or "Set a longer time with --timeout."
+    latest = next(iter(current.session.tasks.all()), None)
+    ended = latest is not None and is_terminal(latest.now.state)
+    hint = STREAM_LEFT_OPEN if ended else current.follow_up()[1] or "Set a longer time with --timeout."
     return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 

@@ -11,7 +11,7 @@ from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
 from inspector.cli.message_options import make_draft, prepare, show
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run, unexpected
+from inspector.cli.run_command import Run, run
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
@@ -106,7 +106,7 @@ class _Sending:
         """Send without a stream, and poll the task until it has ended."""
         answer = await self._run.call(call)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-            raise unexpected("SendMessage", answer)
+            raise self._run.unexpected("SendMessage", answer)
         if not isinstance(answer, Task):
             self._presenter.show_event(answer)
             if isinstance(answer, Message):

@@ -1,4 +1,4 @@
-"""Print tasks as a table that fits the terminal; without a terminal, nothing is cut."""
+"""Print tasks as a table that fits the terminal."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ _HEAD = _Row("ID", "STATE", "AGE", "CONTEXT", "MESSAGE")
 class TaskTable:
     """Prints tasks page by page: the header once, and columns that become wider if a later page needs it."""
 
-    def __init__(self, out: Output) -> None:
+    def __init__(self, out: Output, width: int) -> None:
         self._out = out
+        self._width = width
         self._natural = [len(name) for name in _HEAD]
         self._is_begun = False
 
@@ -48,7 +49,7 @@ class TaskTable:
         rows = [_row(task, time.time()) for task in tasks]
         for row in rows:
             self._natural = [max(width, width_of(cell)) for width, cell in zip(self._natural, row, strict=True)]
-        widths = _fit(self._natural, self._out.width)
+        widths = _fit(self._natural, self._width)
         if rows and not self._is_begun:
             self._is_begun = True
             self._print(_HEAD, [Role.HEADING] * len(_HEAD), widths)
@@ -68,13 +69,11 @@ class TaskTable:
         self._out.line(*pieces)
 
 
-def _fit(natural: Sequence[int], width: int | None) -> list[int]:
+def _fit(natural: Sequence[int], width: int) -> list[int]:
     """Return the widths of the columns: the message gets the rest; the context is cut first, then the id.
 
     A column with the width 0 is left out.
     """
-    if width is None:
-        return list(natural)
     task, state, age, context, message = natural
     state = min(state, _LONGEST_STATE)
     for task_width, context_width in (

@@ -71,10 +71,8 @@ async def subscribe(current: Run) -> None:
     except FaultError as error:
         if error.fault.code != UNSUPPORTED:
             raise
-        hint = (
-            f"A task that has ended has no more events; print it with {current.shell_command('task', 'get', given.id)}."
-        )
-        raise FaultError(replace(error.fault, hint=hint)) from error
+        command = current.shell_command("task", "get", given.id)
+        raise FaultError(replace(error.fault, hint=f"{error.fault.hint} Print the task with {command}.")) from error
     if task is None:
         return
     if not given.stream:
@@ -114,10 +112,15 @@ async def list_tasks(current: Run) -> None:
 
 
 def _printer(current: Run) -> Callable[[Sequence[Task]], None]:
-    """Return what prints the tasks of a page: rows of a table, or all members with `-o json` and options about them."""
+    """Return what prints the tasks of a page: a table in a terminal, elsewhere fields (a2a-cli 0.2 section 11.2).
+
+    With `-o json`, and with options about more members, all members are printed.
+    """
     given, presenter = current.invocation.given, Presenter.of(current)
-    if not (current.out.json or current.invocation.verbose or given.history or given.include_artifacts):
-        return TaskTable(current.out).show
+    more = current.invocation.verbose or given.history or given.include_artifacts
+    width = current.out.width
+    if width is not None and not (current.out.json or more):
+        return TaskTable(current.out, width).show
 
     def show(tasks: Sequence[Task]) -> None:
         for task in tasks:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from argparse import ArgumentTypeError
 from collections.abc import Container
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.lifecycle import State, short
 
+_VERSION = re.compile(r"opvs|\d+(?:\.\d+){0,2}")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TOKEN_MARKS = frozenset("!#$%&'*+-.^_`|~")
 _SHORTEST = 0.01
@@ -158,6 +161,19 @@ def binding(text: str) -> str:
     if name not in known:
         raise ArgumentTypeError(f"{text!r} is not a supported binding; choose from {', '.join(known)}")
     return name
+
+
+def version(text: str) -> str:
+    """Read a protocol version, with or without its patch number, and return its name."""
+    name = text.strip().lower()
+    short_name = ".".join(name.split(".")[:2])
+    found = next((known for known in VERSIONS if known in (name, short_name, f"{name}.0")), None)
+    if found is None or not _VERSION.fullmatch(name):
+        drafts = ", ".join(f"{known} (a draft)" for known, traits in VERSIONS.items() if traits.experimental)
+        raise ArgumentTypeError(
+            f"{text!r} is not a supported protocol version; choose from {', '.join(STABLE)}, {drafts}"
+        )
+    return found
 
 
 def moment(text: str) -> str:

@@ -1,16 +1,17 @@
-"""Rules that compare a result or an error with its request (1.0 sections 3.1 and 3.2)."""
+"""Rules that compare a result with its request, and with the state of the task (1.0 sections 3.1 and 3.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspector.findings.examples import TEXT_PART, answer, message, response
+from inspector.findings.error_cause import ERROR_OF_ENDED_TASK
+from inspector.findings.examples import TEXT_PART, answer, message
 from inspector.findings.examples import task as task_example
 from inspector.findings.finding import Finding
-from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
+from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, Rule, RuleSet, Violation
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import BY_CODE, BY_NAME, ProtocolError
+from inspector.protocol.circumstances import UNKNOWN, Circumstances
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import (
     Json,
@@ -24,66 +25,53 @@ from inspector.protocol.model import (
     TaskList,
     TaskRequest,
 )
-from inspector.protocol.operations import PUSH, Operation
+from inspector.protocol.operations import Operation
 
 _MOST_LISTED = 100
 
 
-class ErrorFacts(NamedTuple):
-    """An error, its request, and the JSON pointer to the error in the payload (`place`)."""
-
-    version: str
-    operation: Operation
-    request: Request
-    error: ProtocolError
-    place: str
-
-
 class ResultFacts(NamedTuple):
-    """A result and its request; findings point into the result."""
+    """A result and its request with its circumstances; findings point into the result."""
 
     version: str
     operation: Operation
     request: Request
     answer: Answer
+    circumstances: Circumstances
 
 
 class ListedFacts(NamedTuple):
-    """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first)."""
+    """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first).
+
+    `first` is the JSON pointer to the first task with the same id.
+    """
 
     version: str
     request: ListTasksRequest
     task: Task
     before: Task | None
     place: str
+    first: str
 
 
-def judge_result(version: str, operation: Operation, request: Request, answer: Answer) -> tuple[Finding, ...]:
-    """Check a result against its request; the findings point into the result."""
-    found = RESULTS.judge(ResultFacts(version, operation, request, answer))
+def judge_result(
+    version: str, operation: Operation, request: Request, answer: Answer, circumstances: Circumstances = UNKNOWN
+) -> tuple[Finding, ...]:
+    """Check a result, or the first event of a stream, against its request; the findings point into the result."""
+    found = RESULTS.judge(ResultFacts(version, operation, request, answer, circumstances))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
-        before = None
+        before, places = None, dict[str, str]()
         for number, task in enumerate(answer.tasks):
-            found += LISTED.judge(ListedFacts(version, request, task, before, f"/tasks/{number}"))
+            place = f"/tasks/{number}"
+            first = places.setdefault(task.id, place)
+            found += LISTED.judge(ListedFacts(version, request, task, before, place, first))
             before = task
     return tuple(found)
 
 
-def judge_error(
-    version: str, operation: Operation, request: Request, error: ProtocolError, place: str
-) -> tuple[Finding, ...]:
-    """Check an error against its request; `place` is the JSON pointer to the error in the payload."""
-    return tuple(ERRORS.judge(ErrorFacts(version, operation, request, error, place)))
-
-
 RULES: list[Rule] = []
-ERRORS, RESULTS, LISTED = (
-    RuleSet[ErrorFacts](RULES, SINCE_0_2),
-    RuleSet[ResultFacts](RULES, V1),
-    RuleSet[ListedFacts](RULES, V1),
-)
-"""Rules about errors do not apply to 0.1, where clients choose the task ids and the error codes differ. The other rules
-apply since 1.0: older versions do not limit the result of a call."""
+RESULTS, LISTED = RuleSet[ResultFacts](RULES, V1), RuleSet[ListedFacts](RULES, V1)
+"""These rules apply since 1.0: older versions do not limit the result of a call."""
 
 _DONE = task_example(status={"state": "TASK_STATE_COMPLETED"})
 _WITH_HISTORY = task_example(status={"state": "TASK_STATE_COMPLETED"}, history=[message(TEXT_PART)["message"]])
@@ -95,52 +83,12 @@ def _at(time: str, task_id: str) -> dict[str, Json]:
     return {"id": task_id, "contextId": "c-1", "status": status}
 
 
-def _refusal(name: str) -> Json:
-    kind = BY_NAME[name]
-    error = {"code": kind.code, "message": kind.meaning, "data": [kind.info()]}
-    return response({"jsonrpc": "2.0", "id": "the-id", "error": error})
-
-
 def _listed(*tasks: Json, asked: Json = None) -> Json:
     page = {"tasks": [*tasks], "nextPageToken": "", "pageSize": 50, "totalSize": len(tasks)}
     return answer(page, "ListTasks", asked=asked or {})
 
 
 _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
-
-
-@ERRORS.rule(
-    "RESULT-008",
-    WARNING,
-    "The error does not match the request",
-    section="1.0 §3.3.2, §3.1.1; 0.3 §8.2",
-    requirement="Each error has a specific cause.",
-    remedy="Respond with the error that describes the problem of this request; clients act on its code.",
-    passing=_refusal("UnsupportedOperationError"),
-    failing=_refusal("TaskNotCancelableError"),
-)
-def unrelated_error(facts: ErrorFacts) -> Iterator[Violation]:
-    kind = BY_CODE.get(facts.error.code) if facts.error.code is not None else None
-    if kind is not None and (why := _why_impossible(kind.name, facts.operation, facts.request)):
-        yield Violation(facts.place, f"the error is {facts.error.name}, but {why}")
-
-
-def _why_impossible(name: str, operation: Operation, request: Request) -> str:
-    """Return why the request cannot cause the error, `""` if it can."""
-    sent = request if isinstance(request, SendRequest) else None
-    match name:
-        case "TaskNotFoundError" if sent and not (sent.message.task_id or sent.message.reference_task_ids):
-            return "the request names no task"
-        case "TaskNotCancelableError" if operation is not Operation.CANCEL:
-            return "the request does not cancel a task"
-        case "PushNotificationNotSupportedError" if operation not in PUSH:
-            configuration = sent.configuration if sent else None
-            sets_push = configuration and configuration.task_push_notification_config
-            return "" if sets_push else "the request does not configure push notifications"
-        case "ExtendedAgentCardNotConfiguredError" if operation is not Operation.EXTENDED_CARD:
-            return "the request does not ask for a card"
-        case _:
-            return ""
 
 
 @RESULTS.rule(
@@ -302,3 +250,60 @@ def _config_differences(
     for name, found in (("taskId", config.task_id), ("id", config.id), ("url", config.url)):
         if expected[name] and found and found != expected[name]:
             yield Violation(f"{at}/{name}", f"{name} is {found!r:.80}, expected {expected[name]!r:.80}")
+
+
+@LISTED.rule(
+    "RESULT-012",
+    ERROR,
+    "A task is listed twice",
+    section="1.0 §3.1.4",
+    requirement="A page lists each of the matching tasks once.",
+    remedy="List each task once, with its current status.",
+    passing=_listed(_OTHER, _ONE),
+    failing=_listed(_ONE, _ONE),
+)
+def listed_twice(listed: ListedFacts) -> Iterator[Violation]:
+    if listed.task.id and listed.first != listed.place:
+        yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also at {listed.first}")
+
+
+_REQUIRED_EXTENSION: Json = {"uri": "https://a.example/ext", "required": True}
+_CARD: Json = {"capabilities": {"extensions": [_REQUIRED_EXTENSION]}}
+_CANCELED = _DONE["task"] | {"status": {"state": "TASK_STATE_CANCELED"}}
+
+
+@RESULTS.rule(
+    "RESULT-013",
+    WARNING,
+    "An operation on a task that has ended succeeded",
+    section="1.0 §3.1.1, §3.1.2, §3.1.5, §3.1.6, §3.3.2",
+    requirement="Messages and subscriptions to a task in a terminal state are rejected with UnsupportedOperationError, "
+    "its cancellation with TaskNotCancelableError.",
+    remedy="Check the state of the task first, and reject the operation: clients rely on the error to learn that the "
+    "task has ended.",
+    passing=answer(_CANCELED, "CancelTask", asked={"id": "t-1"}, before="TASK_STATE_WORKING"),
+    failing=answer(_CANCELED, "CancelTask", asked={"id": "t-1"}, before="TASK_STATE_CANCELED"),
+)
+def succeeded_after_end(facts: ResultFacts) -> Iterator[Violation]:
+    required = ERROR_OF_ENDED_TASK.get(facts.operation, "")
+    if required and facts.circumstances.ended:
+        state = short(facts.circumstances.state)
+        yield Violation("", f"the task was {state} before the request, expected {required}")
+
+
+@RESULTS.rule(
+    "RESULT-014",
+    HINT,
+    "The agent responded although the request does not activate a required extension",
+    section="1.0 §3.3.4, §4.6",
+    requirement="If a request needs a required extension that it does not activate, the agent MUST respond with "
+    "ExtensionSupportRequiredError.",
+    remedy="Respond with ExtensionSupportRequiredError if every request needs the extension; otherwise, do not declare "
+    "that it is required.",
+    passing=answer(message(TEXT_PART), card=_CARD, headers={"A2A-Extensions": "https://a.example/ext"}),
+    failing=answer(message(TEXT_PART), card=_CARD),
+)
+def extension_not_activated(facts: ResultFacts) -> Iterator[Violation]:
+    if facts.operation in (Operation.SEND, Operation.STREAM):
+        for uri in facts.circumstances.missing_extensions:
+            yield Violation("", f"the card requires {uri[:200]}")

@@ -18,6 +18,7 @@ from inspector.protocol.security import (
     combination_in_words,
     requirements,
 )
+from inspector.session.login.tokens import Token
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.credentials import Credentials, basic_credentials, origin
 
@@ -71,6 +72,10 @@ class EnteredCredentials:
     def add_header(self, url: str, name: str, value: str) -> None:
         """Send a header to the origin of a URL."""
         self._add(url, name, value, value, value.partition(" ")[2])
+
+    def remove_authorization(self, url: str) -> None:
+        """Do not send the entered header Authorization to the origin of a URL any more, because a login replaces it."""
+        self._entered.pop((origin(url), AUTHORIZATION.lower()), None)
 
     def clear(self) -> None:
         """Send none of the entered credentials any more; they stay masked."""
@@ -155,10 +160,14 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """The credentials that are sent to the agent at `url`, compared with the requirements of its card."""
+    """The credentials that are sent to the agent at `url`, compared with the requirements of its card.
+
+    `token` is the token of the login in use, if any.
+    """
 
     credentials: Credentials = field(default_factory=Credentials)
     url: str = ""
+    token: Token | None = None
 
     def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
         """Return the alternatives of the agent or of a skill, and what of them is missing."""

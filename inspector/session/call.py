@@ -13,9 +13,11 @@ import httpx
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, ProtocolError, Whose
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
+from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
@@ -29,18 +31,6 @@ if TYPE_CHECKING:  # most commands use neither
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
-_HINTS = {
-    "VersionNotSupportedError": "Use another protocol version: --a2a-version 0.3 or 1.0.",
-    "MethodNotFoundError": "The agent may use another protocol version than its card declares: try --a2a-version.",
-    "TaskNotFoundError": "Check the id; an agent can lose its tasks when it restarts.",
-    "TaskNotCancelableError": "The task has already ended: get the task to see its state.",
-    "PushNotificationNotSupportedError": "Send without push notifications; the card should not declare them.",
-    "InvalidParamsError": "Check the data of the error, which may name the invalid member.",
-    "ContentTypeNotSupportedError": "Use media types from the input modes on the card.",
-    "ExtensionSupportRequiredError": "Activate the extension that the card requires, with --svc-param.",
-}
-_ENDED = "A task that has ended accepts no messages: start a new task in the same context."
-_CHECK_LOG = "Check the log of the agent."
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
 _CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
@@ -147,21 +137,18 @@ def fault_of(exchange: Exchange) -> Fault | None:
 def _fault_of(exchange: Exchange) -> Fault | None:
     answer, head = exchange.answer, exchange.head
     if head is not None and head.status in UNANSWERED:
-        return _of_status(head, answer)
+        return _of_status(exchange, head)
     if isinstance(answer, ProtocolError):
-        fault = of_error(answer)
-        sending = exchange.call.operation in (Operation.SEND, Operation.STREAM)
-        unsupported = fault.code == "UnsupportedOperationError"
-        return replace(fault, hint=_ENDED) if unsupported and sending else fault
+        return _of_error(exchange, answer)
     if head is not None and head.status >= 300:
-        return _of_status(head, answer)
+        return _of_status(exchange, head)
     if exchange.fault is not None:
-        return _of_url(exchange, exchange.fault)
+        return _of_timeout(exchange, _of_url(exchange, exchange.fault))
     if isinstance(answer, Unreadable):
-        hint = "Check the URL of the interface; the capture has the raw bytes."
+        hint = "Look at the response: if it is a web page, the URL of the interface is wrong."
         return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
-        return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", _CHECK_LOG)
+        return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", CHECK_LOG)
     return None
 
 
@@ -174,7 +161,20 @@ def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="Correct the URL on the card.")
 
 
-def of_error(error: ProtocolError) -> Fault:
+def _of_timeout(exchange: Exchange, fault: Fault) -> Fault:
+    """Return a fault with what is known about the task if the response did not end in time."""
+    if fault.code != FaultCode.TIMEOUT:
+        return fault
+    tracked = exchange.tasks.get(exchange.task_id)
+    if tracked is not None and is_terminal(tracked.now.state):
+        state = short(tracked.now.state)
+        return replace(fault, seen=f"The task is {state}, but the agent did not end the stream.", hint=STREAM_LEFT_OPEN)
+    if exchange.call.operation is Operation.SEND:
+        return replace(fault, hint=f"{fault.hint.removesuffix('.')} or with streaming.")
+    return fault
+
+
+def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     """Return the fault for an error response."""
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
@@ -182,10 +182,13 @@ def of_error(error: ProtocolError) -> Fault:
         return Fault(
             Whose.YOURS, _DENIED[error.name], f"The agent requires credentials ({error.words}).", _CREDENTIALS_HINT
         )
-    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", _HINTS.get(error.name, _CHECK_LOG), error)
+    call, tracked = exchange.call, exchange.tasks.get(exchange.call.task_id)
+    state = tracked.now.state if tracked else ""
+    about = Situation(call.operation, call.dialect, call.request, error, exchange.circumstances, state)
+    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", hint_of(about), error)
 
 
-def _of_status(head: Head, answer: Answer | None) -> Fault:
+def _of_status(exchange: Exchange, head: Head) -> Fault:
     if head.status in (401, 403):
         code = FaultCode.CREDENTIALS_MISSING if head.status == 401 else FaultCode.AUTH_FAILED
         challenge = head.header("www-authenticate")
@@ -193,9 +196,22 @@ def _of_status(head: Head, answer: Answer | None) -> Fault:
         return Fault(Whose.YOURS, code, seen, _CREDENTIALS_HINT)
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
-        hint = "Redirects of POST are not followed: correct the URL on the card, for example its trailing slash."
+        hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
+    answer = exchange.answer
     reason = f": {answer.why}" if isinstance(answer, Unreadable) else ""
-    code = FaultCode.UNREACHABLE if head.status in (404, 405, 502, 503, 504) else FaultCode.INTERNAL
-    hint = "Check that the card has the URL where the agent listens." if head.status in (404, 405) else _CHECK_LOG
-    return Fault(Whose.AGENT, code, f"The interface returned {head.status} {head.reason}{reason[:_BODY_QUOTE]}.", hint)
+    seen = f"The interface returned {head.status} {head.reason}{reason[:_BODY_QUOTE]}."
+    if head.status not in (404, 405):
+        code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL
+        return Fault(Whose.AGENT, code, seen, CHECK_LOG)
+    if _is_reached(exchange):
+        hint = f"The agent may not have the operation {exchange.call.operation}, or the card has a wrong URL."
+        return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
+    return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, "Check that the card has the URL where the agent listens.")
+
+
+def _is_reached(exchange: Exchange) -> bool:
+    """Return whether the server of the interface has served the card or answered another call before."""
+    exchanges = exchange.journal.exchanges
+    summary = exchanges.get(exchange.number)
+    return summary is not None and exchanges.has_succeeded(summary.url)

@@ -12,7 +12,6 @@ from inspector.protocol.bindings.base import WireRequest
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Request
 from inspector.protocol.operations import Operation
-from inspector.protocol.selection import Choice
 from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.connection import Target, not_offered
@@ -62,7 +61,7 @@ class CallFactory:
         composed.check()
         request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
         about = draft.task_id, draft.context_id, draft.label
-        context = _context(choice, operation, request, draft.request_id, *about)
+        context = _context(target, operation, request, draft.request_id, *about)
         wire = composed.encode(target.url, choice, operation)
         warnings: tuple[MessageWarning, ...] = ()
         if target.card is not None:
@@ -98,7 +97,7 @@ class CallFactory:
         if choice.interface.tenant and not request.tenant:
             request = request.model_copy(update={"tenant": choice.interface.tenant})
         request_id = str(uuid.uuid4())
-        context = _context(choice, operation, request, request_id, task_id, context_id, label)
+        context = _context(target, operation, request, request_id, task_id, context_id, label)
         wire = choice.binding.encode(target.url, choice.dialect, operation, request, request_id)
         return self._call(context, request, wire, target.credentials, webhook=webhook)
 
@@ -111,10 +110,12 @@ class CallFactory:
 
 
 def _context(
-    choice: Choice, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
+    target: Target, operation: Operation, request: Request, request_id: str, task_id: str, context_id: str, label: str
 ) -> CallContext:
     """Return the `CallContext` of a call; raises `FaultError` if the interface does not have the operation."""
+    choice = target.choice
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
         raise usage_error(f"{not_offered(operation, choice)}.")
-    return CallContext(operation, dialect, binding, request_id, task_id, context_id, request, label)
+    about = request_id, task_id, context_id, request, target.card, choice.interface
+    return CallContext(operation, dialect, binding, *about, label)

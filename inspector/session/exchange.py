@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
+from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import Artifact, Event, Json, Unreadable
 from inspector.protocol.operations import PUSH
@@ -40,12 +41,14 @@ class CallContext(CallFacts):
 class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
-    `said` has the events or the response in the last observation.
+    `said` has the events or the response in the last observation. `circumstances` has the headers of the request once
+    it was sent.
     """
 
     call: CallContext
     tasks: TaskFold
     said: list[Answer | TextAppended] = field(default_factory=list, init=False)
+    circumstances: Circumstances = field(init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
     _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
@@ -55,6 +58,11 @@ class Exchange(Recorder):
     _hide: Hide = field(init=False)
 
     def __post_init__(self) -> None:
+        known = self.tasks.get(self.call.task_id)
+        # Read before the request is sent: the response can change the state of the task.
+        self.circumstances = Circumstances(
+            self.call.card, self.call.interface, state=known.answered.state if known else ""
+        )
         self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
         self._judge = self.journal.checker.observer(self.call, self._order_of, _label_of)
@@ -71,6 +79,9 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
+        version, extensions = sent_version(call.dialect, sent.headers), sent_extensions(call.dialect, sent.headers)
+        self.circumstances = replace(self.circumstances, version=version, extensions=extensions)
+        self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
         about = {"task": call.task_id, "context": call.context_id, "label": call.label}

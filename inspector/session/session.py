@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
     from inspector.session.login.logins import Logins
+    from inspector.session.login.tokens import Token
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
@@ -119,9 +120,14 @@ class Session:
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
 
     @property
+    def token(self) -> Token | None:
+        """Return the token of a login that is sent to the agent, None without one."""
+        return self.logins.token_for(self.agent_url) if self._has_logins else None
+
+    @property
     def has_token(self) -> bool:
         """Return whether a token of a login is sent to the agent."""
-        return self._has_logins and self.logins.token_for(self.agent_url) is not None
+        return self.token is not None
 
     @property
     def _has_logins(self) -> bool:
@@ -231,7 +237,10 @@ class Session:
         if connection.choice is None:
             reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
             seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
-            hint = "Check --transport and --a2a-version: they must match an interface on the card."
+            hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
+            if self.settings.version:
+                seen = f"No interface on the card can be used with version {self.settings.version}."
+                hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
             raise FaultError(Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint))
         return connection.choice
 

@@ -21,7 +21,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _HTTPS = 443
 _INVALID_CARD = "a card that cannot be read: "
-_CORRECT_MEMBER = "Correct this member of the card: SDKs reject it, too."
+_CORRECT_MEMBER = "Correct this member of the card."
 
 
 @dataclass(frozen=True, slots=True)

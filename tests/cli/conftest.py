@@ -27,13 +27,24 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
             monkeypatch.delenv(name)
 
 
+class Terminal(io.TextIOWrapper):
+    """A stream that is read by people."""
+
+    def isatty(self) -> bool:
+        """Return True."""
+        return True
+
+
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch) -> RunCli:
-    """Run the program in this process."""
+    """Run the program in this process; `width` is the width of the terminal on stdout, 0 for a pipe."""
 
-    def run(*words: str, stdin: bytes = b"", **environment: str) -> CliResult:
-        streams = [io.TextIOWrapper(io.BytesIO(), encoding="ascii") for _ in range(2)]
+    def run(*words: str, stdin: bytes = b"", width: int = 0, **environment: str) -> CliResult:
+        kinds = Terminal if width else io.TextIOWrapper, io.TextIOWrapper
+        streams = [kind(io.BytesIO(), encoding="ascii") for kind in kinds]
         with monkeypatch.context() as patch:
+            patch.setattr("inspector.cli.output.width_of", lambda _: width)
+            patch.setenv("NO_COLOR", "1")
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             patch.setattr(sys, "stdout", streams[0])
             patch.setattr(sys, "stderr", streams[1])

@@ -148,6 +148,31 @@ def test_unexpected_http_statuses_are_explained(
     assert (ran.code, ran.error["code"]) == (exit_code, code)
 
 
+@pytest.mark.parametrize("status", [404, 405])
+def test_a_404_of_an_agent_that_served_its_card_is_not_unreachable(cli: RunCli, make_agent: MakeAgent, status: int):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=status, text="no such page")
+
+    ran = cli("task", "list", "-a", make_agent(answer).url, "-o", "json")
+    assert (ran.code, ran.error["code"]) == (1, "InvalidAgentResponseError")
+    assert str(status) in ran.error["message"]
+    assert "ListTasks" in ran.error["hint"]
+
+
+@pytest.mark.parametrize("at_the_card", [True, False])
+def test_rejected_credentials_are_not_reported_as_missing(cli: RunCli, make_agent: MakeAgent, at_the_card: bool):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=403)
+
+    agent = make_agent(answer, card=web.Response(status=403)) if at_the_card else make_agent(answer)
+    missing = cli("task", "get", "x", "-a", agent.url, "-o", "json")
+    assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
+    assert "Add --bearer" in missing.error["hint"]
+    refused = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--bearer", "wrong-token")
+    assert (refused.code, refused.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
+    assert refused.error["hint"].startswith("The agent rejected the credentials")
+
+
 def test_card_without_supported_interface_is_an_error(cli: RunCli, make_agent: MakeAgent):
     interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
     agent = make_agent(card={"supportedInterfaces": [interface]})
@@ -247,3 +272,32 @@ def test_lost_task_while_waiting_is_an_error(cli: RunCli, make_agent: MakeAgent)
 
     ran = cli("send", "-a", make_agent(answer).url, "--text", "hi", "-o", "json", "--poll-interval", "10ms")
     assert (ran.code, ran.error["code"]) == (1, "TaskNotFoundError")
+
+
+def test_a_card_without_an_interface_in_the_requested_version_names_the_option(cli: RunCli, make_agent: MakeAgent):
+    interface = {"url": "http://127.0.0.1:1", "protocolBinding": "SMOKE", "protocolVersion": "1.0"}
+    agent = make_agent(card={"supportedInterfaces": [interface]})
+    plain = cli("task", "get", "x", "-a", agent.url, "-o", "json")
+    assert "--a2a-version" not in plain.error["hint"]
+    chosen = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--a2a-version", "0.3")
+    assert (chosen.code, chosen.error["hint"][:26]) == (3, "Leave out --a2a-version, o")
+
+
+def test_an_operation_that_no_interface_has_is_not_blamed_on_the_choice(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent()
+    interface = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
+    old = make_agent(card={"supportedInterfaces": [interface]})
+    ran = cli("task", "list", "-a", old.url, "-o", "json")
+    assert json.loads(ran.err.splitlines()[-1])["error"]["hint"] == "No interface on the card has this operation."
+
+
+def test_debug_is_not_recommended_again(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result([])
+
+    agent = make_agent(answer)
+    ran = cli("task", "list", "-a", agent.url)
+    assert "--debug" in ran.err.splitlines()[-1]
+    ran = cli("task", "list", "-a", agent.url, "--debug")
+    assert ran.code == 1
+    assert "--debug" not in ran.err

@@ -257,10 +257,23 @@ def test_older_version_warning_depends_on_the_option(cli: RunCli, mock: str, tmp
     assert "A2A 0.3" in ran.err
 
 
-def test_undeclared_version_is_an_error(cli: RunCli, mock: str):
-    ran = cli("send", "-a", mock, TEXT, "hi", "--a2a-version", "7.0", "-o", "json")
-    assert ran.code == 3
-    assert "--a2a-version" in ran.error["hint"]
+@pytest.mark.parametrize("version", ["7.0", "1.2", "1.1.x", "newest", "1.0.0.0", "0", " "])
+def test_unsupported_version_is_an_error(cli: RunCli, mock: str, version: str):
+    ran = cli("send", "-a", mock, TEXT, "hi", "--a2a-version", version, "-o", "json")
+    assert (ran.code, ran.error["code"]) == (2, "A2ACLI_ERR_USAGE")
+    assert "choose from 0.1, 0.2, 0.3, 1.0, opvs, 1.1 (a draft)" in ran.error["message"]
+
+
+@pytest.mark.parametrize(
+    ("version", "header"), [("1", "1.0"), ("1.0.1", "1.0"), ("1.1", "1.1"), ("1.1.0", "1.1"), ("0.3.0", None)]
+)
+def test_the_requested_version_is_sent(cli: RunCli, make_agent: MakeAgent, version: str, header: str | None):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"task": task("COMPLETED")} if header else task("COMPLETED") | {"kind": "task"})
+
+    agent = make_agent(answer)
+    cli("send", "-a", agent.url, TEXT, "hi", "--a2a-version", version)
+    assert agent.calls[-1].request.headers.get("A2A-Version") == header
 
 
 def test_event_response_is_printed(cli: RunCli, make_agent: MakeAgent):

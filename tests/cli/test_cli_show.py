@@ -51,6 +51,7 @@ def test_filter_selects_the_same_records_as_the_app(cli: RunCli, path: Path):
     ]
     assert {(line["event"], line["state"]) for line in lines} == {("status", "TASK_STATE_COMPLETED")}
     others = cli("show", str(path), "-o", "json", "--", "-kind:artifact", "-kind:status").out.splitlines()
+    assert others
     assert {json.loads(line)["event"] for line in others}.isdisjoint({"artifact", "status"})
     assert cli("show", str(path), '"no such words anywhere"').out == ""
 
@@ -125,3 +126,28 @@ def test_open_needs_a_terminal(cli: RunCli, path: Path):
     ran = cli("open", str(path))
     assert ran.code == 2
     assert "needs a terminal" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("payload", "exact"),
+    [
+        ('{"a": 1, "b": [1.5, -2, 1e-07, true, null, "x"]}', True),
+        ("{}", True),
+        ('{"a": 1, "a": 2}', False),
+        ('[{"b": {"a": 1, "a": 1}}]', False),
+        ('{"a": 1.50}', False),
+        ('{"a": 1e5}', False),
+        ('{"a": 1e999}', False),
+        ('{"a": -0}', False),
+        ('{"a": 0.1000000000000000055511151231257827}', False),
+        ("{", False),
+    ],
+)
+def test_what_the_payload_does_not_have_is_in_raw(cli: RunCli, tmp_path: Path, payload: str, exact: bool):
+    path = tmp_path / "exact.a2a"
+    with Capture.create(path) as capture:
+        capture.append(Kind.BODY, 1.0, payloads=[(len(payload), payload.encode())])
+    [line] = cli("show", str(path), "-o", "json").out.splitlines()
+    record = json.loads(line)
+    assert ("raw" not in record) is exact
+    assert exact or base64.b64decode(record["raw"]) == payload.encode()

@@ -124,7 +124,7 @@ def test_json_is_never_styled(cli: RunCli, mock: str, words: list[str]):
 
 
 def test_roles_are_those_of_the_themes(cli: RunCli, make_agent: MakeAgent, unused_tcp_port: int):
-    listed = cli("task", "list", make_agent(list_of_each_state).url, *ALWAYS).out
+    listed = cli("task", "list", make_agent(list_of_each_state).url, *ALWAYS, width=200).out
     for state in ("input-required", "auth-required", "canceled"):
         assert f"{YELLOW}{state}{OFF}" in listed
     assert f"{GREEN}completed{OFF}" in listed

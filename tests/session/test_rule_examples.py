@@ -15,6 +15,8 @@ from inspector.findings.rule_set import Rule
 from inspector.findings.rules import EXCHANGE_RULES
 from inspector.protocol.bindings.grpc import DETAILS, encode_error
 from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.card import AgentCard
+from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import BY_CODE
 from inspector.protocol.jsonvalue import dump
@@ -27,7 +29,7 @@ from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Sent, Trailers
 
 ID = "the-id"
-ERRORS_OF_GRPC = {"INTERNAL": 13, "NOT_FOUND": 5}
+ERRORS_OF_GRPC = {"UNKNOWN": 2, "NOT_FOUND": 5, "INTERNAL": 13}
 
 
 def named(request: Any) -> tuple[str, str]:
@@ -50,9 +52,15 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
     dialect = for_request(version, binding.name)
     assert dialect is not None
     request = REQUESTS[operation].model_validate(example.get("asked", {}))
-    call = CallContext(operation, dialect, binding, ID, *named(request), request=request)
-    exchange = Exchange(journal, operation.value, call, TaskFold(journal.exchanges))
-    exchange.take(Sent(1.0, "POST", "http://x/", (), b""))
+    card = AgentCard.model_validate(example["card"]) if "card" in example else None
+    interface = next(iter(card.supported_interfaces), None) if card else None
+    about = (*named(request), request, card, interface)
+    call = CallContext(operation, dialect, binding, ID, *about)
+    tasks = TaskFold(journal.exchanges)
+    if "before" in example:
+        report_state(example["before"], dialect, journal, tasks)
+    exchange = Exchange(journal, operation.value, call, tasks)
+    exchange.take(Sent(1.0, "POST", "http://x/", tuple(example.get("headers", {}).items()), b""))
     streamed = "events" in example
     if binding.name == "GRPC":
         tell_status(exchange, example)
@@ -79,6 +87,17 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
     return found
 
 
+def report_state(state: str, dialect: Dialect, journal: Journal, tasks: TaskFold) -> None:
+    """Let the agent report the state of its task in an earlier exchange."""
+    call = CallContext(Operation.GET, dialect, BINDINGS["JSONRPC"], ID, "t-1")
+    exchange = Exchange(journal, call.operation.value, call, tasks)
+    exchange.take(Sent(0.0, "POST", "http://x/", (), b""))
+    exchange.take(Head(0.0, 200, "", "HTTP/1.1", (("Content-Type", "application/json"),), False))
+    task = {"id": "t-1", "contextId": "c-1", "status": {"state": state}}
+    exchange.take(Body(0.0, dump({"jsonrpc": "2.0", "id": ID, "result": task})))
+    exchange.take(Ended(0.0, Ending.COMPLETE, 0.0, 1, 1))
+
+
 def payloads(example: dict[str, Any], *, wrapped: bool) -> list[bytes]:
     if "text" in example:
         return [example["text"].encode()]
@@ -98,9 +117,11 @@ def is_error(result: Any) -> bool:
 
 def tell_status(exchange: Exchange, example: dict[str, Any]) -> None:
     error, word = example["payload"], example["status"]
-    _, details = encode_error(BY_CODE[error["code"]], error["message"], word)
+    said: tuple[tuple[str, str], ...] = ()
+    if error.get("data"):
+        _, details = encode_error(BY_CODE[error["code"]], error["message"], word)
+        said = ((DETAILS, b64encode(details).decode()),)
     exchange.take(Head(1.0, 200, "", "HTTP/2", (), False))
-    said = ((DETAILS, b64encode(details).decode()),) if error["data"] else ()
     exchange.take(Trailers(2.0, ERRORS_OF_GRPC[word], word, error["message"], said))
 
 

@@ -34,6 +34,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from inspector.session.compose.draft import text_draft
+from inspector.wire.client.http import Limits
 
 
 def payloads(session: Any) -> list[tuple[str, str, str]]:
@@ -241,6 +242,19 @@ async def test_an_error_instead_of_a_stream_is_only_a_hint_about_clients(
         assert call.fault.hint
     await drive(session.cancel(done.exchange.task_id))
     assert rules(session) == {"CLIENT-008"}
+
+
+async def test_a_timeout_after_the_end_of_the_task_reports_the_open_stream(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("WORKING")}, status("COMPLETED"), then=asyncio.Event().wait))
+    session = await open_session(agent.url, limits=Limits(read_seconds=0.1))
+    call = await say(session)
+    assert call.fault is not None
+    assert call.fault.seen == "The task is completed, but the agent did not end the stream."
+    assert "--timeout" not in call.fault.hint
+    agent.answer(streaming({"task": task("WORKING")}, then=asyncio.Event().wait))
+    call = await say(session)
+    assert call.fault is not None
+    assert call.fault.hint.endswith("try again with a longer --timeout.")
 
 
 async def test_the_requested_history_length_is_sent(agent: Agent, open_session: OpenSession):

@@ -445,7 +445,32 @@ async def test_a_task_that_ended_before_the_call_must_not_continue(agent: Agent,
     await say(session)
     agent.routes["/rpc"] = streaming(status("WORKING"), DONE)
     await say(session, task_id="t")
-    assert rules(session) == {"STREAM-003", "STREAM-013"}
+    assert rules(session) == {"STREAM-003", "STREAM-013", "RESULT-013"}
+
+
+def refusing(code: int) -> Handle:
+    """Return a handler that answers a call with an error."""
+    return answering(..., error={"code": code, "message": "No.", "data": []})
+
+
+async def test_an_answer_is_compared_with_the_task_and_the_card(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("CANCELED")}))
+    agent.serve_card(capabilities={"pushNotifications": False})
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert rules(session) == set()
+    agent.routes["/rpc"] = answering(task("CANCELED"))
+    await drive(session.cancel("t"))
+    assert rules(session) == {"RESULT-013"}
+    agent.routes["/rpc"] = refusing(-32602)
+    await say(session, stream=False, task_id="t")
+    assert rules(session) == {"RESULT-013", "RESULT-011"}
+    agent.routes["/rpc"] = refusing(-32601)
+    await drive(session.list_push("t"))
+    agent.routes["/rpc"] = refusing(-32009)
+    await drive(session.get("t"))
+    assert rules(session) - {"ERROR-003"} == {"RESULT-013", "RESULT-011", "RESULT-010", "RESULT-009"}
+    assert finding_of(session, "RESULT-009")[0] == "/error/code"
 
 
 async def test_a_second_call_may_append_to_the_artifact_of_the_first(agent: Agent, open_session: OpenSession):

@@ -33,7 +33,7 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
         "who are you",
     ),
     "403": (giving(b"<html>", status=403), Whose.YOURS, FaultCode.AUTH_FAILED, "403 Forbidden"),
-    "404": (giving(b"<html>", status=404), Whose.AGENT, FaultCode.UNREACHABLE, "404 Not Found: HTML or XML"),
+    "404": (giving(b"<html>", status=404), Whose.AGENT, "InvalidAgentResponseError", "404 Not Found: HTML or XML"),
     "500": (giving(b"boom", status=500), Whose.AGENT, FaultCode.INTERNAL, "500 Internal Server Error"),
     "503": (giving(b"", status=503), Whose.AGENT, FaultCode.UNREACHABLE, "503"),
     "308": (redirecting("/rpc/", 308), Whose.AGENT, FaultCode.UNREACHABLE, "redirects (308) to /rpc/"),

@@ -29,6 +29,8 @@ a2a-inspect auth logout -a https://agent.example
 a2a-inspect auth logout --all"""
 
 _PRINT_EXAMPLES = """\
+# Print the token, and renew it before if it expires soon
+a2a-inspect auth token -a https://agent.example
 # Use the token in another program
 curl -H "Authorization: Bearer $(a2a-inspect auth token -a https://agent.example)" https://agent.example/"""
 

@@ -7,9 +7,10 @@ from inspector.cli.arguments import Deferred, Handler, Parser
 from inspector.session.exporters import RECORD_FORMATS
 
 _NOTES = """\
-docs/filter.md describes filters. Write -- before a filter that starts with -.
+docs/filter.md describes filters. Write -- before a filter that starts with -, after all options.
 
-With -o json, each record is one line. A payload that is not JSON is in the member raw, as Base64."""
+With -o json, each record is one line. If a payload is not JSON, or has repeated members or numbers that readers
+change, its bytes are in the member raw, as Base64."""
 
 _EXAMPLES = """\
 # Record a session, and print its records
@@ -18,7 +19,7 @@ a2a-inspect show session.a2a
 # Print status updates only, with their payloads
 a2a-inspect show session.a2a kind:status --verbose
 # Print everything except keep-alives as JSON Lines
-a2a-inspect show -o json session.a2a -- -kind:keepalive"""
+a2a-inspect show session.a2a -o json -- -kind:keepalive"""
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from inspector.findings.error_cause import judge_error
 from inspector.findings.finding import Finding
-from inspector.findings.result import judge_error, judge_result
+from inspector.findings.result import judge_result
 from inspector.findings.rule_set import Checks, judge_with
 from inspector.findings.stream.accept import Acceptor
 from inspector.findings.stream.ending import END
@@ -28,6 +29,7 @@ from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.circumstances import Circumstances
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
@@ -42,6 +44,8 @@ from inspector.protocol.sse import Frame
 
 _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """The types of events, the most frequent first."""
+_ERROR_PLACES = {"JSONRPC": "/error/code", "HTTP+JSON": "/error"}
+"""JSON pointers to what identifies an error in a payload; over gRPC, it is the status of the call."""
 
 
 class StreamJudge(ExchangeObserver):
@@ -68,6 +72,7 @@ class StreamJudge(ExchangeObserver):
         self._state = StreamState(call, label_of, known_order(call.task_id))
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
+        self._circumstances = Circumstances()
         version, binding = call.dialect.version, call.binding.name
         self._acceptor = Acceptor(version, binding, call.request_id)
         self._context_checks = CONTEXTS.checks_of(version)
@@ -85,6 +90,10 @@ class StreamJudge(ExchangeObserver):
         """Return the state of the task, `""` if it has ended or is unknown."""
         order = self._state.order
         return "" if order is None or order.ended else order.state
+
+    def sent(self, circumstances: Circumstances) -> None:
+        """Note the circumstances of the request, which some rules need."""
+        self._circumstances = circumstances
 
     def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
         """Check the head of the response: its status, Content-Type and WWW-Authenticate.
@@ -104,6 +113,7 @@ class StreamJudge(ExchangeObserver):
         `value` is its JSON value, and `place` the JSON pointer to the event or the result in it, and the JSON there.
         """
         framed, (where, inner) = frame is not None, place
+        is_first = not self._state.started
         found = self._of_payload(answer, value, raw, framed=framed)
         if isinstance(answer, _EVENTS):
             if of_event := self._of_event(answer, inner, at, framed=framed):
@@ -112,7 +122,7 @@ class StreamJudge(ExchangeObserver):
             self._note_unreadable()
         elif isinstance(answer, ProtocolError):
             self._state.started = self._state.failed = True
-        if frame is None or isinstance(answer, ProtocolError):
+        if is_first or frame is None or isinstance(answer, ProtocolError):
             found += self._compare_with_request(answer, where)
         if frame is not None:
             found += self.frame(frame)
@@ -146,7 +156,7 @@ class StreamJudge(ExchangeObserver):
 
     def trailers(self, word: str, error: ProtocolError) -> tuple[Finding, ...]:
         """Check the status of a failed gRPC call."""
-        return judge_grpc_status(self._state.version, word, error)
+        return judge_grpc_status(self._state.version, word, error) + self._compare_with_request(error, "")
 
     def close(
         self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None
@@ -241,14 +251,15 @@ class StreamJudge(ExchangeObserver):
             self._state.order.blind = True
 
     def _compare_with_request(self, answer: Answer, where: str) -> tuple[Finding, ...]:
-        """Check a response without a stream, or an error, against the request."""
+        """Check a response, the first event of a stream or an error against the request."""
         call, version = self._call, self._state.version
         if call.request is None:
             return ()
         if isinstance(answer, ProtocolError):
-            place = "/error/code" if call.binding.name == "JSONRPC" else "/error"
-            return judge_error(version, call.operation, call.request, answer, place)
-        return _with_prefix(where, judge_result(version, call.operation, call.request, answer))
+            place = _ERROR_PLACES.get(call.binding.name, "")
+            return judge_error(version, call.operation, call.request, answer, place, self._circumstances)
+        found = judge_result(version, call.operation, call.request, answer, self._circumstances)
+        return _with_prefix(where, found)
 
 
 def _checks_by_type(version: str) -> Mapping[type[Event], Checks[EventFacts[Any]]]:

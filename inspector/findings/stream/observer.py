@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import Answer, Binding
+from inspector.protocol.circumstances import Circumstances
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
@@ -23,12 +25,16 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
 
+if TYPE_CHECKING:
+    from inspector.protocol.card import AgentCard, AgentInterface
+
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
     """The request of a call: its operation, dialect and binding, and the task and context ids in it (`""` for none).
 
-    `request_id` is the JSON-RPC id. `request` is None for a raw request.
+    `request_id` is the JSON-RPC id. `request` is None for a raw request. `card` and `interface` are None if the agent's
+    card is unknown.
     """
 
     operation: Operation
@@ -38,6 +44,8 @@ class CallFacts:
     task_id: str = ""
     context_id: str = ""
     request: Request | None = None
+    card: AgentCard | None = None
+    interface: AgentInterface | None = None
 
     @property
     def message_id(self) -> str:
@@ -63,6 +71,9 @@ class ExchangeObserver:
     def open_state(self) -> str:
         """Return the state of the task, `""` if it has ended or is unknown."""
         return ""
+
+    def sent(self, circumstances: Circumstances) -> None:
+        """Observe that the request was sent."""
 
     def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
         """Observe the head of the response."""

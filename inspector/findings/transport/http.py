@@ -66,6 +66,14 @@ class GrpcStatus(NamedTuple):
     kind: ErrorKind
 
 
+class GrpcWord(NamedTuple):
+    """The status of any gRPC call that failed; `word` is the name of the status."""
+
+    version: str
+    word: str
+    error: ProtocolError
+
+
 _HTTP = rest.BINDING.name
 _VALID_RESULT = answer(message(TEXT_PART), binding=_HTTP)
 _NOT_FOUND = BY_NAME["TaskNotFoundError"]
@@ -84,8 +92,13 @@ _STATUS: dict[str, Json] = response(
     {"code": _NOT_FOUND.code, "message": "TaskNotFoundError: no such task", "data": [_NOT_FOUND.info()]},
     binding="GRPC",
     status="NOT_FOUND",
+    operation="GetTask",
+    asked={"id": "t-1"},
 )
 """A valid error over gRPC: the name of its status, and the error in the format of JSON-RPC."""
+
+_UNIDENTIFIED: dict[str, Json] = response({"message": "Exception in the handler"}, binding="GRPC")
+"""A gRPC status that does not identify an A2A error."""
 
 RULES: list[Rule] = []
 STATUS, MEDIA_TYPE, ENVELOPE, BODY = (RuleSet[Payload](RULES, passing=_VALID_RESULT) for _ in range(4))
@@ -94,7 +107,7 @@ ERROR_AS_RESULT, ERROR_BODY, ERROR_STATUS, ERROR_DETAILS = (
     RuleSet[HttpError](RULES, passing=_VALID_ERROR) for _ in range(4)
 )
 HEAD, END = RuleSet[ResponseHead](RULES, passing=_VALID_RESULT), RuleSet[ResponseEnd](RULES, passing=_VALID_RESULT)
-GRPC = RuleSet[GrpcStatus](RULES, V1, _STATUS)
+GRPC, GRPC_WORDS = RuleSet[GrpcStatus](RULES, V1, _STATUS), RuleSet[GrpcWord](RULES, V1, _STATUS)
 
 
 @MEDIA_TYPE.rule(
@@ -313,6 +326,22 @@ def no_error_info(status: GrpcStatus) -> Iterator[Violation]:
     details = status.error.data or ()
     if not any(isinstance(detail, dict) and detail.get("reason") == status.kind.reason for detail in details):
         yield Violation("", f"{status.error.name} has no ErrorInfo")
+
+
+@GRPC_WORDS.rule(
+    "GRPC-003",
+    WARNING,
+    "The gRPC status does not name a cause",
+    section="1.0 §3.3.2, §5.4, §10.6",
+    requirement="Errors have the gRPC status of their cause; an internal error is INTERNAL.",
+    remedy="Catch exceptions in the server, and respond with a status of the table of errors. Servers send UNKNOWN for "
+    "an exception that is not caught.",
+    failing={**_UNIDENTIFIED, "status": "UNKNOWN"},
+    passing={**_UNIDENTIFIED, "status": "INTERNAL"},
+)
+def unknown_grpc_status(status: GrpcWord) -> Iterator[Violation]:
+    if status.word == "UNKNOWN" and status.error.code is None:
+        yield Violation("", status.error.message[:120] or "without a message")
 
 
 def _lacks_wrapper(facts: HttpError) -> bool:

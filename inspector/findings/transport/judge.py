@@ -10,7 +10,7 @@ from inspector.findings.lint import check
 from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.findings.transport import http, jsonrpc
 from inspector.findings.transport.clients import JSON_BODIES, PAYLOADS
-from inspector.findings.transport.http import GRPC, GrpcStatus, HttpError
+from inspector.findings.transport.http import GRPC, GRPC_WORDS, GrpcStatus, GrpcWord, HttpError
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.bindings.rest import BINDING as REST
@@ -41,7 +41,8 @@ def judge_payload(payload: Payload) -> tuple[Finding, ...]:
 def judge_grpc_status(version: str, word: str, error: ProtocolError) -> tuple[Finding, ...]:
     """Check the status of a gRPC call that failed; `word` is the name of the status."""
     kind = _kind_of(error)
-    return () if kind is None else tuple(GRPC.judge(GrpcStatus(version, word, error, kind)))
+    found = [] if kind is None else GRPC.judge(GrpcStatus(version, word, error, kind))
+    return (*found, *GRPC_WORDS.judge(GrpcWord(version, word, error)))
 
 
 def _of_content(payload: Payload) -> tuple[Finding, ...]:

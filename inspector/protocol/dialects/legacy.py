@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from inspector.protocol.dialects.rewriting import Change, inverse, without
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
-from inspector.protocol.model import Json, TaskStatusUpdateEvent
+from inspector.protocol.model import Artifact, Event, Json, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 ROLES: Mapping[str, str] = {"user": "ROLE_USER", "agent": "ROLE_AGENT"}
 STATES: Mapping[str, str] = {
@@ -126,3 +127,28 @@ def import_configuration(push_member: str) -> Change:
 def is_final(update: TaskStatusUpdateEvent) -> bool:
     """Return whether a status update is the last event of its stream: its state is terminal or interrupted."""
     return is_terminal(update.status.state) or is_interrupted(update.status.state)
+
+
+EventT = TypeVar("EventT", bound=Event)
+
+
+def without_older_members(event: EventT) -> EventT:
+    """Return an event of an older version without its members that 1.0 does not define: `final`, and `index` in 0.1."""
+    match event:
+        case TaskStatusUpdateEvent(model_extra={"final": _}):
+            update = event.model_copy()
+            (update.model_extra or {}).pop("final")
+            return update
+        case TaskArtifactUpdateEvent(artifact=Artifact(model_extra={"index": _})):
+            return event.model_copy(update={"artifact": _without_index(event.artifact)})
+        case Task(artifacts=list()):
+            artifacts = [_without_index(artifact) for artifact in event.artifacts or ()]
+            return event.model_copy(update={"artifacts": artifacts})
+        case _:
+            return event
+
+
+def _without_index(artifact: Artifact) -> Artifact:
+    copy = artifact.model_copy()
+    (copy.model_extra or {}).pop("index", None)
+    return copy

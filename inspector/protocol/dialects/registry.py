@@ -37,9 +37,13 @@ def version_of(declared: str) -> str:
 
     Patch versions are ignored, and so are the minor versions of 1.x (1.0 section 3.6).
     """
-    numbers = declared.strip().lower().split(".")
-    version = "1.0" if numbers[0] == "1" else ".".join(numbers[:2])
+    name = _without_patch(declared)
+    version = "1.0" if name.partition(".")[0] == "1" else name
     return version if version in DIALECTS else ""
+
+
+def _without_patch(version: str) -> str:
+    return ".".join(version.strip().lower().split(".")[:2])
 
 
 def for_version(declared: str) -> Dialect | None:
@@ -54,9 +58,15 @@ def for_interface(declared: str, binding: str) -> Dialect | None:
 
 
 def for_request(version: str, binding: str) -> Dialect | None:
-    """Return the dialect of a version that the user requests (drafts included), or None if it is not supported."""
-    drafts = (dialect for dialect in EXPERIMENTAL if dialect.version == version and supports_binding(dialect, binding))
-    return next(drafts, None) or for_interface(version, binding)
+    """Return the dialect of a version that the user requests (drafts included), or None if it is not supported.
+
+    Unlike the version on a card, 1.2 is not served by 1.0: the request has exactly the version that the user wants.
+    """
+    name = _without_patch(version)
+    drafts = (dialect for dialect in EXPERIMENTAL if dialect.version == name and supports_binding(dialect, binding))
+    return next(drafts, None) or (
+        for_interface(version, binding) if version_of(version) in (name, f"{name}.0") else None
+    )
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
@@ -23,7 +24,7 @@ def write(records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
 
 
 def _record_json(record: Record, payload: bytes) -> dict[str, Json]:
-    """Return all members of a record; a payload that is not JSON is in `raw` as base64."""
+    """Return all members of a record; bytes that the payload does not represent exactly are in `raw` as base64."""
     value = parse(payload) if payload else None
     members: dict[str, Json] = {
         "seq": record.seq,
@@ -34,9 +35,39 @@ def _record_json(record: Record, payload: bytes) -> dict[str, Json]:
         "findings": [finding_json(finding) for finding in record.findings],
         "payload": None if isinstance(value, Unreadable) else value,
     }
-    if isinstance(value, Unreadable):
+    if isinstance(value, Unreadable) or not _is_exact(payload):
         members["raw"] = base64.b64encode(record.raw).decode("ascii")
     return members
+
+
+class _InexactError(Exception):
+    """JSON text with something that its value does not have."""
+
+
+def _is_exact(payload: bytes) -> bool:
+    """Return whether the value of JSON text has every member of it, and every number in the same spelling."""
+    if not payload:
+        return True
+    try:
+        json.loads(payload, object_pairs_hook=_distinct, parse_float=_same_float, parse_int=_same_int)
+    except _InexactError:
+        return False
+    return True
+
+
+def _distinct(pairs: list[tuple[str, Json]]) -> None:
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise _InexactError
+
+
+def _same_float(text: str) -> None:
+    if repr(float(text)) != text:
+        raise _InexactError
+
+
+def _same_int(text: str) -> None:
+    if text == "-0":
+        raise _InexactError
 
 
 def iso_time(at: float) -> str:

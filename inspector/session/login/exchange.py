@@ -27,7 +27,7 @@ OPERATION = "Login"
 
 _FORM = "application/x-www-form-urlencoded"
 _SHORTEST_SECRET = 8
-"""A server chooses its tokens: shorter ones are masked by their location only, so that it cannot mask common words."""
+"""A server chooses its tokens: shorter tokens are masked by their location only, so that no common word is masked."""
 _QUOTED = 120
 
 _HINTS = {
@@ -35,7 +35,7 @@ _HINTS = {
     "invalid_grant": "Log in again.",
     "invalid_scope": "Ask for scopes that the authorization server knows.",
     "unauthorized_client": "Allow this flow for the client at the authorization server, or choose another flow.",
-    "unsupported_grant_type": "The authorization server does not offer this flow: choose another one.",
+    "unsupported_grant_type": "The authorization server does not offer this flow: choose another flow.",
     "access_denied": "Log in again and allow the access.",
     "expired_token": "The device code has expired: log in again.",
 }
@@ -147,7 +147,7 @@ class LoginChannel:
     def note(
         self, step: Step, label: str, url: str, parameters: Mapping[str, str], **facts: Any
     ) -> tuple[Finding, ...]:
-        """Record a step that is not a request of ours: the URL for the browser, or the redirect; return the findings.
+        """Record a step without a request from here: the URL for the browser, or the redirect; return the findings.
 
         `facts` are members of `LoginFacts`.
         """

@@ -1,4 +1,4 @@
-"""The state of a running login, and who is told about its changes."""
+"""The state of a running login, with a callback for changes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def redirect_uri(port: int) -> str:
 class RedirectListener:
     """Listens on the loopback address until the redirect arrives; an asynchronous context manager.
 
-    `is_ours` gets the parameters of a redirect and returns whether it belongs to this login; the browser is told.
+    `is_ours` gets the parameters of a redirect and returns whether it belongs to this login, which the page reports.
     The first redirect ends the wait, also if it is not ours.
     """
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +15,7 @@ from inspector.capture.private_files import CaptureError, private_folder, reason
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
 from inspector.protocol.model import Message, Part, Task
 from inspector.session.replay.file_content import decode
+from inspector.text.safe_json import dump
 
 LONGEST = 100
 """The largest length of a name in bytes of UTF-8."""
@@ -224,7 +224,7 @@ def _piece(part: Part) -> _Piece | None:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, indent=2).encode() + b"\n"
+    return f"{dump(value, 2)}\n".encode()
 
 
 def _named(pieces: list[_Piece], artifact_name: str) -> Iterator[tuple[str, _Piece]]:

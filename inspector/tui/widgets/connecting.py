@@ -10,6 +10,7 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.capture.records import Kind
@@ -64,6 +65,7 @@ class Connecting(VerticalScroll):
         self._fault: Fault | None = None
         self._unread = False
         self._text = Static(id="connecting-text")
+        self._timer: Timer | None = None  # None until the widget is mounted
         self.fetching = False
         """Whether the card is being fetched."""
 
@@ -87,13 +89,15 @@ class Connecting(VerticalScroll):
         self._reference, self._state = self._journal.redactor.url(reference), "connecting"
         self._began = time.time()
         self.fetching = True
-        self._timer.resume()
+        if self._timer is not None:
+            self._timer.resume()
         self.show_attempts()
 
     def end(self) -> None:
         """Stop the clock."""
         self.fetching = False
-        self._timer.pause()
+        if self._timer is not None:
+            self._timer.pause()
         self.refresh_bindings()
 
     def show_recording(self) -> None:
@@ -144,9 +148,9 @@ class Connecting(VerticalScroll):
 
     def _failure(self, fault: Fault) -> list[Content]:
         denied = fault.code in DENIED
-        hint = f"Press {key_of('credentials')} to enter credentials." if denied else fault.hint
+        hint = f"Press {key_of('credentials')} to log in or to enter a secret." if denied else fault.hint
         whose = "you: credentials are needed" if denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
-        steps = [("credentials", "enter credentials")] if denied else []
+        steps = [("credentials", "credentials: log in, or enter a secret")] if denied else []
         steps += [("refresh", "try again")]
         if self._unread:
             steps += [("representation", "show the response and its findings"), ("edit-card", "edit a copy")]

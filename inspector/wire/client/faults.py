@@ -112,7 +112,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             return _network(f"The connection to {host} timed out.", _CHECK_FIREWALL)
         case httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
             seen = f"{host} accepted the request, but did not respond before the timeout."
-            hint = "Check the log of the agent, or try again with a longer --timeout or with streaming."
+            hint = "Check the log of the agent, or try again with a longer --timeout."
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
         case httpx.ConnectError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
