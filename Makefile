@@ -8,7 +8,7 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-slow lint types bench screenshots interop tck protos clean .venv
+.PHONY: demo soak test test-slow lint types bench screenshots interop tck protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
@@ -38,6 +38,12 @@ tck: $(READY)
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks
+
+# Runs the app beside an agent that makes every mistake; not part of CI.
+MINUTES ?= 30
+
+soak: $(READY)
+	@$(BIN)/python -m benchmarks.soak --minutes $(MINUTES)
 
 protos: $(PROTOS:.proto=.binpb)
 

@@ -16,8 +16,9 @@ class Options:
     `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
     `basic` is a user and a password with a colon between them. `client_cert` and `client_key` are the files of a client
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
-    get the credentials, `stored_auth_only` uses only tokens that were stored, `redirect_port` is the port for the
-    redirect of a login, `timeout` is in seconds, `resubscribe` reconnects a
+    get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
+    that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
+    reconnects a
     disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
     has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
     file to record to.
@@ -39,6 +40,7 @@ class Options:
     redirect_port: int = 8765
     transports: tuple[str, ...] = ()
     a2a_version: str = ""
+    auth_card: bool = False
     insecure: bool = False
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0

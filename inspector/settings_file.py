@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +19,8 @@ import platformdirs
 
 from inspector.options import HOME_VARIABLE
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.text import safe_toml
+from inspector.text.safe_toml import TomlError
 
 DURATION = 'a duration in quotes, as in "30s" or "5m"'
 KEYS = "keys"
@@ -28,7 +29,6 @@ _APPLICATION = "a2a-inspect"
 _HEADER = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(?:#.*)?")
 _MEMBER = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
 _DURATION = re.compile(r"\d+(?:\.\d+)?(?:ms|s|m|h)?")
-_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 Value = str | int | float | bool | list[str]
 """A value in the file."""
@@ -133,11 +133,9 @@ def load(path: Path | None = None) -> Stored:
     except (OSError, UnicodeDecodeError) as error:
         raise _error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = _LINE.search(str(error))
-        line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        raise _error(path, line, _LINE.sub("", str(error)), "TOML (https://toml.io)") from error
+        document = safe_toml.read(text)
+    except TomlError as error:
+        raise _error(path, error.line, error.why, "TOML (https://toml.io)") from error
     places = _places(text)
     _check_names(document, partial(_error_at, path, places))
     return _stored(document, path, places)

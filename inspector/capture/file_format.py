@@ -17,7 +17,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from inspector import __version__
-from inspector.capture.private_files import CaptureError, claim, is_busy, private_folder, reason, remove
+from inspector.capture.private_files import CaptureError, claim, companions, is_busy, private_folder, reason, remove
 from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
 
@@ -28,6 +28,14 @@ VERSION = 2
 
 COLUMNS = "seq, at, kind, exchange, operation, event, task, context, state, label, size, meta, findings, raw"
 COLUMN_COUNT = 14
+
+LARGEST_PAYLOAD = 64 * 1024 * 1024
+"""The most bytes of a payload that are read; the records of a2a-inspect have no more, those of a changed file may."""
+READ_COLUMNS = (
+    COLUMNS.replace("label", "substr(label, 1, 100000)").removesuffix("raw")
+    + f"CASE WHEN length(raw) > {LARGEST_PAYLOAD} THEN NULL ELSE raw END"
+)
+"""The columns for reading: SQLite loads a whole value even if only its beginning is selected."""
 
 WITH_NUL = "(instr(raw, x'00') OR instr(CAST(label AS BLOB), x'00'))"
 """The SQL condition for records with a NUL, at which SQLite stops comparing texts; an index lists them."""
@@ -49,6 +57,7 @@ PAGE_BYTES = 16 * 1024
 """The size of the file's pages in bytes. With SQLite's default of 4 KiB, a search of a long capture needs a quarter
 more time; with larger pages, a capture of a few records would have half a megabyte."""
 
+_LABEL = COLUMNS.split(", ").index("label")
 _STATEMENTS_CACHED = 4
 """How many statements the writing connection caches: few, because a statement that inserts a whole batch is large."""
 
@@ -113,8 +122,9 @@ def reopen(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Connection:
+    ignored = "&immutable=1" if mode == "ro" and _has_stale_journal(path) else ""
     connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
+        f"{path.absolute().as_uri()}?mode={mode}{ignored}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
@@ -128,6 +138,16 @@ def _connect(path: Path, mode: str, cached_statements: int = 16) -> sqlite3.Conn
     return connection
 
 
+def _has_stale_journal(path: Path) -> bool:
+    """Return whether a rollback journal is beside a capture, which SQLite would have to apply before it reads.
+
+    Captures are written with a write-ahead log, so the journal belongs to another file of this name, or to a program
+    that changed the capture. A capture without a log is then read without regard to the journal.
+    """
+    log, _, journal = companions(path)
+    return journal.exists() and not (log.exists() and log.stat().st_size)
+
+
 def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
     """Run a query and return its rows; text that is not UTF-8 is read with replacement characters."""
     try:
@@ -138,6 +158,18 @@ def fetch(connection: sqlite3.Connection, query: str, values: Sequence[int | str
             raise
         connection.text_factory = lambda text: str(text, "utf-8", "replace")
         return connection.execute(query, values).fetchall()
+
+
+def fetch_records(connection: sqlite3.Connection, query: str, values: Sequence[int | str | bytes]) -> list[Row]:
+    """Run a query for `READ_COLUMNS`; a payload that is too large is read in part."""
+    return [row if row[-1] is not None else _in_part(connection, row) for row in fetch(connection, query, values)]
+
+
+def _in_part(connection: sqlite3.Connection, row: Row) -> Row:
+    with connection.blobopen("record", "raw", row[0], readonly=True) as blob:
+        beginning = blob.read(LARGEST_PAYLOAD)
+    label = f"{_as_text(row[_LABEL])} (only the first {LARGEST_PAYLOAD:,} bytes are shown)"
+    return (*row[:_LABEL], label, *row[_LABEL + 1 : -1], beginning)
 
 
 def _create_tables(connection: sqlite3.Connection, path: Path) -> None:

@@ -10,10 +10,11 @@ import functools
 import json
 import re
 from collections.abc import Iterable
-from urllib.parse import quote, quote_plus, unquote_plus
+from urllib.parse import quote, quote_plus
 
-MASK = "****"
-"""The replacement of a secret, in text and in bytes."""
+from inspector.capture.secret_locations import MASK, mask_body, mask_text, mask_url
+
+__all__ = ["MASK", "Redactor"]
 
 _MASK = MASK.encode()
 _SHORTEST = 4
@@ -29,24 +30,12 @@ _SECRET_IN_HEADER = ("authorization", "api-key", "api_key", "apikey", "token", "
 _URL_HEADERS = frozenset({"location", "content-location", "referer"})
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]{0,19})[ \t]+(?=\S)")
 
-_SECRET_PARAMETERS = frozenset({"key", "pwd", "passwd", "sig", "code", "auth", "authorization", "credentials", "jwt"})
-_SECRET_PARAMETER_ENDINGS = ("token", "secret", "apikey", "password", "signature")
-_OPEN_PARAMETERS = frozenset({"pagetoken", "nextpagetoken", "validationtoken"})
-"""Parameters of A2A that are called tokens but are not secret: page tokens, and the token of webhook validation."""
-_USERINFO = re.compile(r"^((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?[^/?#\\]*@")
-_SEPARATOR = re.compile(r"([?&#;])")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`]+")
-
-_STRING = rb'"(?:[^"\\]|\\.)*+(?:"|\Z)'
-_NUMBER = rb"-?[0-9][0-9.eE+-]*+"
-_STRING_OR_NUMBER = re.compile(_STRING + rb"|[0-9.eE+-]++", re.DOTALL)
-_NUMERIC = re.compile(r"[0-9.eE+-]*[0-9][0-9.eE+-]*")
+_STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[0-9.eE+-]++', re.DOTALL)
+"""A string, or what may be a number. A string that is cut off ends at the end, so that it is read only once."""
+_NUMERIC = re.compile(r"(?=[.eE+-]*+[0-9])[0-9.eE+-]++")
 _ESCAPE = re.compile(rb'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
-
-_MEMBERS = b"access_token|refresh_token|client_secret|password"
-_PUSH_MEMBERS = b"token|credentials"
 
 
 class Redactor:
@@ -75,15 +64,14 @@ class Redactor:
         return self._short_url(url) if len(url) <= _SHORT else self._masked_url(url)
 
     def text(self, text: str) -> str:
-        """Mask known secrets in a text, and secrets in its URLs."""
+        """Mask known secrets in a text, secrets in its URLs, and in JSON that it contains."""
         return self._short_text(text) if len(text) <= _SHORT else self._masked_text(text)
 
     def _masked_url(self, url: str) -> str:
-        return _mask_parameters(_USERINFO.sub(rf"\1{MASK}@", self._known(url), count=1))
+        return mask_url(self._known(url))
 
     def _masked_text(self, text: str) -> str:
-        text = self._known(text)
-        return _URL.sub(lambda found: self.url(found[0]), text) if "://" in text else text
+        return mask_text(self._known(text))
 
     def body(self, raw: bytes, *, push: bool = False) -> bytes:
         """Mask known secrets and members with secrets; other bytes do not change and JSON stays valid.
@@ -95,9 +83,7 @@ class Redactor:
             raw = self._words().sub(_mask_found, raw)
         if self._numbers and _may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
-        if push or _may_have_push_configuration(raw):
-            return _PUSH_MEMBER.sub(_mask_member, raw)
-        return _MEMBER.sub(_mask_member, raw) if _may_have_members(raw) else raw
+        return mask_body(raw, push=push or _may_have_push_configuration(raw))
 
     def _add(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):
@@ -148,14 +134,6 @@ class Redactor:
 def _may_contain(raw: bytes, forms: list[bytes]) -> bool:
     """Return whether the bytes contain a form of a secret, or escapes that could encode it."""
     return _contains_any(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
-
-
-def _may_have_members(raw: bytes) -> bool:
-    """Return whether the bytes contain a part of a name in `_MEMBERS`.
-
-    This runs for every event. To search for one byte of the name first is ten times as fast.
-    """
-    return (b"_" in raw and (b"_token" in raw or b"client_secret" in raw)) or (b"w" in raw and b"password" in raw)
 
 
 def _may_have_push_configuration(raw: bytes) -> bool:
@@ -226,41 +204,3 @@ def _begins_escape(raw: bytes, backslash: int) -> bool:
     while before >= 0 and raw[before] == 0x5C:
         before -= 1
     return (backslash - before) % 2 == 1
-
-
-def _mask_parameters(url: str) -> str:
-    first, *pieces = _SEPARATOR.split(url)
-    masked = [first]
-    hiding = False
-    for separator, piece in zip(pieces[::2], pieces[1::2], strict=True):
-        if hiding and separator in "?;":
-            continue  # these characters may be part of a value, so they do not end a masked value
-        name, _, value = piece.partition("=")
-        hiding = bool(value) and _is_secret_parameter(name)
-        masked += [separator, f"{name}={MASK}" if hiding else piece]
-    return "".join(masked)
-
-
-def _is_secret_parameter(name: str) -> bool:
-    known = "".join(filter(str.isalnum, unquote_plus(name))).lower()
-    if known in _OPEN_PARAMETERS:
-        return False
-    return known in _SECRET_PARAMETERS or known.endswith(_SECRET_PARAMETER_ENDINGS)
-
-
-def _member_pattern(names: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for the values of members: in JSON, in JSON within a JSON string, and in a form or a query."""
-    plain = rb'(?P<key>"(?:%s)"\s*:\s*)(?:"(?P<text>(?:[^"\\]|\\.)++)|%s)' % (names, _NUMBER)
-    inner = rb'(?P<inner>\\"(?:%s)\\"\s*:\s*\\")(?:[^"\\]|\\[^"\\]|\\\\(?:\\\\|\\"|[^"\\]))++' % names
-    field = rb"(?P<field>(?:^|[?&])(?:%s)=)[^&\s\"'<>\\]++" % names
-    return re.compile(b"|".join((plain, inner, field)), re.DOTALL)
-
-
-def _mask_member(found: re.Match[bytes]) -> bytes:
-    if found["key"] is None:
-        return bytes(found["inner"] or found["field"]) + _MASK
-    return bytes(found["key"]) + b'"' + _MASK + (b"" if found["text"] else b'"')
-
-
-_MEMBER = _member_pattern(_MEMBERS)
-_PUSH_MEMBER = _member_pattern(_MEMBERS + b"|" + _PUSH_MEMBERS)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
-from inspector.capture.file_format import COLUMNS, Row, fetch, record_of, storable_text
+from inspector.capture.file_format import READ_COLUMNS, Row, fetch_records, record_of, storable_text
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.query import Query, RecordTimes
 from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
@@ -306,8 +306,8 @@ class Capture:
             else:
                 missing.append(seq)
         if missing:
-            query = f"SELECT {COLUMNS} FROM record WHERE seq BETWEEN ? AND ?"  # noqa: S608 - constants only
-            for row in self._guarded(fetch, self._reader, query, [missing[0], missing[-1]]):
+            query = f"SELECT {READ_COLUMNS} FROM record WHERE seq BETWEEN ? AND ?"  # noqa: S608 - constants only
+            for row in self._guarded(fetch_records, self._reader, query, [missing[0], missing[-1]]):
                 found[row[0]] = self._remember(row)
         return [found[seq] for seq in sorted(found)]
 
@@ -324,14 +324,14 @@ class Capture:
         if exchange is not None:
             index, tests, values = "record_by_exchange", f"exchange = ? AND {tests}", [exchange, *values]
         if not index and len(kinds) == len(Kind):
-            query = f"SELECT {COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
+            query = f"SELECT {READ_COLUMNS} FROM record WHERE {tests}"  # noqa: S608 - constants only
         else:
             # Each SELECT returns its rows in the order of `seq`, so SQLite merges the SELECTs without sorting.
-            arm = f"SELECT {COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
+            arm = f"SELECT {READ_COLUMNS} FROM record INDEXED BY {index or 'record_by_kind'} WHERE kind = ? AND {tests}"  # noqa: S608
             query = " UNION ALL ".join([arm] * len(kinds))
             values = [value for kind in sorted(kinds) for value in (str(kind), *values)]
         values.append(-1 if limit is None else limit)
-        rows = self._guarded(fetch, self._reader, f"{query} ORDER BY seq LIMIT ?", values)
+        rows = self._guarded(fetch_records, self._reader, f"{query} ORDER BY seq LIMIT ?", values)
         return [self._record_of(row) for row in rows]
 
     def _guarded(self, read: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:

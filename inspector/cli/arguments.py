@@ -195,6 +195,8 @@ class Parser(argparse.ArgumentParser):
         add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
         stored_only = "use stored tokens only (auth login); exit with 4 if the agent requires credentials without one"
         self.switch("--stored-auth-only", stored_only, group=group)
+        auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
+        self.switch("--auth-card", auth_card, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
         description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"
@@ -250,6 +252,8 @@ class Parser(argparse.ArgumentParser):
         """Add the options of waiting for a task."""
         description = "time between two requests for the task (default: 2s); increases while the task does not change"
         self.value("--poll-interval DURATION", description, values.duration, default=2.0)
+        description = "stop polling when the task has not changed for this time (default: 10m)"
+        self.value("--wait-timeout DURATION", description, values.duration, default=600.0)
         self.add_history()
 
     def add_history(self) -> None:

@@ -10,8 +10,8 @@ from contextlib import aclosing, suppress
 from inspector.cli.run_command import Run, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import FaultError, ProtocolError
-from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
+from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
@@ -23,6 +23,8 @@ INTERRUPTED_GRACE = 1.0
 """The same for an interrupted task, whose stream some agents keep open until the task continues."""
 _BEFORE_TIMEOUT = 0.05
 """Seconds before the end of `--timeout` at which the stream of an ended task is left."""
+_WARNINGS = 10
+"""How many warnings about unreadable events are printed."""
 _BACKOFF = 1.5
 _LONGEST_PAUSE = 15.0
 """The longest pause between two polls in seconds, unless `--poll-interval` is longer."""
@@ -35,7 +37,7 @@ class Follower:
         self._run = run
         self._out = run.out
         self._show = show
-        self._problem = ""
+        self._problem, self._problems = "", 0
         self._waited = 0.0
         self._starts_with_old_task = self._is_interrupted = False
 
@@ -46,6 +48,8 @@ class Follower:
         self._starts_with_old_task = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
+        if self._problems > _WARNINGS:
+            self._out.warn(f"{self._problems:,} events could not be read")
         fault = call.fault
         tracked = self._run.session.tasks.get(exchange.task_id)
         if fault is not None and (tracked is None or isinstance(exchange.answer, ProtocolError)):
@@ -99,7 +103,7 @@ class Follower:
             if self._problem:
                 self._show(events)
                 events = []
-                self._out.warn(self._problem)
+                self._warn_of_problem()
             self._problem = ""
             if isinstance(answer, Task | TaskStatusUpdateEvent):
                 is_old = isinstance(answer, Task) and self._starts_with_old_task
@@ -115,6 +119,14 @@ class Follower:
                     self._problem = f"the stream contained a {type(answer).__name__}"
         self._show(events)
 
+    def _warn_of_problem(self) -> None:
+        """Warn of an unreadable event; many of them are only counted."""
+        self._problems += 1
+        if self._problems <= _WARNINGS:
+            self._out.warn(self._problem)
+        elif self._problems == _WARNINGS + 1:
+            self._out.warn("more events could not be read; they are counted from here on")
+
 
 def is_settled(state: str) -> bool:
     """Return whether a task is terminal or interrupted; an unknown state is neither."""
@@ -127,21 +139,53 @@ async def get_task(run: Run, task_id: str) -> Task:
 
 
 async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
-    """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change."""
+    """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change.
+
+    Raises `FaultError` if the task does not change for `--wait-timeout`. A new timestamp alone is not a change, so that
+    waiting ends if the agent writes the current time into every response.
+    """
+    loop, patience = asyncio.get_running_loop(), run.invocation.given.wait_timeout
     first = pause = run.invocation.given.poll_interval
+    changed, warned = loop.time(), ""
     with run.out.progress.waiting(lambda: task_progress(task.id, task.status.state)):
         while not is_settled(task.status.state):
             if not task.id:
                 run.out.warn("the task has no id, so it cannot be polled")
                 return task
-            await asyncio.sleep(pause)
+            if warned != (warned := _unknown_state(task.status.state)) and warned:
+                run.out.warn(f"{warned}; the task is polled until its state is final or --wait-timeout is reached")
+            left = changed + patience - loop.time()
+            if left <= 0:
+                raise FaultError(_unchanged(run, task, patience))
+            await asyncio.sleep(min(pause, left))
             before, task = task, (await get_task(run, task.id)).model_copy(update={"id": task.id})
-            if task == before:
+            if _without_time(task) == _without_time(before):
                 pause = min(pause * _BACKOFF, max(first, _LONGEST_PAUSE))
             else:
-                pause = first
+                pause, changed = first, loop.time()
                 on_change(task)
     return task
+
+
+def _unknown_state(state: str) -> str:
+    """Return why a state does not show whether the task has ended, `""` if it does."""
+    if not state:
+        return "the task has no state"
+    if state == State.UNSPECIFIED or state not in MOVES:
+        return f"the state of the task is {short(state)}, of which A2A does not define whether it is final"
+    return ""
+
+
+def _unchanged(run: Run, task: Task, seconds: float) -> Fault:
+    """Return the fault of a task that did not change for a time."""
+    state = short(task.status.state) or "without a state"
+    seen = f"Task {task.id} has not changed for {seconds:g} s; it is {state}."
+    hint = f"Wait longer with --wait-timeout, or continue with {run.shell_command('task', 'get', task.id, '--wait')}."
+    return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
+
+
+def _without_time(task: Task) -> Task:
+    return task.model_copy(update={"status": task.status.model_copy(update={"timestamp": None})})
 
 
 def conclude(run: Run, state: str) -> None:

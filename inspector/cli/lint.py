@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, Invocation
-from inspector.cli.errors import FAILURE, OK
+from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
@@ -18,6 +18,7 @@ from inspector.findings.rules import RULES
 from inspector.protocol.model import Json
 from inspector.session.card.lint import lint_reference
 from inspector.session.exporters.json_lines import finding_json, message
+from inspector.text.limited_file import read_limited
 from inspector.text.sanitise import clean
 
 _STDIN = "-"
@@ -26,12 +27,14 @@ _STDIN = "-"
 def lint(invocation: Invocation, out: Output) -> int:
     """Check a card, and print its findings; the exit code is 1 for an error, with --strict also for a warning."""
     findings: list[Finding] = []
+    # Read here and not in the event loop, which would not react to Ctrl-C while it waits for stdin.
+    raw = _read_stdin() if invocation.options.reference == _STDIN else b""
 
     async def work(current: Run) -> None:
         version = invocation.given.protocol_version or ""
         reference = current.reference()
         if reference == _STDIN:
-            found = lint_bytes(sys.stdin.buffer.read(), version=version)
+            found = lint_bytes(raw, version=version)
         else:
             with out.progress.waiting(lambda: "waiting for the agent card"):
                 found = await lint_reference(current.session, reference, version)
@@ -41,6 +44,13 @@ def lint(invocation: Invocation, out: Output) -> int:
     code = run(invocation, out, work)
     blocking = [Severity.ERROR, Severity.WARNING] if invocation.given.strict else [Severity.ERROR]
     return code or (FAILURE if any(finding.severity in blocking for finding in findings) else OK)
+
+
+def _read_stdin() -> bytes:
+    try:
+        return read_limited(sys.stdin.buffer)
+    except OSError as error:
+        raise usage(f"The card on stdin could not be read: {error.strerror or error}.") from error
 
 
 def _print(out: Output, found: Lint, form: str, reference: str) -> None:

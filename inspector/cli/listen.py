@@ -108,7 +108,7 @@ async def _auth(current: Run) -> WebhookAuth:
 
 async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
     given, push = current.invocation.given, current.session.push
-    auth = await _auth(current)
+    auth = replace(await _auth(current), with_token=bool(given.token and (given.auth or given.jwks)))
     deliveries = _Deliveries(current)
     await push.listen()
     for override in overrides:
@@ -175,8 +175,8 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
             }
         )
         return
-    out.field("URL", registration.url)
-    out.field("Token", registration.token)
+    out.secret_field("URL", registration.url)
+    out.secret_field("Token", registration.token)
     out.field("Address", address)
     out.field("Authentication", registration.auth.words)
     if receiver.overrides:

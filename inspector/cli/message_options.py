@@ -14,7 +14,7 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.call import Call
 from inspector.session.compose.build import compose
@@ -22,6 +22,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.session.compose.snippets import SnippetError, fill_variables, load, variables
 from inspector.session.exporters import REQUEST_FORMATS
 from inspector.session.session import Session
+from inspector.text.limited_file import read_limited
 
 _STDIN = "-"
 _LARGEST = 64_000_000
@@ -84,9 +85,7 @@ def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -
     call = session.send(draft, stream=stream)
     if given.request is None:
         return call
-    raw = _read(given.request, "request file", _LARGEST + 1)
-    if len(raw) > _LARGEST:
-        raise usage(f"The request file {given.request} is larger than {_LARGEST:,} bytes.")
+    raw = _read(given.request, "request file")
     return session.send_raw(raw.decode("utf-8", "surrogateescape"), call)
 
 
@@ -134,7 +133,7 @@ def _part(spec: PartSpec) -> DraftPart:
         kind = PartKind.LINK
     if kind is PartKind.DATA:
         raw = _read(value, "file")
-        parsed = parse(raw)
+        parsed = parse_strictly(raw)
         if isinstance(parsed, Unreadable):
             raise usage(
                 f"--data: {'stdin' if value == _STDIN else value} could not be read: {parsed.why}.", "Check its syntax."
@@ -143,13 +142,10 @@ def _part(spec: PartSpec) -> DraftPart:
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
 
 
-def _read(source: Path | str, kind: str, limit: int = -1) -> bytes:
-    """Read a file or stdin (`-`), at most `limit` bytes; raises `FaultError`."""
+def _read(source: Path | str, kind: str) -> bytes:
+    """Read a file or stdin (`-`); raises `FaultError`, also if it has more than `_LARGEST` bytes."""
     try:
-        if str(source) == _STDIN:
-            return sys.stdin.buffer.read(limit)
-        with Path(source).open("rb") as file:
-            return file.read(limit)
+        return read_limited(sys.stdin.buffer if str(source) == _STDIN else Path(source), _LARGEST)
     except OSError as error:
         raise usage(
             f"The {kind} {Path(source)} could not be read: {error.strerror or error}.", "Check the path."

@@ -19,6 +19,7 @@ from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
+from inspector.text.limited_file import read_limited
 from inspector.text.sanitise import clean
 
 _PACKAGE = "inspector.sample_agents"
@@ -150,7 +151,7 @@ def _require_known(words: Iterable[str], known: Iterable[str], kind: str) -> tup
 
 def _card(path: Path) -> bytes:
     try:
-        raw = path.read_bytes()
+        raw = read_limited(path)
     except OSError as error:
         raise usage(
             f"The card file {path} could not be read: {error.strerror}.", "Check the path of --card."

@@ -34,8 +34,8 @@ class Output:
     """The output streams of a headless command.
 
     `json` selects JSON for results and errors, `lines` JSON Lines on stdout. `color` is the value of `--color`; JSON is
-    never styled. `redact` removes secrets from the lines on stderr. `is_terminal` is whether people read stdout,
-    `width` the width of that terminal, None without a terminal. `progress` is the transient line on stderr.
+    never styled. `redact` removes secrets from text, but not from results in JSON. `is_terminal` is whether people read
+    stdout, `width` the width of that terminal, None without a terminal. `progress` is the transient line on stderr.
     """
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, color: str = "auto") -> None:
@@ -47,7 +47,7 @@ class Output:
         self._stdout = stdout
         self._stderr = stderr
         self._colored = {stream: not json and is_colored(stream, color) for stream in (stdout, stderr)}
-        self._cleaner = Cleaner(newlines=True)
+        self._cleaner = Cleaner(newlines=True, emoji=True)
         self._is_line_open = False
 
     @property
@@ -64,12 +64,20 @@ class Output:
         self.write(f"{self.render(*pieces)}\n")
 
     def render(self, *pieces: Piece) -> str:
-        """Return pieces as sanitised text for stdout."""
-        return render(pieces, colored=self._colored[self._stdout])
+        """Return pieces as sanitised text for stdout, with masked secrets."""
+        masked = [
+            self.redact(piece) if isinstance(piece, str) else piece._replace(text=self.redact(piece.text))
+            for piece in pieces
+        ]
+        return render(masked, colored=self._colored[self._stdout])
+
+    def secret_field(self, label: str, value: str) -> None:
+        """Print a value that the user needs after its label, although it is or contains a secret."""
+        self.write(f"{self._label(f'{label}:')} {clean(value)}\n")
 
     def block(self, label: str, content: str) -> None:
         """Print lines below a label, indented, so that none of them looks like a field."""
-        lines = clean(content.removesuffix("\n"), newlines=True).split("\n")
+        lines = clean(self.redact(content).removesuffix("\n"), newlines=True, emoji=True).split("\n")
         self.write(f"\n{_INDENT}".join((self._label(f"{label}:"), *lines)) + "\n\n")
 
     def field_or_block(self, label: str, value: str) -> None:
@@ -81,7 +89,7 @@ class Output:
 
     def flow(self, text: str) -> None:
         """Print text that continues the text before, until `end_flow`; each line is indented, as in a block."""
-        pieces = self._cleaner.feed(text).split("\n")
+        pieces = self._cleaner.feed(self.redact(text)).split("\n")
         written: list[str] = []
         for number, piece in enumerate(pieces):
             if number:
@@ -95,12 +103,12 @@ class Output:
     def end_flow(self) -> None:
         """End the line of a text, so that the next text starts on a new line."""
         self.write("")
-        self._cleaner = Cleaner(newlines=True)
+        self._cleaner = Cleaner(newlines=True, emoji=True)
 
     def verbatim(self, text: str) -> None:
         """Print a text unchanged for a program or a file, and sanitised for a terminal."""
         valid = text.encode("utf-8", "replace").decode("utf-8")
-        self.write(f"{clean(valid, newlines=True)}\n" if self.is_terminal else valid)
+        self.write(f"{clean(valid, newlines=True, emoji=True)}\n" if self.is_terminal else valid)
         self.flush()
 
     def document(self, value: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from inspector.capture.redaction import MASK
@@ -11,9 +12,11 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, command, run
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import FaultError, Whose
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
+from inspector.session.push_body import push_body_hint
 from inspector.session.session import Session
 
 _Expected = TypeVar("_Expected", bound=Answer)
@@ -30,7 +33,20 @@ def set_config(invocation: Invocation, out: Output) -> int:
     config = PushConfig(**{name: value for name, value in members.items() if value})
 
     async def work(current: Run) -> None:
-        answer = await _ask(current, Operation.SET_PUSH, PushConfig, lambda session: session.set_push(config))
+        whole = given.body == "request"
+
+        def prepare(session: Session) -> Call:
+            if whole and not session.has_push_body:
+                raise usage("--body request is only for A2A 0.3 over HTTP+JSON.", "Leave out --body.")
+            return session.set_push(config, whole_body=whole)
+
+        try:
+            answer = await _ask(current, Operation.SET_PUSH, PushConfig, prepare)
+        except FaultError as error:
+            if error.fault.whose is not Whose.AGENT or not current.session.has_push_body:
+                raise
+            hint = f"{push_body_hint(whole=whole)} Try --body {'config' if whole else 'request'}."
+            raise FaultError(replace(error.fault, hint=hint)) from error
         _show(current.out, answer, given.id)
 
     return run(invocation, out, work)

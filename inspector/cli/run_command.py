@@ -24,6 +24,7 @@ from inspector.options import Options
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import offers_login, requirements
@@ -73,12 +74,15 @@ class Run:
         """Fetch the agent's card; raises `FaultError`."""
         try:
             with self.out.progress.waiting(lambda: "waiting for the agent card"):
-                return await self.session.connect(self.reference())
+                connection = await self.session.connect(self.reference())
         except FaultError as error:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
             if denied and self.session.credentials:
                 raise FaultError(_rejected(error.fault)) from error
             raise
+        if has_lone_surrogates(connection.found.raw):
+            self.out.warn("the card has half of a surrogate pair in a string, shown as U+FFFD; lint names the string")
+        return connection
 
     async def connect_for(self, *operations: Operation) -> None:
         """Fetch the agent's card, check the interface in use, and check that it offers these operations."""
@@ -205,6 +209,7 @@ class Run:
             *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
             *(word for name in options.transports for word in ("--transport", name)),
             *(word for origin in options.trust for word in ("--trust", origin)),
+            *(("--auth-card",) if options.auth_card else ()),
             *(("--client-cert", str(options.client_cert)) if options.client_cert else ()),
             *(("--client-key", str(options.client_key)) if options.client_key else ()),
             *(("--client-passphrase", options.client_passphrase) if options.client_passphrase else ()),

@@ -51,8 +51,8 @@ def render(pieces: Iterable[Piece], *, colored: bool) -> str:
     """Return pieces as one sanitised line, with escape codes of our own only if `colored`."""
     parts = [Styled(piece, None) if isinstance(piece, str) else piece for piece in pieces]
     if len(parts) == 1:
-        return paint(clean(parts[0].text), parts[0].role, colored=colored)
-    cleaner = Cleaner()  # one for all pieces, so that their borders do not change the text
+        return paint(clean(parts[0].text, emoji=True), parts[0].role, colored=colored)
+    cleaner = Cleaner(emoji=True)  # one for all pieces, so that their borders do not change the text
     return "".join(paint(cleaner.feed(part.text), part.role, colored=colored) for part in parts)
 
 

@@ -7,6 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 BEARER = "bearer"
+REGISTERED = frozenset(
+    {"basic", "bearer", "concealed", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "oauth", "privatetoken"}
+    | {"scram-sha-1", "scram-sha-256", "vapid"}
+)
+"""The HTTP authentication schemes in the IANA registry, in lower case."""
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # noqa: S105 - the name in the grammar of HTTP
 _NAME = re.compile(_TOKEN)
 _SEPARATORS = re.compile(r"[ \t,]*")
@@ -69,3 +74,16 @@ def _read_parameters(text: str, start: int, parameters: dict[str, str]) -> int:
 def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found is not None else at
+
+
+_LOGIN_WORDS = re.compile(
+    r"(?<![a-z])(?:log-?in|sign-?in|sso|auth|oauth2?|authorize|authenticate|saml2?|idp|accounts)(?![a-z])"
+)
+_LOGIN_PARAMETERS = re.compile(r"[?&](?:redirect_uri|response_type|samlrequest|returnurl|return_to|wctx)=")
+
+
+def is_login_page(location: str, url: str) -> bool:
+    """Return whether a redirect from `url` to `location` leads to a login page, judged by the words in the URLs."""
+    target, here = location.lower().partition("?")[0], url.lower()
+    words = set(_LOGIN_WORDS.findall(target)) - set(_LOGIN_WORDS.findall(here))
+    return bool(words or _LOGIN_PARAMETERS.search(location.lower()))

@@ -46,7 +46,29 @@ MOST_CONTAINERS = 200_000
 _QUOTED_OF_TOO_MANY = 1000
 
 
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in a string; the group is half of a surrogate pair."""
+
+
 def parse(raw: bytes) -> Json | Unreadable:
+    """Parse one JSON value in UTF-8; half of a surrogate pair becomes U+FFFD, and the rest is read.
+
+    Otherwise as `parse_strictly`.
+    """
+    value = parse_strictly(raw)
+    if isinstance(value, Unreadable) and has_lone_surrogates(raw):
+        return parse_strictly(_ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], raw))
+    return value
+
+
+def has_lone_surrogates(raw: bytes) -> bool:
+    """Return whether a string in JSON has the escape of half of a surrogate pair."""
+    return (b"\\ud" in raw or b"\\uD" in raw) and any(found[1] for found in _ESCAPE.finditer(raw))
+
+
+def parse_strictly(raw: bytes) -> Json | Unreadable:
     """Parse one JSON value in UTF-8; the result can be traversed and written without further checks.
 
     These are rejected, too: NaN and Infinity, half of a surrogate pair, more than 200 levels, integers of more than

@@ -6,6 +6,7 @@ Reading is lenient: a member with a wrong type counts as missing.
 from __future__ import annotations
 
 import math
+from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -108,6 +109,18 @@ def read_token(members: Mapping[str, Json]) -> TokenResponse:
         refresh_token=_text(members, "refresh_token"),
         id_token=_text(members, "id_token"),
     )
+
+
+def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, Json]:
+    """Return the claims of the JWT in a member, read without verification; none if it is not a JWT."""
+    parts = _text(members or {}, name).split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        raw = urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
+    except ValueError:
+        return {}
+    return json_object(raw) or {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,6 +209,27 @@ def combination_in_words(combination: Combination) -> str:
     return " and ".join(requirement.in_words() for requirement in combination) or "none"
 
 
+UNREGISTERED = "apikey"
+"""Stands for API keys in `authentication_schemes`: no HTTP authentication scheme is registered for them."""
+
+
+def authentication_schemes(card: AgentCard) -> frozenset[str]:
+    """Return the HTTP authentication schemes, in lower case, that the schemes on a card use in a challenge."""
+    return frozenset(filter(None, map(_authentication_scheme, security_schemes(card).values())))
+
+
+def _authentication_scheme(scheme: SecurityScheme) -> str:
+    match scheme:
+        case HttpScheme():
+            return scheme.scheme.lower()
+        case OAuth2Scheme() | OpenIdConnectScheme():
+            return "bearer"
+        case ApiKeyScheme():
+            return UNREGISTERED
+        case _:
+            return ""
+
+
 def key_place(card: AgentCard) -> tuple[str, str]:
     """Return the location of the API key (`header`, `query` or `cookie`, section 4.5.2) and its name.
 

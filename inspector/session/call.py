@@ -18,6 +18,7 @@ from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN, Situation, hint_of
+from inspector.session.payload import error_text
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
@@ -35,7 +36,6 @@ _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED"
 """The gRPC statuses that correspond to HTTP 401 and 403."""
 _CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
-_BODY_QUOTE = 120
 
 
 @dataclass(slots=True, eq=False)
@@ -199,8 +199,8 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     answer = exchange.answer
-    reason = f": {answer.why}" if isinstance(answer, Unreadable) else ""
-    seen = f"The interface returned {head.status} {head.reason}{reason[:_BODY_QUOTE]}."
+    reason = f": {error_text(answer)}" if isinstance(answer, Unreadable) else ""
+    seen = f"The interface returned {head.status} {head.reason}{reason}."
     if head.status not in (404, 405):
         code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL
         return Fault(Whose.AGENT, code, seen, CHECK_LOG)

@@ -91,14 +91,20 @@ class CallFactory:
         context_id: str = "",
         label: str = "",
         webhook: WebhookRegistration | None = None,
+        *,
+        whole_body: bool = False,
     ) -> Call:
-        """Prepare an operation; the tenant is that of the interface unless the request has one; raises `FaultError`."""
+        """Prepare an operation; the tenant is that of the interface unless the request has one; raises `FaultError`.
+
+        With `whole_body`, the body has all members of the request, also over HTTP+JSON.
+        """
         choice = target.choice
         if choice.interface.tenant and not request.tenant:
             request = request.model_copy(update={"tenant": choice.interface.tenant})
         request_id = str(uuid.uuid4())
         context = _context(target, operation, request, request_id, task_id, context_id, label)
-        wire = choice.binding.encode(target.url, choice.dialect, operation, request, request_id)
+        dialect = choice.dialect.with_whole_body(operation) if whole_body else choice.dialect
+        wire = choice.binding.encode(target.url, dialect, operation, request, request_id)
         return self._call(context, request, wire, target.credentials, webhook=webhook)
 
     def _call(

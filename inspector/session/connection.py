@@ -24,8 +24,9 @@ from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials, basic, origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.http_caching import caching_of
-from inspector.wire.client.observations import Body, Frames, Headers
+from inspector.wire.client.observations import Body, Ended, Ending, Frames, Headers
 from inspector.wire.discovery import FoundCard
+from inspector.wire.private_address import private_address
 
 GET_CARD = "GetAgentCard"
 """The name of the operation in the records of fetching a card; the specification does not define a name."""
@@ -85,7 +86,7 @@ class DocumentFetch(Recorder):
     async def run(self, client: Client, request: HttpRequest) -> None:
         """Send the request and record the exchange."""
         try:
-            async with aclosing(client.exchange(request)) as seen:
+            async with aclosing(client.exchange(request, document=True)) as seen:
                 async for observation in seen:
                     self.take(observation)
                     self.journal.notify()
@@ -106,12 +107,14 @@ class DocumentFetch(Recorder):
 class CardFetch(DocumentFetch):
     """Fetches a card; `found` is the card, or the reason why the response is not a card.
 
+    `private_redirect` is the origin of a redirect to a private address, which is followed only if it is trusted.
     `also_at` is the preferred URL at which the agent serves a card, too: the card is checked as served there.
     """
 
     also_at: str = ""
     found: FoundCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
+    private_redirect: str = field(default="", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
@@ -127,9 +130,17 @@ class CardFetch(DocumentFetch):
         self.found = discovery.read_answer(status, self.content_type, body.raw)
         card = self.found.card if isinstance(self.found, FoundCard) else None
         event, label = ("card", card.name) if card else ("", str(self.found))
-        records = self.append_payloads(Kind.BODY, body.at, [body.raw], event, label, self._judge(body.raw))
+        findings = () if body.cut else self._judge(body.raw)
+        records = self.append_payloads(Kind.BODY, body.at, [body.raw], event, label, findings)
         self.findings = records[0].findings
         return records
+
+    def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
+        """Append the end; a response that is too large is not a card."""
+        if ended.how is Ending.LIMIT and ended.fault is not None:
+            self.found = f"too large: {ended.fault.seen.removeprefix('Stopped reading: ').rstrip('.')}"
+        # `super()` without arguments does not work in a dataclass with slots.
+        return super(CardFetch, self).take_end(ended, label, **members)
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
         """Lint a card, or JSON at a URL that is only for a card, but not an error page."""
@@ -150,25 +161,36 @@ async def fetch_card(
     probe: bool = False,
     also_at: str = "",
 ) -> CardFetch:
-    """Fetch a card and follow redirects; credentials are not sent to another origin.
+    """Fetch a card and follow redirects; credentials are sent only after a 401, and not to another origin.
 
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
     records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
     for hop in range(MOST_REDIRECTS + 1):
-        fetch = CardFetch(journal, GET_CARD, url, also_at)
-        fetch.probe = probe
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
-        await fetch.run(client, credentials.sign(HttpRequest("GET", url, headers)))
+        request = HttpRequest("GET", url, headers)
+        offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
+        for offer in offers:
+            fetch = CardFetch(journal, GET_CARD, url, also_at)
+            fetch.probe = probe
+            await fetch.run(client, offer.sign(request))
+            if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
+                break
         location = fetch.head.header("location") if fetch.head else ""
         if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
             return fetch
+        before = url
         try:
             url = urljoin(url, location)
         except ValueError:  # brackets without an address
             url = ""
         if not url.lower().startswith(("http://", "https://")) or not origin(url):
             fetch.found = f"{fetch.head.status}, a redirect to an unsupported URL: {location}"
+            return fetch
+        if origin(url) not in credentials.origins and (address := await private_address(url, before)):
+            fetch.private_redirect = origin(url)
+            private = f"the private address {address}" if address not in url else "a private address"
+            fetch.found = f"{fetch.head.status}, a redirect to {private}, which was not followed: {location}"
             return fetch
     fetch.found = f"more than {MOST_REDIRECTS} redirects"
     return fetch
@@ -180,7 +202,7 @@ async def search_card(
     """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does."""
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
-    redactor = journal.redactor
+    redactor, private = journal.redactor, ""
     for url in discovery.candidates(reference):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
@@ -188,9 +210,12 @@ async def search_card(
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(fetch.fault)  # the host does not answer, so the other paths fail, too
         statuses.add(fetch.head.status if fetch.head else 0)
+        private = private or fetch.private_redirect
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
-    fault = discovery.not_found(reference, [(attempt.url, attempt.outcome) for attempt in tries], statuses)
+    withheld = bool(credentials) and not credentials.unasked
+    attempts = [(attempt.url, attempt.outcome) for attempt in tries]
+    fault = discovery.not_found(reference, attempts, statuses, private=private, withheld=withheld)
     raise FaultError(replace(fault, seen=redactor.text(fault.seen)))
 
 
@@ -220,7 +245,8 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
         if fetch.fault is not None:
             raise FaultError(fetch.fault)
         shown = journal.redactor.url(fetch.url)
-        fault = discovery.not_found(shown, [(shown, str(fetch.found))], {head.status if head else 0})
+        statuses = {head.status if head else 0}
+        fault = discovery.not_found(shown, [(shown, str(fetch.found))], statuses, private=fetch.private_redirect)
         raise FaultError(replace(fault, seen=journal.redactor.text(fault.seen)))
     tries = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
@@ -263,7 +289,8 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
     """Mask the password and the secret query parameters of a reference in all records."""
     if userinfo:
         redactor.add(basic(userinfo).partition(" ")[2])
-        redactor.add(unquote(userinfo.partition(":")[2]))
+        user, colon, password = userinfo.partition(":")
+        redactor.add(unquote(password if colon else user))  # a token without a password is written as the user
     for name, value in parse_qsl(url.partition("?")[2]):
         if value not in redactor.url(f"?{name}={value}"):
             redactor.add(value)

@@ -79,8 +79,13 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
-        version, extensions = sent_version(call.dialect, sent.headers), sent_extensions(call.dialect, sent.headers)
-        self.circumstances = replace(self.circumstances, version=version, extensions=extensions)
+        self.circumstances = replace(
+            self.circumstances,
+            version=sent_version(call.dialect, sent.headers),
+            extensions=sent_extensions(call.dialect, sent.headers),
+            url=self.journal.redactor.url(sent.url),
+            authorization=_authorization(sent),
+        )
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
@@ -89,8 +94,7 @@ class Exchange(Recorder):
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
-        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
-        findings = self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
+        findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
@@ -185,7 +189,9 @@ class Exchange(Recorder):
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        self._newest = answer = decode_error(seen.code, seen.message, seen.binary(DETAILS))
+        call = self.call
+        answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), call.dialect, call.operation)
+        self._newest = answer
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
         findings = self._judge.trailers(seen.name, answer)
@@ -217,6 +223,12 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+
+
+def _authorization(sent: Sent) -> str:
+    """Return the scheme of the header Authorization of a request, `""` if it has none."""
+    value = next((value for name, value in sent.headers if name.lower() == "authorization"), "")
+    return value.partition(" ")[0]
 
 
 def _label_of(event: Event) -> str:

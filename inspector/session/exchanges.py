@@ -160,15 +160,15 @@ class Exchanges:
         states = (self._hosts.get(_host(url)) for url in urls if url)
         return max((state for state in states if state is not None), key=attrgetter("last"), default=None)
 
-    def has_succeeded(self, url: str) -> bool:
-        """Return whether the host of a URL has answered an exchange with a success status."""
-        return _host(url) in self._succeeded
-
     def last_denied(self, url: str) -> ExchangeSummary | None:
         """Return the last exchange with the host of a URL that was answered with 401 or 403, None without one."""
         host = _host(url)
         newest_first = (each for each in reversed(self._by_number.values()) if not each.login)
         return next((each for each in newest_first if each.status in _REFUSED and _host(each.url) == host), None)
+
+    def has_succeeded(self, url: str) -> bool:
+        """Return whether the host of a URL has answered an exchange with a success status."""
+        return _host(url) in self._succeeded
 
     def forget_denied(self, *urls: str) -> None:
         """Forget that the hosts of some URLs demanded credentials, because others are sent to them from now on."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from inspector.protocol.assemble import TextAppended
-from inspector.protocol.jsonvalue import dump, parse
+from inspector.protocol.jsonvalue import dump, parse_strictly
 from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
@@ -108,7 +108,7 @@ class FrameReader(Generic[SaidT]):
             or frame.ignored
         ):
             return ""
-        text = parse(data[len(before) : -len(behind)])
+        text = parse_strictly(data[len(before) : -len(behind)])
         return text if isinstance(text, str) else ""
 
 

@@ -30,6 +30,8 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
 from inspector.session.tasks import task_of, text_of
 
+_MOST_QUOTED = 120
+"""The most characters of an error that are quoted."""
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
 
@@ -133,3 +135,12 @@ def with_revision(event: Event, label: str) -> str:
     """Add the revision of the task to a label, if the event has one."""
     revision = revision_of(event) if event.model_extra else 0
     return f"{label} · revision {revision}".removeprefix(" · ") if revision else label
+
+
+def error_text(body: Unreadable) -> str:
+    """Return the beginning of the body of an error that is not an A2A error, or why it cannot be read."""
+    if body.why.startswith("HTML") or not body.value:
+        return body.why[:_MOST_QUOTED]
+    text = body.value if isinstance(body.value, str) else dump(body.value).decode()
+    words = " ".join(text[: 2 * _MOST_QUOTED].split())
+    return words[:_MOST_QUOTED] + ("…" if len(words) > _MOST_QUOTED else "")

@@ -203,7 +203,8 @@ class Session:
             self._given, self._url = self.settings.credentials(origin(url), userinfo), url
             self._load_token(url)
             await self._renew(url)
-            found = await find_card(self.journal, self.client, self.credentials, url if userinfo else reference)
+            credentials = self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
+            found = await find_card(self.journal, self.client, credentials, url if userinfo else reference)
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self._load_token(self.agent_url)
@@ -326,11 +327,21 @@ class Session:
         """Prepare ListTasks with these filters."""
         return self.call(Operation.LIST, request or ListTasksRequest())
 
-    def set_push(self, config: PushConfig) -> Call:
-        """Prepare CreateTaskPushNotificationConfig; from now on, the secrets of the configuration are masked."""
+    def set_push(self, config: PushConfig, *, whole_body: bool = False) -> Call:
+        """Prepare CreateTaskPushNotificationConfig; from now on, the secrets of the configuration are masked.
+
+        With `whole_body`, the body is the whole request, if `has_push_body` is true.
+        """
         for secret in (config.token, config.authentication.credentials if config.authentication else None):
             self.journal.redactor.add(secret or "")
-        return self.call(Operation.SET_PUSH, config, task_id=config.task_id or "")
+        mask_reference(self.journal.redactor, config.url, split_userinfo(config.url)[1])
+        return self.call(Operation.SET_PUSH, config, task_id=config.task_id or "", whole_body=whole_body)
+
+    @property
+    def has_push_body(self) -> bool:
+        """Return whether a push configuration is the body of its request, which SDKs read in different ways."""
+        choice = self.choice
+        return choice.binding.name == "HTTP+JSON" and bool(choice.dialect.routes[Operation.SET_PUSH].body)
 
     def get_push(self, task_id: str, config_id: str = "") -> Call:
         """Prepare GetTaskPushNotificationConfig; before 1.0 the id of the configuration is optional."""
@@ -359,13 +370,14 @@ class Session:
         context_id: str = "",
         label: str = "",
         webhook: WebhookRegistration | None = None,
+        whole_body: bool = False,
     ) -> Call:
         """Prepare an operation on the interface in use or on `choice`; raises `FaultError` if it is not offered.
 
         The tenant is that of the interface unless the request has one.
         """
         about = task_id, context_id, label, webhook
-        return self._calls.operation(operation, request, self._target(choice), *about)
+        return self._calls.operation(operation, request, self._target(choice), *about, whole_body=whole_body)
 
     @cached_property
     def _calls(self) -> CallFactory:

@@ -37,8 +37,9 @@ _PLAIN_HEADERS = frozenset(
 class Settings:
     """The settings of a session; the card defines where the `api_key` is sent.
 
-    `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `check`, the
-    rules are checked for everything that the agent sends.
+    `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
+    credentials are sent with the first request for the card, otherwise only after a response with status 401. With
+    `check`, the rules are checked for everything that the agent sends.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -48,6 +49,7 @@ class Settings:
     trusted: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
     version: str = ""
+    auth_card: bool = False
     insecure: bool = False
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
@@ -68,7 +70,7 @@ class Settings:
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
         origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
-        return Credentials(headers, origins, plain=plain, certificate=self.certificate)
+        return Credentials(headers, origins, plain=plain, unasked=self.auth_card, certificate=self.certificate)
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials for the origin of a reference."""
@@ -96,6 +98,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         trusted=options.trust,
         transports=options.transports,
         version=options.a2a_version,
+        auth_card=options.auth_card,
         insecure=options.insecure,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,

@@ -20,6 +20,8 @@ _SILENCE = 1.0
 """The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
 """The longest burst that suggests buffering, as a fraction of the duration of the stream."""
+PROVEN = "buffered: "
+"""The beginning of a reason to suspect buffering if the timestamps of the events prove it."""
 _MOST_SEARCHED = 50
 """The number of events at either end of a stream that are searched for timestamps."""
 
@@ -133,7 +135,7 @@ def _buffered(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, s
     if span is None:
         return f"perhaps buffered: {arrived}"
     if span > max(4 * burst, total / 4):
-        return f"buffered: {arrived}, with timestamps {duration(span)} apart"
+        return f"{PROVEN}{arrived}, with timestamps {duration(span)} apart"
     return ""
 
 

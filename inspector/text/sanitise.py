@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 
 MARKS = 4
@@ -18,6 +18,12 @@ _LONE = "◌"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _PRESENTATION = "\ufe0e\ufe0f"
 _KEYCAP = "\u20e3"
+_KEYS = "0123456789#*"
+_ZWJ = "\u200d"
+_JOINTS = _PRESENTATION + _ZWJ
+_SKIN_TONES = "".join(map(chr, range(0x1F3FB, 0x1F400)))
+_MOST_JOINTS, _LONGEST_STEP = 10, 3
+"""The most joiners and selectors of a sequence, and the largest distance between two of them."""
 _SHORT = 64
 _INPUT_PER_CELL = 8
 """The number of characters that are sanitised for one cell of a line: a letter with its marks, and a reserve."""
@@ -26,11 +32,13 @@ _INPUT_PER_CELL = 8
 class Cleaner:
     """Sanitises a text piece by piece; a letter and its marks may be in different pieces.
 
-    With `newlines`, LF and CR LF break lines and tabs become spaces; otherwise they become tokens.
+    With `newlines`, LF and CR LF break lines and tabs become spaces; otherwise they become tokens. With `emoji`, the
+    invisible characters of valid emoji sequences stay; their width differs between terminals, so not in columns.
     """
 
-    def __init__(self, *, newlines: bool = False) -> None:
+    def __init__(self, *, newlines: bool = False, emoji: bool = False) -> None:
         self._newlines = newlines
+        self._emoji = emoji
         self._base = ""
         self._marks = 0
         self._column = 0
@@ -45,6 +53,18 @@ class Cleaner:
             if text:
                 self._base, self._marks = text[-1], 0
                 self._column += len(text)
+            return text
+        if not self._emoji or text.isascii():
+            return self._feed(text)
+        pieces: list[str] = []
+        done = 0
+        for at in _emoji_joints(text):
+            pieces += [self._feed(text[done:at]), text[at]]
+            done = at + 1
+        return "".join([*pieces, self._feed(text[done:])])
+
+    def _feed(self, text: str) -> str:
+        if not text:
             return text
         if self._newlines:
             text = text.replace("\r\n", "\n")
@@ -103,16 +123,46 @@ class Cleaner:
         return text
 
 
-def clean(text: str, *, newlines: bool = False, limit: int | None = None) -> str:
+def _emoji_joints(text: str) -> Iterator[int]:
+    """Return the positions of the joiners and variation selectors in emoji sequences that do not hide anything."""
+    last, run = -1, 0
+    for at, character in enumerate(text):
+        if character not in _JOINTS:
+            continue
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        if character == _ZWJ:
+            base = text[max(0, at - 3) : at].rstrip(_PRESENTATION + _SKIN_TONES)[-1:]
+            is_valid = _is_pictograph(base) and _is_pictograph(after)
+        else:
+            is_valid = _is_pictograph(before) or (after == _KEYCAP and before in _KEYS)
+        run = (run if 0 <= at - last <= _LONGEST_STEP else 0) + 1
+        last = at
+        if is_valid and run <= _MOST_JOINTS:
+            yield at
+
+
+def _is_pictograph(character: str) -> bool:
+    """Return whether a character is an emoji that can be part of a sequence."""
+    if not character or character in _SKIN_TONES or unicodedata.category(character) not in {"So", "Sm"}:
+        return False
+    code = ord(character)
+    return (
+        0x2190 <= code <= 0x2BFF or 0x1F000 <= code <= 0x1FAFF or code in {0xA9, 0xAE, 0x3030, 0x303D, 0x3297, 0x3299}
+    )
+
+
+def clean(text: str, *, newlines: bool = False, emoji: bool = False, limit: int | None = None) -> str:
     """Return `text` with visible tokens for everything that a terminal could obey, hide or reorder.
 
     Control characters become their pictures (`␛`), others their code point (`‹U+202E›`), excessive combining marks
-    their number. With `limit` the text is cut there and ends with `…`.
+    their number. With `limit` the text is cut there and ends with `…`. `newlines` and `emoji` are those of `Cleaner`.
     """
     if limit is not None and len(text) > limit:
         return Cleaner(newlines=newlines).feed(text[: max(0, limit)]) + _ELLIPSIS
     if text.isascii() and text.isprintable():
         return text
+    if emoji:
+        return Cleaner(newlines=newlines, emoji=True).feed(text)
     return _clean_short(text, newlines) if len(text) <= _SHORT else Cleaner(newlines=newlines).feed(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -34,6 +35,10 @@ from inspector.tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import FrameType
+
+    from rich.console import RenderableType
+    from textual.driver import Driver
 
     from inspector.options import Options
     from inspector.session.session import Session
@@ -102,6 +107,20 @@ class InspectorApp(App[int]):
         """Return default colours of the CSS variables of a2a-inspect, for themes that do not define them."""
         return fallback_variables(self.current_theme)
 
+    def get_driver_class(self) -> type[Driver]:
+        """Use our driver where Textual would use its own for terminals."""
+        chosen = super().get_driver_class()
+        if os.name == "nt" or chosen.__name__ != "LinuxDriver":
+            return chosen
+        from inspector.tui.terminal_driver import TerminalDriver  # noqa: PLC0415 - does not exist on Windows
+
+        return TerminalDriver
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Exit after an error with an exit code that is not 0, also if the error is not one of the event loop."""
+        self._return_code = 1
+        super().panic(*renderables)
+
     def _fatal_error(self) -> None:
         """Exit after a crash; the traceback omits local variables, because they may contain secrets."""
         from rich.traceback import Traceback  # noqa: PLC0415 - only a crash needs it
@@ -118,6 +137,16 @@ class InspectorApp(App[int]):
             if hasattr(signal, number):
                 with suppress(NotImplementedError):  # event loops on Windows do not support signal handlers
                     loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
+        if hasattr(signal, "SIGQUIT"):
+            signal.signal(signal.SIGQUIT, self._quit_at_once)
+
+    def _quit_at_once(self, number: int, _frame: FrameType | None) -> None:
+        """Restore the terminal and let the signal end the process, also while the event loop is blocked."""
+        restore = getattr(self._driver, "restore", None)
+        if restore is not None:
+            restore()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
 
     async def on_mount(self) -> None:
         """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""

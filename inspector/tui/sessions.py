@@ -8,7 +8,6 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from textual.app import App
 from textual.screen import Screen
@@ -29,6 +28,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.wire.discovery import name_of
 
 if TYPE_CHECKING:
     pass
@@ -118,7 +118,7 @@ class Sessions:
         """Return the file for a new session: the file that the user chose for the first, else a new file."""
         if self._options.capture is not None and not self._workbenches:
             return self._options.capture
-        return paths.new_capture_path(urlsplit(reference).netloc or reference, datetime.now().astimezone())
+        return paths.new_capture_path(name_of(reference), datetime.now().astimezone())
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
         """Show the agent, store its card, and add it to the recent agents."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +12,8 @@ from typing import Any
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
+
+from inspector.text import safe_toml
 
 MEANINGS: Mapping[str, str] = {
     "wire-sent": "ansi_yellow",
@@ -77,10 +78,10 @@ def load_themes(folder: Traversable | None = None) -> tuple[list[Theme], list[Th
 
 def _read(file: Traversable) -> tuple[Theme | None, list[str]]:
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = safe_toml.read(file.read_text(encoding="utf-8"))
     except OSError as error:
         return None, [f"The file cannot be read: {error.strerror}."]
-    except (ValueError, RecursionError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
+    except ValueError as error:  # TomlError and UnicodeDecodeError are ValueErrors
         return None, [f"The file is not TOML: {error}."]
     return parse_theme(Path(file.name).stem, document)
 

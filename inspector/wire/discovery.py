@@ -13,6 +13,7 @@ from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
+from inspector.text.limited_file import read_limited
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
@@ -45,6 +46,17 @@ def local_path(reference: str) -> Path | None:
         return path if looks_like_a_path or path.is_file() else None
     except (ValueError, OSError, RuntimeError):  # an invalid URL, a path that is too long, an unknown user
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
+
+
+def name_of(reference: str) -> str:
+    """Return a short name of a reference without secrets: host and port of a URL, or the name of a card file."""
+    path = local_path(reference)
+    if path is not None:
+        return path.name
+    try:
+        return urlsplit(normalise(reference)).netloc.rpartition("@")[2]
+    except ValueError:  # brackets without an address
+        return ""
 
 
 def normalise(reference: str) -> str:
@@ -149,22 +161,35 @@ def read_file(path: Path) -> FoundCard:
 def read_raw(path: Path) -> bytes:
     """Return the bytes of a card file; raises `FaultError`."""
     try:
-        return path.read_bytes()
+        return read_limited(path)
     except OSError as error:
         seen = f"The card file {path} could not be read: {error.strerror or error}."
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
-def not_found(reference: str, tries: list[tuple[str, str]], statuses: set[int]) -> Fault:
-    """Return the fault of a card that was not found: the outcome at each url, and the next step."""
+def not_found(
+    reference: str, tries: list[tuple[str, str]], statuses: set[int], *, private: str = "", withheld: bool = False
+) -> Fault:
+    """Return the fault of a card that was not found: the outcome at each url, and the next step.
+
+    `private` is the origin of a redirect that was not followed, because it leads to a private address; `withheld` is
+    whether there are credentials that were not sent.
+    """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
+    if private:
+        seen = f"The card of {reference} was not fetched ({outcomes})."
+        return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."
-        return Fault(Whose.YOURS, code, seen, "Add --bearer TOKEN or --header 'Name: value'.")
+        hint = "Add --bearer TOKEN or --header 'Name: value'."
+        if 403 in statuses:
+            hint += " Unless --auth-card is given, they are sent only after a response with status 401."
+        return Fault(Whose.YOURS, code, seen, hint)
     if any(invalid_card_reason(outcome) for _, outcome in tries):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
+    hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)

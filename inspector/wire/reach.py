@@ -61,12 +61,14 @@ def endpoint_of(url: str) -> Endpoint | None:
 
 
 def proxy_of(url: str) -> str:
-    """Return the proxy for a URL from the environment variables, `""` for none."""
+    """Return the proxy for a URL from the environment variables without its userinfo, `""` for none."""
     endpoint = endpoint_of(url)
     proxies = getproxies()
     if endpoint is None or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
         return ""
-    return proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
+    proxy = proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
+    scheme, separator, place = proxy.rpartition("://")
+    return f"{scheme}{separator}{place.rpartition('@')[2]}"
 
 
 class AddressScope(IntEnum):
@@ -107,7 +109,7 @@ async def connect(endpoint: Endpoint) -> Layer:
     """Open a TCP connection and close it."""
 
     async def open_it() -> str:
-        writer = await _open(endpoint)
+        _, writer = await open_connection(endpoint)
         peer: Any = writer.get_extra_info("peername")
         writer.transport.abort()
         return f"connected to {peer[0]} port {peer[1]}"
@@ -119,7 +121,7 @@ async def tls_handshake(endpoint: Endpoint, *, verify: bool = True) -> Layer:
     """Perform a TLS handshake like our HTTP client; describe the certificate or, without `verify`, accept any."""
 
     async def open_it() -> str:
-        writer = await _open(endpoint, httpx.create_ssl_context(verify=verify))
+        _, writer = await open_connection(endpoint, httpx.create_ssl_context(verify=verify))
         tls: Any = writer.get_extra_info("ssl_object")
         seen = f"{tls.version()}, {_certificate(tls.getpeercert()) if verify else 'certificate not checked'}"
         writer.transport.abort()  # an orderly shutdown would wait for the peer
@@ -133,7 +135,9 @@ async def _addresses(endpoint: Endpoint) -> list[str]:
     return [str(entry[4][0]) for entry in found]
 
 
-async def _open(endpoint: Endpoint, context: ssl.SSLContext | None = None) -> asyncio.StreamWriter:
+async def open_connection(
+    endpoint: Endpoint, context: ssl.SSLContext | None = None
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect to the first address of a host that accepts connections, or raise the error of the last address.
 
     asyncio would combine the errors of all addresses into one error without details.
@@ -142,11 +146,9 @@ async def _open(endpoint: Endpoint, context: ssl.SSLContext | None = None) -> as
     failure: OSError = OSError(f"{endpoint.host} has no address")
     for address in await _addresses(endpoint):
         try:
-            _, writer = await asyncio.open_connection(address, endpoint.port, ssl=context, server_hostname=name)
+            return await asyncio.open_connection(address, endpoint.port, ssl=context, server_hostname=name)
         except OSError as error:
             failure = error
-        else:
-            return writer
     raise failure
 
 

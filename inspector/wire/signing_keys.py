@@ -8,6 +8,7 @@ from inspector.findings.signatures.keyset import KeySet, read_keys, read_pem
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
+from inspector.text.limited_file import read_limited
 from inspector.wire.client.credentials import origin
 from inspector.wire.reach import AddressScope, address_scope, endpoint_of
 
@@ -18,7 +19,7 @@ _HINT = "Use a JWK Set, one JWK, or a key or certificate in PEM."
 def read_file(path: Path) -> KeySet:
     """Read keys from a file: a JWK Set, one JWK or PEM; raises `FaultError` if it contains no key."""
     try:
-        raw = path.read_bytes()
+        raw = read_limited(path)
     except OSError as error:
         seen = f"The key file {path} could not be read: {error.strerror or error}."
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT)) from error

@@ -122,4 +122,6 @@ def read_table(file: File) -> Table:
         raise ScenarioError(file, line, f"The file is not valid TOML: {_AT_LINE.sub('', str(error))}.") from error
     except RecursionError as error:
         raise ScenarioError(file, 1, "The file is nested too deeply.") from error
+    except ValueError as error:  # a number with more digits than Python converts
+        raise ScenarioError(file, 1, f"The file has an invalid value: {error}.") from error
     return Table(file, lines_of(text), (), members)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.capture import file_format, store
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
@@ -437,3 +438,30 @@ def test_the_package_is_cheap_to_import() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_huge_record_of_a_changed_file_is_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(file_format, "LARGEST_PAYLOAD", 1000)
+    monkeypatch.setattr(store, "READ_COLUMNS", file_format.READ_COLUMNS.replace(f"{64 * 1024 * 1024}", "1000"))
+    path = tmp_path / "c.a2a"
+    with Capture.create(path) as capture:
+        for _ in range(3):
+            capture.append(Kind.NOTE, 1.0, label="note", payloads=[(4, b"tiny")])
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE record SET raw = zeroblob(5000), size = 5000 WHERE seq = 2")
+    with Capture.open(path) as capture:
+        for records in (capture.slice(1, 3), capture.select(), capture.select(kinds={Kind.NOTE})):
+            assert [len(record.raw) for record in records] == [4, 1000, 4]
+            assert [record.label for record in records] == [
+                *("note", "note (only the first 1,000 bytes are shown)", "note")
+            ]
+
+
+def test_a_journal_that_was_left_behind_does_not_make_a_capture_unreadable(tmp_path: Path):
+    path = tmp_path / "c.a2a"
+    with Capture.create(path) as capture:
+        capture.append(Kind.NOTE, 1.0, label="note", payloads=[(0, b"")])
+    header = bytes.fromhex("d9d505f920a163d7") + (1).to_bytes(4, "big") * 4 + (16384).to_bytes(4, "big")
+    path.with_name("c.a2a-journal").write_bytes(header.ljust(512, b"\0") + b"x" * 16392)
+    with Capture.open(path) as capture:
+        assert [record.label for record in capture.select()] == ["note"]

@@ -157,14 +157,15 @@ class Puppet:
         call = Call(request, await request.read())
         self.calls.append(call)
         if request.path == CARD_PATH:
-            if isinstance(self.card, web.Response):  # each can be sent once
-                return web.Response(status=self.card.status, headers=self.card.headers, body=self.card.body)
-            return web.json_response(self.whole_card(), headers=CACHING)
+            card = self.card(request) if callable(self.card) else self.card
+            if isinstance(card, web.Response):  # each can be sent once
+                return web.Response(status=card.status, headers=card.headers, body=card.body)
+            return web.json_response(self.whole_card(card), headers=CACHING)
         return await self.answer(call) if request.path == RPC_PATH else web.Response(status=404)
 
-    def whole_card(self) -> Any:
+    def whole_card(self, card: Any = None) -> Any:
         interface = {"url": f"{self.url}{RPC_PATH}", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
-        return {**CARD, "supportedInterfaces": [interface], **self.card}
+        return {**CARD, "supportedInterfaces": [interface], **(self.card if card is None else card)}
 
 
 async def silence(call: Call) -> web.StreamResponse:

@@ -145,7 +145,7 @@ def test_invalid_key_file_fails_before_any_request(cli: RunCli, make_agent: Make
 
 def test_keys_are_fetched_from_the_cards_origin_without_credentials(cli: RunCli, make_agent: MakeAgent):
     agent = signed_agent(make_agent)
-    ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--bearer", "t0ken")
+    ran = cli("card", "get", "-a", agent.url, "--fetch-keys", "--bearer", "t0ken", "--auth-card")
     assert (ran.code, ran.err) == (0, "")
     assert "Signature: valid" in ran.out
     card, keys = agent.calls

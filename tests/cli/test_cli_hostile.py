@@ -144,3 +144,20 @@ def test_forged_id_is_quoted_for_the_shell(cli: RunCli, make_agent: MakeAgent):
 
     out = cli("send", "-a", make_agent(answer).url, "--text", "hi").out
     assert "--task-id 'x; touch owned $(id) `id`' " in out
+
+
+def test_half_of_a_surrogate_pair_hides_only_itself(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        body = rb'{"jsonrpc": "2.0", "id": "%s", "result": {"message": {"messageId": "m", "role": "ROLE_AGENT", '
+        body += rb'"parts": [{"text": "one \ud83d"}, {"text": "two"}]}}}'
+        return call.raw(body.replace(b"%s", call.rpc["id"].encode()))
+
+    agent = make_agent(answer, {"name": "Agent \ud83d", "description": "the rest"})
+    card = cli("card", "get", agent.url, "-o", "json")
+    assert (card.code, card.json["name"], card.json["description"]) == (0, "Agent \ufffd", "the rest")
+    assert "surrogate" in card.err
+    assert "CARD-096" in cli("lint", agent.url).out
+    sent = cli("send", agent.url, "--text", "hi", "-o", "json", "--findings")
+    finding, answered = sent.lines
+    assert [part["text"] for part in answered["message"]["parts"]] == ["one \ufffd", "two"]
+    assert finding["finding"]["pointer"] == "/result/message/parts/0/text"

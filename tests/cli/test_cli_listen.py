@@ -259,6 +259,8 @@ def test_retries_are_printed_as_text():
         (["--auth", "Basic:me:secret"], {"Authorization": "Basic bWU6c2VjcmV0"}, 204),
         (["--auth", "Basic:me:secret"], {"Authorization": "Basic x"}, 401),
         (["--auth", "ApiKey:my-key"], {"X-API-Key": "my-key"}, 204),
+        (["--auth", "Basic:me:secret", "--token", "my-token"], {"Authorization": "Basic bWU6c2VjcmV0"}, 401),
+        (["--auth", "Basic:me:secret", "--token", "my-token"], {"X-A2A-Notification-Token": "my-token"}, 401),
         (["--auth", "HMAC:my-secret"], {"X-Signature": "0" * 64}, 401),
     ],
 )
@@ -278,7 +280,7 @@ def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
     words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
     with running("listen", "-o", "json", "--count", "2", *words) as program:
         where = json.loads(read(program))["listening"]
-        assert where["authentication"] == "token, Bearer JWT from agent for me"
+        assert where["authentication"] == "Bearer JWT from agent for me"
         claims = {"iss": "agent", "aud": "me", "exp": int(time.time()) + 60}
         codes = []
         for audience in ("me", "you"):

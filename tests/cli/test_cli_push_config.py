@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from aiohttp import web
-from puppets import Call, MakeAgent, RunCli
+from puppets import Call, MakeAgent, RunCli, ServerThread
+from push_bodies import registering
 
 HOOK = "http://127.0.0.1:9/hook"
 SECRETS = ("t0ken-secret", "cr3dentials")
@@ -174,3 +177,24 @@ def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, make_agent: Mak
     ran = cli("doctor", agent.url, "--push", "t")
     assert ran.code != 0
     assert ran.out.startswith("Likely: the agent does not support push: the card declares pushNotifications: false")
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_body_of_0_3_over_http_json_has_two_forms(cli: RunCli, server_thread: ServerThread, whole: bool):
+    bodies: list[Any] = []
+    with server_thread.serve(registering(whole=whole, bodies=bodies)) as url:
+        words = ("push", "set", "task-1", "--url", HOOK, "--id", "mine", "-a", url, "--a2a-version", "0.3")
+        first, form = cli(*words), "request" if whole else "config"
+        assert bodies[0]["name"] == "tasks/task-1/pushNotificationConfigs/mine"
+        assert first.code == (1 if whole else 0)
+        assert ("Try --body request." in first.err) is whole
+        assert cli(*words, "--body", form).out == f"Push config: mine\nTask: task-1\nURL: {HOOK}\n"
+        refused = cli(*words, "--body", "config" if whole else "request")
+        assert f"Try --body {form}." in refused.err
+
+
+def test_the_form_of_the_body_is_only_for_0_3_over_http_json(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card=CAN)
+    ran = cli("push", "set", "task-1", "--url", HOOK, "--body", "request", "-a", agent.url)
+    assert ran.code == 2
+    assert "only for A2A 0.3 over HTTP+JSON" in ran.err

@@ -182,9 +182,57 @@ def test_non_blocking_agent_is_polled_until_the_task_ends(cli: RunCli, make_agen
 
     agent = make_agent(answer)
     ran = cli("send", "-a", agent.url, TEXT, "hi", "-o", "json", "--poll-interval", "10ms")
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    assert "the state of the task is unspecified" in ran.err
     assert ran.json["task"]["status"]["state"] == "TASK_STATE_COMPLETED"
     assert agent.methods == ["SendMessage", "GetTask", "GetTask", "GetTask"]
+
+
+@pytest.mark.parametrize(
+    ("state", "warning", "seen"),
+    [
+        ("TASK_STATE_WORKING", "", "it is working."),
+        ("TASK_STATE_PAUSED", "the state of the task is paused", "it is paused."),
+        ("\u200bdone", "the state of the task is ‹U+200B›done", "it is \u200bdone."),
+        (None, "the task has no state", "it is without a state."),
+    ],
+)
+@pytest.mark.parametrize("command", ["send", "send --stream", "task get --wait"])
+def test_waiting_for_a_task_that_never_ends_has_a_limit(
+    cli: RunCli, make_agent: MakeAgent, state: str | None, warning: str, seen: str, command: str
+):
+    async def answer(call: Call) -> web.StreamResponse:
+        # A new timestamp is not a change.
+        value = task("WORKING") | {
+            "status": {"state": state, "timestamp": f"2026-01-01T00:00:0{len(agent.calls) % 10}Z"}
+        }
+        if call.rpc["method"] == "SendStreamingMessage":
+            return await call.stream({"task": value})
+        return call.result({"task": value} if call.rpc["method"] == "SendMessage" else value)
+
+    agent = make_agent(answer)
+    words = ["task", "get", "task-1", "--wait"] if command.startswith("task") else [*command.split(), TEXT, "hi"]
+    ran = cli(*words, "-a", agent.url, "-o", "json", "--poll-interval", "20ms", "--wait-timeout", "100ms")
+    lines = ran.err.splitlines()
+    error = json.loads(lines[-1])["error"]
+    assert (ran.code, error["code"]) == (5, "A2ACLI_ERR_TIMEOUT")
+    assert error["message"] == f"Task task-1 has not changed for 0.1 s; {seen}"
+    assert "--wait-timeout" in error["hint"]
+    warnings = [line for line in lines[:-1] if "--wait-timeout is reached" in line]
+    assert [warning in line for line in warnings] == [True] * bool(warning)
+    assert agent.methods.count("GetTask") < 20
+
+
+def test_a_task_that_changes_is_waited_for(cli: RunCli, make_agent: MakeAgent):
+    steps = iter(range(1000))
+
+    async def answer(call: Call) -> web.StreamResponse:
+        step = next(steps)
+        value = task("COMPLETED" if step == 8 else "WORKING") | {"metadata": {"step": step}}
+        return call.result({"task": value} if call.rpc["method"] == "SendMessage" else value)
+
+    ran = cli("send", make_agent(answer).url, TEXT, "hi", "--poll-interval", "100ms", "--wait-timeout", "400ms")
+    assert (ran.code, fields(ran.out)["State"]) == (0, "completed")
 
 
 def test_waiting_ends_when_the_task_is_interrupted(cli: RunCli, make_agent: MakeAgent):

@@ -136,6 +136,17 @@ def test_unreadable_event_is_a_warning(cli: RunCli, make_agent: MakeAgent):
     assert "could not be read" in ran.err
 
 
+def test_many_unreadable_events_are_counted(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("WORKING")}, b"data:\n\n" * 5000, status("COMPLETED"))
+
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json")
+    assert ran.code == 0
+    assert ran.err.count("an event could not be read") == 10
+    assert "5,000 events could not be read" in ran.err
+    assert ran.err.count("\n") == 12
+
+
 def test_a_warning_is_between_the_events_around_it(make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         events = call.frame({"task": task("WORKING")}), call.frame(chunk("one")), b"data: {nonsense\n\n"

@@ -142,6 +142,10 @@ VIOLATIONS: dict[str, list[Check]] = {
         lambda: rpc(RESULT, raw=b'{"id": 1, "result": {"a": 1, "a": 2}}'),
         lambda: http(200, MESSAGE, raw=b'{"a": 1, "a": 1}'),
     ],
+    "DATA-025": [
+        lambda: rpc(RESULT, raw=b'{"id": 1, "result": {"a": "\\ud800"}}'),
+        lambda: http(200, MESSAGE, raw=b'{"a": "\\udc00\\ud83d"}'),
+    ],
     "HTTP-006": [lambda: http(200, MESSAGE, operation=Operation.STREAM)],
 }
 """Payloads that violate each rule, and no other rule."""

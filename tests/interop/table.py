@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import doctor_table
 import environments
 import hazards_table
 from trials import TRIALS
@@ -60,6 +61,15 @@ Other limits:
 - SDK 0.2.16 has no server for HTTP+JSON.
 - SDK 0.3.26 and 0.2.16 do not close the stream of a canceled task. It stays open until the inspector closes it.
 
+{heading}
+
+This table shows the verdict of `a2a-inspect doctor URL --message push` about agents made with the official SDKs for
+Python and JavaScript, about the agent of the newest Python SDK behind proxies, and about wrong URLs of this agent. The
+last column has the first failed check, its remedy and the first proposal. This table is tested and written like the one
+above.
+
+{doctor}
+
 {hazards}"""
 
 
@@ -80,8 +90,7 @@ def missing(name: str) -> str:
 
 def read_table() -> dict[Key, str]:
     """Read the table from the file; it is empty if there is none."""
-    text, _, _ = (FILE.read_text(encoding="utf-8") if FILE.exists() else "").partition(hazards_table.TITLE)
-    lines = text.splitlines()
+    lines = _content().partition("\n## ")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     if not rows:
         return {}
@@ -92,6 +101,15 @@ def read_table() -> dict[Key, str]:
         for row in body
         for column, cell in zip(head[2:], row[2:], strict=True)
     }
+
+
+def _content() -> str:
+    return FILE.read_text(encoding="utf-8") if FILE.exists() else ""
+
+
+def read_doctor() -> dict[str, str]:
+    """Read the results of the doctor from the file."""
+    return doctor_table.read(_content())
 
 
 def render(cells: Mapping[Key, str]) -> str:
@@ -111,19 +129,21 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def page(cells: Mapping[Key, str]) -> str:
-    """Return the content of the file for these cells."""
+def page(cells: Mapping[Key, str], doctor: Mapping[str, str]) -> str:
+    """Return the content of the file for these cells and these results of the doctor."""
     limits = "\n".join(
         f"- {environments.SDKS[name].release} over {transport}, {column}: {why}."
         for (name, transport, column), why in LIMITS.items()
     )
-    return _TEXT.format(table=render(cells), limits=limits, hazards=hazards_table.section())
+    about = {"heading": doctor_table.HEADING, "doctor": doctor_table.render(doctor), "hazards": hazards_table.section()}
+    return _TEXT.format(table=render(cells), limits=limits, **about)
 
 
-def write(cells: Mapping[Key, str]) -> bool:
-    """Write the file; return whether its content changed."""
-    content = page(cells)
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == content:
+def write(cells: Mapping[Key, str], doctor: Mapping[str, str]) -> bool:
+    """Write the file with the complete ones of these results; return whether its content changed."""
+    whole = cells if len(cells) == len(keys()) else read_table()
+    content = page(whole, doctor if len(doctor) == len(doctor_table.CASES) else read_doctor())
+    if content == _content():
         return False
     FILE.write_text(content, encoding="utf-8")
     return True

@@ -8,13 +8,13 @@ import pytest
 from recordings import ROOT, deliveries, dialect_of, exchanges, name_of, pinged, recordings
 from strategies import name_of_dialect
 
-from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import v0_1, v0_2, v0_3, v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, read_card
 from inspector.protocol.jsonvalue import parse
-from inspector.protocol.model import Message, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
+from inspector.protocol.model import Message, PushConfig, Task, TaskStatus, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 
 dialects = pytest.mark.parametrize("dialect", ALL, ids=name_of_dialect)
@@ -50,8 +50,17 @@ def test_quirk_13_a_subscription_over_rest_of_0_3_is_a_get() -> None:
     assert v1_0.ROUTES[Operation.SUBSCRIBE].verb == "POST"
 
 
-def test_quirk_13_a_push_configuration_over_rest_of_0_3_names_its_task_in_the_body_too() -> None:
-    assert v0_3_proto.ROUTES[Operation.SET_PUSH].whole_body
+def test_quirk_13_a_push_configuration_over_rest_of_0_3_is_the_body_or_a_part_of_it() -> None:
+    config = PushConfig(task_id="t", id="c", url="http://x/", token="k")
+    official = rest.encode("http://agent", v0_3_proto.DIALECT, Operation.SET_PUSH, config, "1")
+    inner = {"url": "http://x/", "id": "c", "token": "k"}
+    named = {"name": "tasks/t/pushNotificationConfigs/c", "pushNotificationConfig": inner}
+    assert parse(official.body) == named
+    assert official.url == "http://agent/v1/tasks/t/pushNotificationConfigs?configId=c"
+    other = v0_3_proto.DIALECT.with_whole_body(Operation.SET_PUSH)
+    whole = rest.encode("http://agent", other, Operation.SET_PUSH, config, "1")
+    assert parse(whole.body) == {"parent": "tasks/t", "configId": "c", "config": named}
+    assert whole.url == "http://agent/v1/tasks/t/pushNotificationConfigs"
 
 
 @dialects

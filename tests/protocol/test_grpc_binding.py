@@ -21,7 +21,7 @@ import inspector.protocol.bindings
 from inspector.protocol.bindings import grpc, protobuf
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import ALL, for_interface
+from inspector.protocol.dialects.registry import ALL, for_interface, for_request
 from inspector.protocol.errors import BY_NAME, ErrorKind, FaultError, ProtocolError, Whose
 from inspector.protocol.jsonvalue import MOST_CONTAINERS
 from inspector.protocol.model import (
@@ -308,6 +308,47 @@ def test_recorded_details_identify_a2a_errors():
 )
 def test_an_error_without_details_is_identified_by_name_or_status(code: int, message: str, expected: ProtocolError):
     assert grpc.decode_error(code, message, b"") == expected
+
+
+OLDER = [("0.2", "GRPC"), ("0.3", "GRPC")]
+NEWER = [("1.0", "GRPC"), ("opvs", "GRPC")]
+
+
+@pytest.mark.parametrize(
+    ("versions", "status", "operation", "message", "expected"),
+    [
+        (OLDER + NEWER, "NOT_FOUND", Operation.GET, "Task not found: nope", "TaskNotFoundError"),
+        (OLDER + NEWER, "NOT_FOUND", Operation.SEND, "", "TaskNotFoundError"),
+        (OLDER + NEWER, "NOT_FOUND", Operation.DELETE_PUSH, "", "TaskNotFoundError"),
+        (OLDER + NEWER, "NOT_FOUND", Operation.EXTENDED_CARD, "", "NOT_FOUND"),
+        (OLDER + NEWER, "FAILED_PRECONDITION", Operation.CANCEL, "it has ended", "TaskNotCancelableError"),
+        (OLDER + NEWER, "FAILED_PRECONDITION", Operation.EXTENDED_CARD, "", "ExtendedAgentCardNotConfiguredError"),
+        (OLDER + NEWER, "FAILED_PRECONDITION", Operation.SEND, "", "FAILED_PRECONDITION"),
+        (OLDER, "FAILED_PRECONDITION", Operation.SET_PUSH, "", "FAILED_PRECONDITION"),
+        (NEWER, "FAILED_PRECONDITION", Operation.SET_PUSH, "", "PushNotificationNotSupportedError"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.SET_PUSH, "No push here", "PushNotificationNotSupportedError"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.STREAM, "No streaming", "UnsupportedOperationError"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.GET, "no", "UNIMPLEMENTED"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.LIST_PUSH, "Method not implemented!", "UNIMPLEMENTED"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.LIST_PUSH, "Method not found!", "UNIMPLEMENTED"),
+        (OLDER + NEWER, "UNIMPLEMENTED", Operation.STREAM, "unknown service a2a.v1.A2AService", "UNIMPLEMENTED"),
+        (OLDER, "INVALID_ARGUMENT", Operation.GET, "bad", "InvalidParamsError"),
+        (OLDER, "INVALID_ARGUMENT", Operation.SEND, "bad", "INVALID_ARGUMENT"),
+        (OLDER, "INTERNAL", Operation.SEND, "bad", "InternalError"),
+        (NEWER, "INTERNAL", Operation.SEND, "bad", "INTERNAL"),
+    ],
+)
+def test_a_status_with_one_meaning_for_the_operation_identifies_the_error(
+    versions: list[tuple[str, str]], status: str, operation: Operation, message: str, expected: str
+):
+    for version in versions:
+        error = grpc.decode_error(grpc.STATUSES.index(status), message, b"", for_request(*version), operation)
+        assert (version, error.name, error.message) == (version, expected, message)
+
+
+def test_a_reason_that_is_not_an_a2a_error_is_not_replaced_by_the_meaning_of_the_status():
+    details = info("QUOTA_EXHAUSTED")
+    assert grpc.decode_error(5, "x", details, for_request("1.0", "GRPC"), Operation.GET).name == "QUOTA_EXHAUSTED"
 
 
 def test_an_unknown_reason_is_the_name_of_the_error():

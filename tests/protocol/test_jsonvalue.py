@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from strategies import json_values
 
-from inspector.protocol.jsonvalue import MOST_CONTAINERS, brief, dump, parse, read, type_name
+from inspector.protocol.jsonvalue import MOST_CONTAINERS, brief, dump, parse, parse_strictly, read, type_name
 from inspector.protocol.model import Message, Part, Task, Unreadable
 
 REFUSED = {
@@ -51,11 +51,27 @@ REFUSED = {
 
 @pytest.mark.parametrize(("raw", "why"), REFUSED.values(), ids=REFUSED)
 def test_invalid_json_is_rejected_with_the_reason(raw: bytes, why: str) -> None:
-    read = parse(raw)
+    read = parse_strictly(raw)
     assert isinstance(read, Unreadable)
     assert why in read.why
     assert len(read.why) < 200
     read.value.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("raw", "value"),
+    [
+        (rb'{"a": "x\ud83dy", "b": [1, "\uDE00"]}', {"a": "x\ufffdy", "b": [1, "\ufffd"]}),
+        (rb'{"\ud83d": "\ud83d\ud83d\ude00"}', {"\ufffd": "\ufffd😀"}),
+        (rb'["\\ud83d", "\\\ud83d", "\\\\ud83d"]', ["\\ud83d", "\\\ufffd", "\\\\ud83d"]),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_replaced_and_the_rest_is_read(raw: bytes, value: Any) -> None:
+    assert parse(raw) == value
+
+
+def test_json_that_is_invalid_besides_a_surrogate_is_rejected() -> None:
+    assert isinstance(parse(rb'{"a": "\ud83d", "b": }'), Unreadable)
 
 
 ACCEPTED = {

@@ -123,7 +123,7 @@ class Peer:
                     yield self.binding.decode_item(self.dialect, self.binding.read(self.dialect, operation, message))
             except grpc.aio.AioRpcError as error:
                 details = dict(error.trailing_metadata() or ()).get(DETAILS, b"")
-                yield decode_error(error.code().value[0], error.details() or "", details)
+                yield decode_error(error.code().value[0], error.details() or "", details, self.dialect, operation)
 
     async def send(self, text: str, **members: Any) -> Any:
         """Send a text and return the response."""

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from scripted import (
     CARD_PATH,
     OLD_CARD_PATH,
     Agent,
+    Heard,
     OpenSession,
     answering,
     card_of,
@@ -28,6 +30,8 @@ from scripted import (
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError, Whose
+from inspector.wire import private_address
+from inspector.wire.client.http import Limits
 
 BEARER = {"Authorization": "Bearer canary-4711"}
 
@@ -163,6 +167,12 @@ async def test_a_card_of_many_skills_is_read(agent: Agent, open_session: OpenSes
     assert rules(session) == {"CARD-039"}
 
 
+async def test_a_card_without_an_end_is_too_large(agent: Agent, open_session: OpenSession):
+    agent.routes["/card.json"] = giving(b'{"name": "' + b"x" * 300_000, content_type="application/json")
+    fault = await refused(open_session, f"{agent.url}/card.json", limits=Limits(document=200_000))
+    assert "too large: the body is larger than 200,000 bytes" in fault.seen
+
+
 # Redirects
 
 
@@ -172,7 +182,7 @@ async def test_a_redirect_to_the_same_origin_is_followed_with_credentials(
 ):
     agent.routes[CARD_PATH] = redirecting("/cards/here", status)
     agent.serve_card("/cards/here")
-    session = await open_session(agent.url, headers=BEARER)
+    session = await open_session(agent.url, headers=BEARER, auth_card=True)
     assert tries_of(session) == [(f"{agent.url}/cards/here", "found")]
     assert secrets_heard(agent) == [True, True]
     assert len(records(session, Kind.REQUEST)) == 2
@@ -184,7 +194,7 @@ async def test_a_redirect_to_another_origin_is_followed_without_credentials(
     agent.routes[CARD_PATH] = redirecting(f"{stranger.url}/card?next=1")
     stranger.routes["/card"] = redirecting(f"{agent.url}/cards/back")
     agent.serve_card("/cards/back")
-    session = await open_session(agent.url, headers=BEARER | {"A2A-Extensions": "u"})
+    session = await open_session(agent.url, headers=BEARER | {"A2A-Extensions": "u"}, auth_card=True)
     assert session.connection.url == f"{agent.url}/cards/back"
     assert secrets_heard(stranger) == [False]
     assert stranger.heard[0].headers["A2A-Extensions"] == "u"
@@ -214,6 +224,39 @@ async def test_a_redirect_to_an_unreachable_host_does_not_end_the_search(agent: 
     session = await open_session(agent.url)
     assert "no-such-host.invalid could not be resolved" in tries_of(session)[0][1]
     assert tries_of(session)[1][1] == "found"
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        *("http://169.254.169.254/card", "http://10.0.0.1/card", "http://[fd00::1]/card", "http://2852039166/card"),
+        *("http://[::ffff:169.254.169.254]/card", "//192.168.0.1:8000/card", "http://[fe80::1]/card"),
+    ],
+)
+async def test_a_redirect_to_a_private_address_is_not_followed_unasked(
+    agent: Agent, open_session: OpenSession, location: str
+):
+    agent.routes["/card.json"] = redirecting(location)
+    fault = await refused(open_session, f"{agent.url}/card.json")
+    assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.CARD_NOT_FOUND)
+    assert "private address" in fault.seen
+    assert "which was not followed" in fault.seen
+    assert "--trust http://" in fault.hint
+
+
+async def test_a_redirect_to_this_machine_is_followed_from_this_machine_or_if_it_is_trusted(
+    agent: Agent, stranger: Agent, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    agent.routes[CARD_PATH] = redirecting(f"{stranger.url}/card")
+    stranger.serve_card("/card")
+    assert (await open_session(agent.url)).connection.url == f"{stranger.url}/card"
+    # As if the agent had a public address.
+    monkeypatch.setattr(private_address, "_is_this_machine", lambda address: False)
+    agent.routes[CARD_PATH] = redirecting(f"{stranger.url.replace('127.0.0.1', 'localhost')}/card")
+    fault = await refused(open_session, f"{agent.url}{CARD_PATH}")
+    assert "private address" in fault.seen
+    trusted = fault.hint.partition("--trust ")[2].rstrip(".")
+    assert (await open_session(agent.url, trusted=(trusted,))).connection.url.endswith("/card")
 
 
 async def test_a_redirect_without_location_is_not_a_card(agent: Agent, open_session: OpenSession):
@@ -270,13 +313,51 @@ async def test_an_invalid_interface_url_is_a_fault_of_the_agent(agent: Agent, op
 
 # Credentials
 
+GIVEN: dict[str, dict[str, Any]] = {
+    "bearer": {"headers": BEARER},
+    "header": {"headers": {"X-Custom": "canary-4711"}},
+    "API key": {"api_key": "canary-key"},
+    "userinfo": {},
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+async def test_an_agent_that_serves_its_card_to_everybody_gets_no_credentials_with_that_request(
+    agent: Agent, open_session: OpenSession, given: str
+):
+    agent.routes["/rpc"] = answering(message("hi"))
+    agent.serve_card()
+    url = agent.url.replace("://", "://me:canary-4711@") if given == "userinfo" else agent.url
+    session = await open_session(url, **GIVEN[given])
+    await session.refresh()
+    await say(session, stream=False)
+    names = ("Authorization", "X-Custom", "X-API-Key")
+    sent = [any(name in request.headers for name in names) for request in agent.heard]
+    assert sent == [False, False, True]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+async def test_an_agent_that_asks_with_401_gets_the_credentials_with_the_next_request_for_the_card(
+    agent: Agent, open_session: OpenSession, given: str
+):
+    async def card(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        if not any(name in request.headers for name in ("Authorization", "X-Custom", "X-API-Key")):
+            return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
+        return await giving(card_of(f"{agent.url}/rpc"))(request, heard)
+
+    agent.routes[CARD_PATH] = card
+    url = agent.url.replace("://", "://me:canary-4711@") if given == "userinfo" else agent.url
+    session = await open_session(url, **GIVEN[given])
+    assert len(agent.heard) == 2
+    assert len(records(session, Kind.REQUEST)) == 2, "both requests are recorded"
+
 
 async def test_credentials_are_not_sent_to_an_interface_at_another_origin(
     agent: Agent, stranger: Agent, open_session: OpenSession
 ):
     agent.routes[CARD_PATH] = giving(card_of(f"{stranger.url}/rpc"))
     stranger.routes["/rpc"] = answering(message("hi"))
-    session = await open_session(agent.url, headers=BEARER, api_key="canary-key")
+    session = await open_session(agent.url, headers=BEARER, api_key="canary-key", auth_card=True)
     await say(session, stream=False)
     assert secrets_heard(agent) == [True]
     assert secrets_heard(stranger) == [False]
@@ -304,7 +385,7 @@ async def test_an_invalid_trusted_origin_is_ignored(agent: Agent, open_session: 
 async def test_credentials_of_one_agent_do_not_go_to_the_next(agent: Agent, stranger: Agent, open_session: OpenSession):
     agent.serve_card()
     stranger.serve_card()
-    session = await open_session(agent.url.replace("://", "://me:canary-4711@"))
+    session = await open_session(agent.url.replace("://", "://me:canary-4711@"), auth_card=True)
     await session.connect(stranger.url)
     assert agent.heard[0].headers["Authorization"].startswith("Basic ")
     assert "Authorization" not in stranger.heard[0].headers
@@ -315,7 +396,7 @@ async def test_user_and_password_of_the_reference_are_credentials_of_its_origin(
 ):
     agent.serve_card()
     agent.routes["/rpc"] = answering(message("hi"))
-    session = await open_session(agent.url.replace("://", "://me:canary-4711@"))
+    session = await open_session(agent.url.replace("://", "://me:canary-4711@"), auth_card=True)
     await say(session, stream=False)
     assert [request.headers["Authorization"] for request in agent.heard] == ["Basic bWU6Y2FuYXJ5LTQ3MTE="] * 2
     assert "canary" not in f"{session.connection.reference} {session.connection.url} {tries_of(session)}"

@@ -162,3 +162,41 @@ def test_markup_is_content_like_any_other() -> None:
     assert isinstance(content, Content)
     assert content.plain == "[@click=app.quit]x[/] [/ ␛]0;t␇"
     assert content.spans == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "👩\u200d👩\u200d👧",
+        "👩🏽\u200d💻 writes",
+        "❤\ufe0f\u200d🔥",
+        "1\ufe0f\u20e3",
+        "🏳\ufe0f\u200d🌈",
+        "🏃\u200d♀\ufe0f",
+        "☎\ufe0e",
+    ],
+)
+def test_a_valid_emoji_sequence_stays_in_text_output(text: str):
+    assert clean(text, newlines=True, emoji=True) == text
+    assert clean(text, newlines=True) != text, "columns have to stay aligned on every terminal"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u200db", "a‹U+200D›b"),
+        ("👩\u200db", "👩‹U+200D›b"),
+        ("👩\u200d", "👩‹U+200D›"),
+        ("👩\u200d\u200d👩", "👩‹U+200D›‹U+200D›👩"),
+        ("\u200d👩", "‹U+200D›👩"),
+        ("a\ufe0f", "a‹U+FE0F›"),
+        ("👩\u200d\u202e👧", "👩‹U+200D›‹U+202E›👧"),
+        ("🏴\U000e0067\U000e007f", "🏴‹U+E0067›‹U+E007F›"),
+    ],
+)
+def test_what_can_deceive_is_shown_in_text_output_with_emoji(text: str, shown: str):
+    assert clean(text, newlines=True, emoji=True) == shown
+
+
+def test_an_endless_emoji_sequence_is_cut_into_visible_pieces():
+    assert clean("👩\u200d" * 50 + "👩", emoji=True).count("‹U+200D›") == 40

@@ -454,9 +454,8 @@ async def test_verify_is_disabled_without_signatures(open_app: Open, mock: str):
         (b'{"name": "a", "skills": [', "ends within"),
         (json.dumps(CARD).encode("utf-16"), "CARD-007"),
         (b"[" * 100_000, "nested"),
-        (b'{"name": "\\ud800"}', "CARD-096"),
     ],
-    ids=["wrong type", "BOM", "NaN", "cut off", "UTF-16", "deep", "half a surrogate"],
+    ids=["wrong type", "BOM", "NaN", "cut off", "UTF-16", "deep"],
 )
 async def test_a_response_that_is_not_a_card_is_shown_linted_and_edited(open_app: Open, body: bytes, said: str):
     answer = web.Response(body=body, content_type="application/json")

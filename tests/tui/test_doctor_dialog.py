@@ -39,6 +39,17 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
     assert shown[-2:] == ["✕ interface 2    1 ms  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
 
 
+def test_a_note_about_an_interface_that_passed_is_shown_with_its_remedy():
+    url = "http://h/rpc"
+    note = Step("interface 1 address", True, f"{url}: connected; not below http://h/a", 0.0, "declare the proxy")
+    text = "\n".join(lines(note, Step("interface 1 as 1.0 over JSONRPC", True, "as expected")))
+    assert "connected; not below http://h/a" in text
+    assert "declare the proxy" in text
+    text = "\n".join(lines(note, Step("interface 1 as 1.0 over JSONRPC", False, "no", 0.0, "see its log")))
+    assert "see its log" in text
+    assert "declare the proxy" not in text
+
+
 def test_without_a_card_every_url_is_listed():
     tries = [Step(f"card at {path}", None, "404 text/plain") for path in ("/a", "/b")]
     shown = lines(*tries, Step("card", False, "no card at any of these URLs"))

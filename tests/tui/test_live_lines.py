@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import unicodedata
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from inspector.protocol.model import Task
 from inspector.session.push.comparison import compare
 from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher
 from inspector.tui.render.glyphs import UNICODE
+from inspector.tui.render.output_filter import OutputFilter
 from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.chat import ChatView
@@ -138,6 +140,28 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
         await driver.ask("go")
         assert "✕ ended while the task is working" in driver.screen
         assert "✕ 2 events" in driver.screen
+
+
+@pytest.mark.parametrize("view", ["2", "3", "5"])
+async def test_an_invisible_state_is_displayed_visibly_without_the_output_filter(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, view: str
+):
+    state = "TASK_STATE_\u200bO\u00addd\u3164\u202e\x1b"
+
+    async def answer(call: Call) -> Any:
+        hidden = task("WORKING") | {"status": {"state": state}}
+        return await stream(call, {"task": task("WORKING")}, {"task": hidden})
+
+    monkeypatch.setattr(OutputFilter, "apply", lambda self, segments, background: segments)
+    async with playing(answer) as agent, open_app(agent.url, (140, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", view)
+        text = driver.screen
+        assert not {character for character in text if unicodedata.category(character) in {"Cc", "Cf"}} - {"\n"}
+        assert "\u3164" not in text
+        if view == "2":
+            assert "✕ ended while the task is ‹U+200B›o‹U+00AD›dd‹U+3164›" in text
 
 
 async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked_for(open_app: Open):

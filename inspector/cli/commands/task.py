@@ -108,6 +108,8 @@ def _add_push_set(parser: Parser) -> None:
     parser.value(
         "--id ID", "the id of the configuration (default: the agent's choice)", values.identifier, dest="config_id"
     )
+    body = "A2A 0.3 over HTTP+JSON: send the configuration, or the whole request (default: config)"
+    parser.value("--body FORM", body, choices=("config", "request"), default="config")
     parser.add_request()
 
 

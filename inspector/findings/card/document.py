@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lenient_json import JsonProblemKind, LenientReader, json_problems, without_problems
 from inspector.findings.rule_set import Rule
-from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.jsonvalue import parse_strictly, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
 
@@ -138,7 +138,7 @@ def read_document(raw: bytes) -> Document:
     """Read the bytes of a card leniently, and report what strict readers reject or read differently."""
     document = Document(None)
     text = _decode(raw, document)
-    strict = parse(text.encode("utf-8", "replace"))
+    strict = parse_strictly(text.encode("utf-8", "replace"))
     reader = LenientReader()
     try:
         document.value = reader.read(text)

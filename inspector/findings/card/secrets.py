@@ -16,7 +16,7 @@ RULE_SET = RuleSet[Facts]()
 
 _SECRET = re.compile(
     r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{30,}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 """Keys of well-known services, JSON Web Tokens, private keys."""
 _KEY_PREFIXES = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
@@ -24,9 +24,9 @@ _KEY_PREFIXES = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
 _SECRET_NAME = re.compile(
     r"(access|api|auth|bearer|refresh)?token|(client|shared)?secret|(api|private)key|password|passwd|credentials"
 )
-_PLACEHOLDER = re.compile(r"\s*(<[^>]*>|\$?\{[^}]*\}|\*+|x+|\.\.\.)?\s*", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"\s*+(<[^>]*>|\$?\{[^}]*\}|\*+|x+|\.\.\.)?\s*+", re.IGNORECASE)
 _SECRET_IN_TEXT = re.compile(
-    r"(?i)\b(password|passwd|secret|api[_-]?key)\s*[=:]\s*[\"']?(?=[^\s\"']*[0-9])[^\s\"']{8,}"
+    r"(?i)\b(password|passwd|secret|api[_-]?key)\s*[=:]\s*[\"']?(?=[^\s\"']{0,200}?[0-9])[^\s\"']{8,}"
 )
 """A secret within a text: at least eight characters, one of them a digit."""
 _MAX_SEARCHED = 20_000

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from inspector.findings.signatures.canonical import payloads, uncovered
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url
-from inspector.protocol.jsonvalue import brief, parse, type_name
+from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
 
@@ -115,7 +115,7 @@ def protected_header(entry: Json) -> dict[str, Json] | Unreadable:
     raw = base64url(text)
     if raw is None:
         return Unreadable(text, "The protected header is not base64url without padding.")
-    header = parse(raw)
+    header = parse_strictly(raw)
     if isinstance(header, Unreadable):
         return Unreadable(text, f"The protected header is not JSON: {header.why}.")
     if not isinstance(header, dict):

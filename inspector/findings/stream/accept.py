@@ -22,6 +22,7 @@ from inspector.findings.transport import clients, http, jsonrpc
 from inspector.findings.transport.clients import has_few_containers
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, names_are_unique
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
+from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.model import Json
 
 _RULE_SETS = (
@@ -33,7 +34,7 @@ _COVERED_RULES = frozenset(
     {
         *("DATA-001", "DATA-002", "DATA-003", "DATA-004", "DATA-005", "DATA-006", "DATA-007", "DATA-008"),
         *("DATA-009", "DATA-010", "DATA-011", "DATA-012", "DATA-013", "DATA-014", "DATA-015", "DATA-016"),
-        *("DATA-017", "DATA-018", "DATA-019", "DATA-020", "DATA-021", "DATA-022", "DATA-023", "DATA-024"),
+        *("DATA-017", "DATA-018", "DATA-019", "DATA-020", "DATA-021", "DATA-022", "DATA-023", "DATA-024", "DATA-025"),
         *("HTTP-001", "HTTP-007", "HTTP-011", "RPC-001", "RPC-002", "RPC-003", "RPC-005", "RPC-006"),
         *("STREAM-007", "STREAM-009", "STREAM-012", "CLIENT-007", "CLIENT-008"),
     }
@@ -90,7 +91,8 @@ class Acceptor:
             return False
         if self._enveloped and accepted.id != self._request_id:
             return False
-        return not raw or (has_few_containers(raw) and names_are_unique(raw, value))
+        is_plain = has_few_containers(raw) and not has_lone_surrogates(raw)
+        return not raw or (is_plain and names_are_unique(raw, value))
 
 
 @cache

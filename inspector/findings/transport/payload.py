@@ -15,7 +15,7 @@ from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import has_lone_surrogates, parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
@@ -160,6 +160,32 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
         return  # other rules report what is not JSON
     for problem in json_problems(value) if reader.has_problems else ():
         if problem.kind is JsonProblemKind.REPEATED:
+            yield Violation(problem.pointer, problem.seen)
+
+
+@REPEATED.rule(
+    "DATA-025",
+    ERROR,
+    "A string contains half of a surrogate pair",
+    section="RFC 8259 §8.2",
+    requirement="Strings consist of Unicode characters; the behaviour of readers of other strings is unpredictable.",
+    remedy="Write the complete character: many readers reject the response. Here it is shown as U+FFFD.",
+    passing=example(message({"text": "\\ud83d\\ude00"})),
+    failing={
+        "operation": "SendMessage",
+        "text": '{"jsonrpc": "2.0", "id": "the-id", "result": {"message": {"messageId": "m", "role": "ROLE_AGENT", '
+        '"parts": [{"text": "\\ud83d"}]}}}',
+    },
+)
+def lone_surrogate(payload: Payload) -> Iterator[Violation]:
+    if not 0 < len(payload.raw) <= _MAX_SEARCHED or not has_lone_surrogates(payload.raw):
+        return
+    try:
+        value = LenientReader().read(payload.raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return  # other rules report what is not JSON
+    for problem in json_problems(value):
+        if problem.kind is JsonProblemKind.LONE_SURROGATE:
             yield Violation(problem.pointer, problem.seen)
 
 

@@ -11,10 +11,20 @@ from urllib.parse import urlsplit
 from inspector.protocol.bindings import protobuf
 from inspector.protocol.bindings.base import Answer, Binding, GrpcRequest, Hide, Item
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService
-from inspector.protocol.errors import BY_REASON, ErrorKind, Fault, FaultCode, FaultError, ProtocolError, Whose, named_in
+from inspector.protocol.errors import (
+    BY_NAME,
+    BY_REASON,
+    ErrorKind,
+    Fault,
+    FaultCode,
+    FaultError,
+    ProtocolError,
+    Whose,
+    named_in,
+)
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
-from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 
 DETAILS = "grpc-status-details-bin"
 """The name of the metadata with the details of an error."""
@@ -42,6 +52,28 @@ STATUSES = (
     "UNAUTHENTICATED",
 )
 """The names of the status codes of gRPC, from 0 on."""
+
+_SENDING = frozenset({Operation.SEND, Operation.STREAM})
+_ABOUT_TASKS = frozenset(Operation) - {Operation.LIST, Operation.EXTENDED_CARD}
+_BY_STATUS: dict[str, dict[Operation, str]] = {
+    "NOT_FOUND": dict.fromkeys(_ABOUT_TASKS, "TaskNotFoundError"),
+    "FAILED_PRECONDITION": {
+        **dict.fromkeys(PUSH, "PushNotificationNotSupportedError"),
+        Operation.SUBSCRIBE: "UnsupportedOperationError",
+        Operation.CANCEL: "TaskNotCancelableError",
+        Operation.EXTENDED_CARD: "ExtendedAgentCardNotConfiguredError",
+    },
+    "UNIMPLEMENTED": {
+        **dict.fromkeys(PUSH, "PushNotificationNotSupportedError"),
+        **dict.fromkeys(STREAMING, "UnsupportedOperationError"),
+    },
+    "INVALID_ARGUMENT": dict.fromkeys(frozenset(Operation) - _SENDING, "InvalidParamsError"),
+    "INTERNAL": dict.fromkeys(Operation, "InternalError"),
+}
+"""The error that a status of an operation can only mean; a status that has several meanings is not listed."""
+
+_UNKNOWN_METHOD = ("implement", "unknown service", "unknown method", "method not found")
+"""Words in the messages of gRPC libraries about a method that the server does not have."""
 
 _SCHEMES = {"grpc": "http", "grpcs": "https"}
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
@@ -153,19 +185,38 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
     return dialect.decode_event(value)
 
 
-def decode_error(code: int, message: str, details: bytes) -> ProtocolError:
+def decode_error(
+    code: int, message: str, details: bytes, dialect: Dialect | None = None, operation: Operation | None = None
+) -> ProtocolError:
     """Convert the status of a call to an A2A error, or to an error with the name of the status.
 
     `details` is the value of `grpc-status-details-bin`, binary or in base64, `b""` for none; it becomes the data of the
-    error. The reason of an ErrorInfo identifies the error; before 1.0, the start of the message does.
+    error. The reason of an ErrorInfo identifies the error; without one, the start of the message does, or else the
+    status, if it has only one meaning for `operation` in the version of `dialect`.
     """
     word = STATUSES[code] if 0 <= code < len(STATUSES) else str(code)
     data = _details(details)
     reasons = [detail["reason"] for detail in data if isinstance(detail.get("reason"), str)]
     kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or named_in(message)
+    if kind is None and not reasons and dialect is not None and operation is not None:
+        kind = _kind_of_status(word, message, dialect, operation)
     if kind is not None:
         return ProtocolError(kind.code, message, data or None)
     return ProtocolError(None, message, data or None, called=next(iter(reasons), word))
+
+
+def _kind_of_status(word: str, message: str, dialect: Dialect, operation: Operation) -> ErrorKind | None:
+    """Return the error that a status means, None if that is not certain.
+
+    Versions before 1.0 have no table of statuses; their SDKs use that of 1.0.0.
+    """
+    kind = BY_NAME.get(_BY_STATUS.get(word, {}).get(operation, ""))
+    if kind is None or (word == "UNIMPLEMENTED" and any(part in message.lower() for part in _UNKNOWN_METHOD)):
+        return None
+    if not dialect.traits.details_errors:
+        return kind if word == kind.statuses("1.0.0")[1] else None
+    # Since 1.0, an error of the agent itself has an ErrorInfo; the library and proxies send these two, too.
+    return None if word in ("INVALID_ARGUMENT", "INTERNAL") else kind
 
 
 def _details(raw: bytes) -> list[dict[str, Json]]:

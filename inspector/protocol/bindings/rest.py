@@ -55,8 +55,8 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
     body = b""
     if route.verb == "POST":
         headers = {"Content-Type": JSON} | headers  # the official JS SDK 0.3 responds to a2a+json with 500
-        body = dump(members if route.whole_body else rest)
-    else:
+        body = dump(rest.pop(route.body, {}) if route.body else members if route.whole_body else rest)
+    if route.body or route.verb != "POST":
         query = "&".join(filter(None, (query, _query(rest))))
     return HttpRequest(route.verb, base.rstrip("/") + path + (f"?{query}" if query else ""), headers, body)
 
@@ -121,8 +121,6 @@ def read(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadabl
     value = parse(raw)
     if not isinstance(value, Unreadable):
         return value
-    if value.why.startswith("HTML"):
-        return replace(value, why=f"{value.why}: the response is from a web server or a proxy, not from the agent")
     if value.why.startswith("not JSON") and raw.lstrip()[:1] not in (b"{", b"[", b'"'):
         return replace(value, why=f"text, not JSON: {brief(str(value.value).strip())}")
     return value

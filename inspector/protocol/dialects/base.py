@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -40,11 +40,13 @@ class Route:
     - `{member}` in the path is replaced by a member of the parameters, percent-encoded.
     - `{+member}` and `{member=tasks/*}` keep their slashes; `*` is one segment.
     - The other members are sent in the body of a POST, or in the query. With `whole_body`, the body has all members.
+    - With `body`, this member is the body of a POST, and the others are in the query.
     """
 
     verb: str
     path: str
     whole_body: bool = False
+    body: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,11 @@ class Dialect:
     def version(self) -> str:
         """Return the name of the protocol version."""
         return self.traits.version
+
+    def with_whole_body(self, operation: Operation) -> Dialect:
+        """Return this dialect with all members of an operation in its body, as some SDKs read it."""
+        route = replace(self.routes[operation], body="", whole_body=True)
+        return replace(self, routes={**self.routes, operation: route})
 
     def has(self, operation: Operation) -> bool:
         """Return whether the version has the operation over a transport that uses this JSON."""

@@ -84,8 +84,12 @@ def _import_config(value: Json) -> Json:
 
 def _import_set_push(value: Json) -> Json:
     """Convert `{parent, configId, config: {...}}`; `parent` is in the path, or (from some clients) in the body only."""
-    if not isinstance(value, dict) or not isinstance(value.get("config"), dict):
-        return _import_config(value)
+    if not isinstance(value, dict):
+        return value
+    if not isinstance(value.get("config"), dict):  # over HTTP+JSON, the configuration is the body
+        value = {name: value[name] for name in ("parent", "configId") if name in value} | {
+            "config": without(value, "parent", "configId")
+        }
     flat = _import_config(value["config"]) | without(value, "parent", "configId", "config")
     if isinstance(value.get("parent"), str):
         flat["taskId"] = value["parent"].removeprefix(_TASK)
@@ -274,8 +278,8 @@ ROUTES: Mapping[Operation, Route] = {
     Operation.CANCEL: Route("POST", "/v1/{name=tasks/*}:cancel"),
     # POST in the table of section 3.5.6, GET in the proto; the official Python SDK supports GET only.
     Operation.SUBSCRIBE: Route("GET", "/v1/{name=tasks/*}:subscribe"),
-    # The official Python SDK reads `parent` from the body and ignores the path.
-    Operation.SET_PUSH: Route("POST", "/v1/{parent=tasks/*}/pushNotificationConfigs", whole_body=True),
+    # The official Python SDK reads the whole request from the body instead, with `parent`: see `with_whole_body`.
+    Operation.SET_PUSH: Route("POST", "/v1/{parent=tasks/*}/pushNotificationConfigs", body="config"),
     Operation.GET_PUSH: Route("GET", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),
     Operation.LIST_PUSH: Route("GET", "/v1/{parent=tasks/*}/pushNotificationConfigs"),
     Operation.DELETE_PUSH: Route("DELETE", "/v1/{name=tasks/*/pushNotificationConfigs/*}"),

@@ -12,7 +12,7 @@ from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureResult, protected_header, signatures_of, verify
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
 from inspector.session.session import Session
@@ -29,7 +29,7 @@ _MAX_SETS = 8
 
 async def verify_card(connection: Connection, keys: KeySet | None) -> tuple[SignatureResult, ...]:
     """Verify every signature of the card as served, in a thread; `keys` is None if no keys were given."""
-    value, version = parse(connection.found.raw), connection.found.dialect.version
+    value, version = parse_strictly(connection.found.raw), connection.found.dialect.version
     return await asyncio.to_thread(verify, value, keys, version)
 
 
@@ -68,7 +68,7 @@ def _from_file(path: str) -> KeySet:
 
 
 def _key_urls(connection: Connection) -> list[str]:
-    headers = (protected_header(entry) for entry in signatures_of(parse(connection.found.raw)))
+    headers = (protected_header(entry) for entry in signatures_of(parse_strictly(connection.found.raw)))
     named = (header.get("jku") for header in headers if not isinstance(header, Unreadable))
     return [jku for jku in named if isinstance(jku, str)]
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from inspector.capture.private_files import reason
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.jsonvalue import parse_strictly, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
@@ -257,7 +257,7 @@ def _object(text: str) -> dict[str, Json] | None:
 
 def _parsed(text: str) -> Json | Unreadable:
     """Parse JSON; a number that is too large is an error, because it would be sent as null."""
-    value = parse(_bytes(text))
+    value = parse_strictly(_bytes(text))
     if not isinstance(value, Unreadable) and _HUGE.search(text) is not None:
         try:
             json.dumps(value, allow_nan=False)

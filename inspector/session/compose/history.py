@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from inspector.capture.private_files import CaptureError, private_folder, reason
 from inspector.capture.redaction import Redactor
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, as_toml, read, write
+from inspector.text import safe_toml
 
 MOST = 200
 """The number of messages that are kept."""
@@ -145,8 +145,8 @@ class SavedDraft:
     def load(self) -> Draft | None:
         """Return the draft, None if there is none or it cannot be read."""
         try:
-            return read(tomllib.loads(self._path.read_text(encoding="utf-8"))).draft
-        except (OSError, ValueError, RecursionError):
+            return read(safe_toml.read(self._path.read_text(encoding="utf-8"))).draft
+        except (OSError, ValueError):  # TomlError and UnicodeDecodeError are ValueErrors
             return None
 
     def keep(self, draft: Draft) -> None:

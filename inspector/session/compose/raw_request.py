@@ -20,7 +20,7 @@ from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpReques
 from inspector.protocol.bindings.grpc import write_request
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import usage_error
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.exchange import CallContext
@@ -80,7 +80,7 @@ def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
     identity: object = like.request_id
     operation: Operation | None = None
     if isinstance(wire, HttpRequest):
-        value = parse(wire.body)
+        value = parse_strictly(wire.body)
         if isinstance(value, dict) and "jsonrpc" in value:
             method, identity = value.get("method"), value.get("id")
         elif isinstance(value, Unreadable):
@@ -151,7 +151,7 @@ def _message(body: str, call: CallContext) -> bytes:
             return bytes.fromhex(body.strip().removeprefix(_HEX))
         except ValueError as error:
             raise usage_error(f"After hex:, write pairs of hexadecimal digits: {error}.") from error
-    value = parse(body.encode("utf-8", "surrogateescape"))
+    value = parse_strictly(body.encode("utf-8", "surrogateescape"))
     if isinstance(value, Unreadable):
         raise usage_error(f"Write a gRPC message as JSON; this is {value.why}. Use hex: to send any bytes.")
     try:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -26,6 +25,8 @@ import tomli_w
 from inspector.capture.private_files import reason
 from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
+from inspector.text import safe_toml
+from inspector.text.safe_toml import TomlError
 
 SUFFIX = ".a2a.toml"
 """The end of the name of a snippet file."""
@@ -61,8 +62,8 @@ def load(path: Path) -> Snippet:
     if len(raw) > LARGEST:
         raise SnippetError(f"The snippet {path} is larger than {LARGEST:,} bytes.")
     try:
-        snippet = read(tomllib.loads(raw.decode("utf-8")), beside=path.parent)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, SnippetError, RecursionError) as error:
+        snippet = read(safe_toml.read(raw.decode("utf-8")), beside=path.parent)
+    except (TomlError, UnicodeDecodeError, SnippetError) as error:
         raise SnippetError(f"{path} is not a valid snippet: {error}") from error
     return replace(snippet, title=snippet.title or path.name.removesuffix(SUFFIX), path=path)
 

@@ -8,39 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import time
-import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from inspector.findings.finding import Finding, Severity
-from inspector.protocol.bindings.base import Binding
-from inspector.protocol.dialects.registry import ALL, supports_binding
-from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
-from inspector.protocol.model import TaskRequest, Unreadable
-from inspector.protocol.operations import Operation
-from inspector.protocol.selection import Choice, Option, options
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
+from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions
+from inspector.session.doctor.message_check import try_message
+from inspector.session.doctor.probe import REQUIRED, Probed, other_protocol, probe
 from inspector.session.doctor.steps import (
     INTERFACE,
     NO_RESPONSE_HINT,
     InterfaceResult,
-    Proposal,
     Report,
     Step,
     Timeouts,
     compare,
     protocol_name,
-    try_message,
 )
-from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found
+from inspector.wire.port_protocol import port_protocol, port_remedy
 from inspector.wire.reach import AddressScope
 
 DOCTOR = "doctor"
@@ -49,20 +44,16 @@ DOCTOR = "doctor"
 CARD_CONTENT = "card content"
 """The name of the step about the findings of the card."""
 
-_WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
-_PROTECTED = frozenset({401, 403})
-_REQUIRED = "credentials are required"
 _ADDRESS_PROBLEMS = {
     AddressScope.NETWORK: "this address is valid only in the network of the agent",
     AddressScope.MACHINE: "this is a loopback address, valid only on the machine of the agent",
     AddressScope.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
+_BYPASS = "If a proxy serves this agent, its card has to declare the URLs of the proxy."
 _NO_CARD: dict[str, str] = {
     FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
     FaultCode.CARD_INVALID: "the card cannot be read",
 }
-_Candidate: TypeAlias = tuple[str, str, Proposal]
-"""An interface that the card does not declare: its location, its protocol and the proposal."""
 
 
 class Doctor:
@@ -110,7 +101,7 @@ class Doctor:
                 "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."
             )
         for interface in interfaces:
-            async for step in self._interface(interface):
+            async for step in self._interface(interface, connection):
                 yield step
         message_steps: dict[str, Step] = {}
         if self._message and self._confirmed:
@@ -139,12 +130,15 @@ class Doctor:
             layers.append(partial(reach.tls_handshake, verify=not self._session.settings.insecure))
         for check in layers:
             layer = await check(place)
-            if not layer.good:
-                seen = self._session.journal.redactor.text(layer.seen)
-                self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
-            yield Step(layer.name, layer.good, layer.seen, layer.seconds, layer.remedy)
-            if not layer.good:
-                return
+            if layer.good:
+                yield Step(layer.name, True, layer.seen, layer.seconds, layer.remedy)
+                continue
+            if layer.name == "tls" and (found := port_remedy(await port_protocol(place), tls=True))[0]:
+                layer = replace(layer, seen=f"{layer.seen} {found[0]}", remedy=found[1])
+            seen = self._session.journal.redactor.text(layer.seen)
+            self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
+            yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy)
+            return
 
     async def _card(self) -> AsyncGenerator[Step, None]:
         fetched: CardFetch | None = None
@@ -191,11 +185,19 @@ class Doctor:
             good = True if isinstance(fetch.found, FoundCard) else None
             also_at = also_at or (fetch.url if good else "")
             yield Step(f"card at {_path(url)}", good, _seen(fetch), time.perf_counter() - began, "", fetch.number)
+            status = fetch.head.status if fetch.head else 0
+            if fetch.url == url and (found := await other_protocol(url, status, fetch.fault)):
+                self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
+                yield Step("protocol", False, found[0], 0.0, found[1])
+                return
 
     def _no_card(self, tries: list[CardFetch]) -> Step:
         text = self._session.journal.redactor.text
         statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
-        fault = not_found(self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses)
+        private = next((fetch.private_redirect for fetch in tries if fetch.private_redirect), "")
+        fault = not_found(
+            self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses, private=private
+        )
         self.report.fault = replace(fault, seen=text(fault.seen))
         return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
 
@@ -208,7 +210,7 @@ class Doctor:
             return current
         return replace(current, url=fetched.url, found=fetched.found, findings=fetched.findings)
 
-    async def _interface(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
+    async def _interface(self, interface: InterfaceResult, connection: Connection) -> AsyncGenerator[Step, None]:
         """Check the address of an interface, and which protocol versions the interface supports."""
         option = interface.option
         place = reach.endpoint_of(option.interface.url)
@@ -216,19 +218,21 @@ class Doctor:
             seen = f"{option.interface.url!r} has no host"
             yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
             return
-        step, misleading = await self._address(interface, place)
+        step, misleading = await self._address(interface, place, connection)
         yield step
         if option.binding is None:
             yield Step(f"{interface.name} protocol", None, option.reason)
             return
         if misleading:
-            async for answer in self._try(interface, self._elsewhere(option, place)):
+            async for answer in self._try(interface, other_places(option, self._url, connection.url)):
                 yield answer
         elif step.passed is not False:
-            async for answer in self._protocol(interface):
+            async for answer in self._protocol(interface, connection):
                 yield answer
 
-    async def _address(self, interface: InterfaceResult, place: reach.Endpoint) -> tuple[Step, bool]:
+    async def _address(
+        self, interface: InterfaceResult, place: reach.Endpoint, connection: Connection
+    ) -> tuple[Step, bool]:
         """Connect to an interface; the second value is True if its address is wrong and another can be tried."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.endpoint_of(self._url) if self._url else None
@@ -240,40 +244,21 @@ class Doctor:
         elsewhere = typed is None or typed.host != place.host
         unreachable = near > here and near >= AddressScope.MACHINE
         if elsewhere and (unreachable or (near and not layer.good)):
-            suggestion = f", perhaps {_at(urlsplit(self._url).netloc, self._url, url)}" if typed else ""
+            option = interface.option
+            places = other_places(option, self._url, connection.url) if typed else ()
+            suggested = next((item.proposal.choice.interface.url for item in places), "")
             seen = f"{url}: {_ADDRESS_PROBLEMS[near]}{'' if unreachable else f'. {layer.seen}'}"
-            return Step(
-                name, False, seen, layer.seconds, f"Advertise the public address{suggestion}."
-            ), typed is not None
-        return Step(name, layer.good, f"{url}: {layer.seen}", layer.seconds, layer.remedy), False
+            remedy = f"Advertise the public address{f', perhaps {suggested}' if suggested else ''}."
+            return Step(name, False, seen, layer.seconds, remedy), typed is not None
+        seen, remedy = f"{url}: {layer.seen}", layer.remedy
+        if layer.good and typed and (note := bypass(interface.option, connection.url)):
+            seen, remedy = f"{seen}; {note}", _BYPASS
+        return Step(name, layer.good, seen, layer.seconds, remedy), typed is not None and not layer.good
 
-    def _elsewhere(self, option: Option, place: reach.Endpoint) -> Iterator[_Candidate]:
-        """Yield the interface at the origin that the user typed, then at that host with the port of the interface."""
-        typed = reach.endpoint_of(self._url)
-        if option.dialect is None or option.binding is None or typed is None:
-            return
-        origin = urlsplit(self._url).netloc
-        host = f"[{typed.host}]" if ":" in typed.host else typed.host
-        for netloc in dict.fromkeys((origin, f"{host}:{place.port}")):
-            url = _at(netloc, self._url, option.interface.url)
-            moved = option.interface.model_copy(update={"url": url})
-            choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent URL that you entered")
-            reason = f"the card has {place.host}, but the interface responded at {typed.host}"
-            yield f" at {netloc}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason)
-
-    @staticmethod
-    def _other_versions(option: Option, binding: Binding) -> Iterator[_Candidate]:
-        for dialect in ALL:
-            if dialect is not option.dialect and supports_binding(dialect, binding.name):
-                choice = Choice(option.interface, dialect, binding, "it responded to the doctor")
-                version = option.interface.protocol_version or "no version"
-                reason = f"the card declares {version}, but the interface responded as {protocol_name(choice)}"
-                yield "", protocol_name(choice), Proposal(choice, reason)
-
-    async def _try(self, interface: InterfaceResult, candidates: Iterator[_Candidate]) -> AsyncGenerator[Step, None]:
+    async def _try(self, interface: InterfaceResult, candidates: Iterable[Candidate]) -> AsyncGenerator[Step, None]:
         """Make a call over each candidate; the first that responds becomes a proposal."""
         for where, observed, proposal in candidates:
-            step, supported = await self._ask(f"{interface.name}{where}", proposal.choice)
+            step, supported, _ = await self._probe(f"{interface.name}{where}", proposal.choice)
             yield replace(step, passed=True if supported else None, remedy="")
             if supported:
                 interface.protocols.append(observed)
@@ -281,50 +266,30 @@ class Doctor:
                 self._confirmed.append(proposal.choice)
                 return
 
-    async def _protocol(self, interface: InterfaceResult) -> AsyncGenerator[Step, None]:
-        """Make a call in the declared protocol version; if it is rejected, in the other versions."""
+    async def _protocol(self, interface: InterfaceResult, connection: Connection) -> AsyncGenerator[Step, None]:
+        """Make a call in the declared protocol version; if it fails, at other URLs, then in the other versions."""
         option, binding = interface.option, interface.option.binding
         if binding is None:
             return
         if option.dialect is not None:
             choice = Choice(option.interface, option.dialect, binding, option.reason)
-            step, supported = await self._ask(interface.name, choice)
+            step, supported, misplaced = await self._probe(interface.name, choice)
             yield step
             if supported:
                 interface.protocols.append(protocol_name(choice))
                 self._confirmed.append(choice)
-            interface.unknown = supported is None
-            interface.protected = step.message.startswith(_REQUIRED)
-            if supported is not False:
+            interface.unknown = supported is None and not misplaced
+            interface.protected = step.message.startswith(REQUIRED)
+            if misplaced and self._url:
+                async for step in self._try(interface, other_places(option, self._url, connection.url)):
+                    yield step
+            if supported is not False or interface.protocols:
                 return
-        async for step in self._try(interface, self._other_versions(option, binding)):
+        async for step in self._try(interface, other_versions(option, binding)):
             yield step
 
-    async def _ask(self, name: str, choice: Choice) -> tuple[Step, bool | None]:
-        """Get a task that does not exist; return also whether the interface supports this version, None if unknown."""
-        request = TaskRequest(id=f"a2a-inspect-{uuid.uuid4()}")
-        began = time.perf_counter()
-        call = self._session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
-        exchange = call.exchange
-        exchange.probe = True
-
-        def step(passed: bool | None, message: str, remedy: str = "") -> Step:
-            took = time.perf_counter() - began
-            return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number)
-
-        try:
-            async with asyncio.timeout(self._timeouts.call):
-                fault = await call.finish()
-        except TimeoutError:
-            return step(False, f"no response within {self._timeouts.call:g} s", NO_RESPONSE_HINT), None
-        if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
-            return step(True, "returned TaskNotFoundError, as expected"), True
-        status = exchange.head.status if exchange.head else 0
-        if status in _PROTECTED:
-            return step(False, f"{_REQUIRED} ({status})", fault.hint if fault else ""), None
-        if fault is None:
-            return step(None, "returned a task that does not exist"), True
-        return step(False, fault.seen, fault.hint), False if _is_other(exchange) else None
+    async def _probe(self, name: str, choice: Choice) -> Probed:
+        return await probe(self._session, name, choice, self._timeouts.call)
 
     def _preferred(self, connection: Connection) -> Choice:
         """Return the interface in use if it responded, else the first that did."""
@@ -333,14 +298,6 @@ class Doctor:
             if used and choice.interface == used.interface and choice.dialect == used.dialect:
                 return choice
         return confirmed[0]
-
-
-def _at(netloc: str, typed: str, url: str) -> str:
-    """Return the URL of an interface at `netloc`, with the scheme of `typed`; only `netloc` if `url` has no scheme."""
-    if "://" not in url:
-        return netloc
-    parts = urlsplit(url)
-    return urlunsplit((urlsplit(typed).scheme, netloc, parts.path, parts.query, ""))
 
 
 def _finding(finding: Finding) -> str:
@@ -362,11 +319,3 @@ def _seen(fetch: CardFetch) -> str:
     if fetch.found == str(fetch.head.status):
         return response
     return f"{response}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"
-
-
-def _is_other(exchange: Exchange) -> bool:
-    """Return whether a response looks like that of an agent that does not support this protocol version."""
-    answer = exchange.answer
-    if isinstance(answer, ProtocolError):
-        return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)
-    return isinstance(answer, Unreadable) or (exchange.head is not None and exchange.head.status in (404, 405))

@@ -14,7 +14,7 @@ from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json
-from inspector.protocol.oauth import SECRET_MEMBERS, json_object, read_error
+from inspector.protocol.oauth import SECRET_MEMBERS, json_object, read_error, token_claims
 from inspector.session.connection import DocumentFetch
 from inspector.session.journal import Journal
 from inspector.session.login.state import Step
@@ -99,13 +99,14 @@ class LoginChannel:
         grant: str = "",
         scheme: Mapping[str, Json] | None = None,
         scopes: tuple[str, ...] = (),
+        agent: str = "",
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.journal = journal
         self.clock = clock
         self.metadata: Mapping[str, Json] | None = None
         self._client = client
-        self._about: dict[str, Any] = {"grant": grant, "scheme": scheme or {}, "scopes": scopes}
+        self._about: dict[str, Any] = {"grant": grant, "scheme": scheme or {}, "scopes": scopes, "agent": agent}
 
     async def get(self, step: Step, url: str, *, issuer: str = "") -> LoginFetch:
         """Fetch a document; raises `FaultError` if there is no response."""
@@ -132,6 +133,8 @@ class LoginChannel:
                 headers=self.journal.redactor.headers(head.headers) if head else (),
                 at=head.at if head else self.clock(),
                 answer=answer,
+                access_claims=token_claims(fetch.answer, "access_token"),
+                id_claims=token_claims(fetch.answer, "id_token"),
                 metadata=self.metadata,
                 issuer=issuer,
                 **self._about,

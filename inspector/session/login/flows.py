@@ -235,9 +235,11 @@ def _authenticated(flow: Flow, form: Mapping[str, str]) -> tuple[dict[str, str],
         return identified, {}
     redactor = flow.channel.journal.redactor
     redactor.add(client.secret)
-    if _POST in methods and _BASIC not in methods:
-        return {**identified, "client_secret": client.secret}, {}
     pair = f"{quote_plus(client.client_id)}:{quote_plus(client.secret)}"
+    # Some servers, such as those made with Authlib, do not decode the form encoding inside of Basic credentials.
+    is_encoded = pair != f"{client.client_id}:{client.secret}"
+    if _POST in methods and (is_encoded or _BASIC not in methods):
+        return {**identified, "client_secret": client.secret}, {}
     encoded = b64encode(pair.encode()).decode("ascii")
     redactor.add(encoded)
     return identified, {"Authorization": f"Basic {encoded}"}

@@ -23,14 +23,21 @@ async def verify(channel: LoginChannel, endpoints: Endpoints, id_token: str, cli
     `nonce` is the nonce that was sent, `""` for flows without one.
     """
     token = jwt.read(id_token)
-    if isinstance(token, str):
-        raise _invalid(token)
+    problem = token if isinstance(token, str) else await _problem(channel, endpoints, token, client_id, nonce)
+    if isinstance(token, str) or problem:
+        channel.note(Step.KEYS, "the ID token is not valid", endpoints.keys_url, {}, id_token_problem=problem)
+        raise _invalid(problem)
+    return str(token.claims["sub"])[:_SUBJECT]
+
+
+async def _problem(channel: LoginChannel, endpoints: Endpoints, token: jwt.Jwt, client_id: str, nonce: str) -> str:
+    """Return why an ID token is not valid, `""` if it is; raises `FaultError` if there are no keys."""
     fetch = await channel.get(Step.KEYS, checked_url(endpoints.keys_url, "the jwks_uri of the discovery document"))
     if fetch.status != HTTPStatus.OK or fetch.answer is None:
         raise refusal(fetch, "the keys for the ID token")
     keys = read_keys(dict(fetch.answer))
     if not keys.keys:
-        raise _invalid(f"the server has no key to verify it; {' '.join(keys.notes)}".rstrip("; ."))
+        return f"the server has no key to verify it; {' '.join(keys.notes)}".rstrip("; .")
     for name, result in (
         ("signature", jwt.check_signature(token, keys)),
         ("issuer", jwt.check_claim(token, "iss", endpoints.issuer)),
@@ -39,14 +46,12 @@ async def verify(channel: LoginChannel, endpoints: Endpoints, id_token: str, cli
         ("dates", _dates(token, channel.clock())),
     ):
         if result.good is False:
-            raise _invalid(f"{name}: {result.said}")
+            return f"{name}: {result.said}"
     party = token.claims.get("azp")
     if party not in (None, client_id):
-        raise _invalid(f"azp is {brief(party)}, expected {brief(client_id)}")
+        return f"azp is {brief(party)}, expected {brief(client_id)}"
     subject = token.claims.get("sub")
-    if not isinstance(subject, str) or not subject:
-        raise _invalid("it has no sub")
-    return subject[:_SUBJECT]
+    return "" if isinstance(subject, str) and subject else "it has no sub"
 
 
 def _dates(token: jwt.Jwt, now: float) -> Result:

@@ -128,6 +128,7 @@ class Login:
             "grant": option.grant.value,
             "scheme": option.members,
             "scopes": self._scopes,
+            "agent": self._origin,
             "clock": self._clock,
         }
         channel = LoginChannel(self._journal, self._client, **about)

@@ -211,7 +211,13 @@ class Logins:
         options = (option for option in self.options if option.scheme == token.key.scheme)
         members = next((option.members for option in options), {})
         channel = LoginChannel(
-            self._journal, self._client, grant=token.grant, scheme=members, scopes=token.scopes, clock=self._clock
+            self._journal,
+            self._client,
+            grant=token.grant,
+            scheme=members,
+            scopes=token.scopes,
+            agent=token.key.origin,
+            clock=self._clock,
         )
         endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)
         client = ClientSecret(token.key.client_id, resolve(token.client_secret))

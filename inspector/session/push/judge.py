@@ -148,7 +148,7 @@ def _order(push: PushedEvent) -> Result:
     if attempt.number > 1:
         return Result(None, f"attempt {attempt.number} at #{attempt.first}, {duration(attempt.gap)} after the previous")
     if attempt.again:
-        return Result(None, f"the same bytes came as #{attempt.again}")
+        return Result(None, f"replay: the same bytes came as #{attempt.again}, which was accepted")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")
     return Result(None, late) if late else _IN_ORDER
 

@@ -6,15 +6,16 @@ import contextlib
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from mimetypes import MimeTypes
 from pathlib import Path
 
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
+from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.model import Message, Part, Task
-from inspector.session.replay.file_content import decode
+from inspector.session.replay.file_content import decode, detect_type
 from inspector.text.safe_json import dump
 
 LONGEST = 100
@@ -33,6 +34,7 @@ _RESERVED = frozenset(
 
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
 _TYPES = MimeTypes()
+_TWICE = "the content looks like base64, so it may have been encoded twice; it is saved as received"
 _MOST_NUMBERS = 10_000
 
 
@@ -100,8 +102,7 @@ def files_of_answer(answer: AssembledTask | Task | Message) -> list[OutputFile]:
                 artifacts.append(whole)
             return files_of(artifacts)
         case Message():
-            pieces = [piece for piece in map(_piece, answer.parts) if piece]
-            return _unique(_named(pieces, "message"))
+            return _unique(_named([piece for piece in map(_piece, answer.parts) if piece], "message"))
 
 
 def existing_names(items: Sequence[OutputFile], folder: Path) -> list[str]:
@@ -172,19 +173,61 @@ def _suffix(media_type: str | None, otherwise: str) -> str:
 
 
 def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
-    """Return the files of an artifact; consecutive texts with the same media type and name are one file."""
+    """Return the files of an artifact; consecutive texts with the same media type and name are one file.
+
+    The same holds for consecutive bytes with the same media type and name: they are the chunks of a file.
+    """
     position = 0
     for kind, parts in groupby(artifact.parts, _kind):
         texts: list[str] = []
+        others: list[Part] = []
         for part in parts:
             if isinstance(part, TextRun) or part.text is not None:
                 text = artifact.text.between(position, part.end) if isinstance(part, TextRun) else part.text or ""
                 position += len(text)
                 texts.append(text)
-            elif piece := _piece(part):
-                yield piece
+            else:
+                others.append(part)
         if kind is not None:
             yield _text("".join(texts), *kind)
+        yield from _other_pieces(others)
+
+
+def _other_pieces(parts: Sequence[Part]) -> Iterator[_Piece]:
+    """Return the files of parts that are not texts."""
+    for key, group in groupby(parts, _file_of_chunk):
+        chunks = list(group)
+        if key is None or len(chunks) == 1:
+            yield from filter(None, map(_piece, chunks))
+        else:
+            yield from _joined(chunks)
+
+
+def _file_of_chunk(part: Part) -> tuple[str, str | None] | None:
+    """Return name and media type of the file that a part may be a chunk of, None if it has no name or no bytes."""
+    return (part.filename, part.media_type) if part.content == "raw" and part.filename else None
+
+
+def _joined(chunks: Sequence[Part]) -> Iterator[_Piece]:
+    """Join the chunks of files with the same name; a chunk that begins like a file begins another file."""
+    decoded = [decode(chunk.raw or "") for chunk in chunks]
+    if any(content is None for content in decoded):  # the base64 was cut into chunks, not the file
+        whole = chunks[0].model_copy(update={"raw": "".join(chunk.raw or "" for chunk in chunks)})
+        piece = _piece(whole)
+        yield from [replace(piece, note=_noted(f"joined from {len(chunks)} parts", piece.note))] if piece else []
+        return
+    starts = [at for at, content in enumerate(decoded) if at == 0 or (content and detect_type(content.content))]
+    for start, end in pairwise([*starts, len(chunks)]):
+        piece = _piece(chunks[start])
+        if piece and end - start > 1:
+            content = b"".join(content.content for content in decoded[start:end] if content)
+            yield replace(piece, content=content, note=_noted(f"joined from {end - start} parts", piece.note))
+        elif piece:
+            yield replace(piece, note=_noted("several files have this name", piece.note))
+
+
+def _noted(*notes: str) -> str:
+    return "; ".join(filter(None, notes))
 
 
 def _kind(part: Part | TextRun) -> tuple[str | None, str | None] | None:
@@ -207,7 +250,9 @@ def _piece(part: Part) -> _Piece | None:
             if decoded is None:
                 note = "the content is not base64; it is saved as it is"
                 return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
-            return _Piece(name, _suffix(part.media_type, ".bin"), decoded.content, note=decoded.problem)
+            twice = _TWICE if looks_double_encoded(part.raw or "") else ""
+            suffix = _suffix(part.media_type, ".bin")
+            return _Piece(name, suffix, decoded.content, note=_noted(decoded.problem, twice))
         case "url":
             # A line break in the URL could turn the file into a shortcut, which some systems follow when it is opened.
             url = "".join(

@@ -13,7 +13,7 @@ from inspector.capture.private_files import reason
 from inspector.capture.records import Kind
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
-from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.jsonvalue import parse_strictly, type_name
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.session.compose.checks import output_modes
@@ -239,7 +239,7 @@ def _last_message(account: AssembledTask) -> str:
 
 
 def _object_problem(text: str) -> str:
-    value = parse(text.encode("utf-8", "surrogatepass"))
+    value = parse_strictly(text.encode("utf-8", "surrogatepass"))
     if isinstance(value, Unreadable):
         return f"{value.why}."
     return "" if isinstance(value, dict) else f"Enter a JSON object; this is {type_name(value)}."

@@ -19,7 +19,7 @@ from inspector.tui.compose.outline import ADD, Outline, OutlineView, Row
 from inspector.tui.compose.part_editor import PartEditor
 from inspector.tui.compose.preview import PreviewPane, RawRequest
 from inspector.tui.keys import bind, key_of
-from inspector.tui.render.content import plain
+from inspector.tui.render.content import plain, styled
 from inspector.tui.widgets.pane import Chip, Pane
 
 _UNDO = "undo"
@@ -53,7 +53,7 @@ class SettingPane(Static):
     def show(self, row: Row, description: str, built: BuiltRequest) -> None:
         """Show an option, its problem and its warnings."""
         title, value = ("Add a part", "") if row.key == ADD else (row.label.capitalize(), row.value)
-        self.border_title = Content.styled(title, "bold")
+        self.border_title = styled([(title, "bold")])
         pieces = [plain(value, limit=_LONGEST).stylize("bold"), plain(description).stylize("$text-soft")]
         pieces.append(plain(built.problem_at(row.key)).stylize("$state-bad"))
         pieces += [plain(words).stylize("$state-warning") for words in built.warnings_at(row.key)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
+from inspector.capture.secret_locations import mask_url
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
@@ -286,7 +287,8 @@ class CardFacts:
         connection = self._connection
         facts = [f"A2A {connection.found.dialect.version} card"]
         facts += [f"attempt {len(connection.tries)}"] if len(connection.tries) > 1 else []
-        self._write.text("Card URL", f"{connection.url or connection.reference} ({', '.join(facts)})", "card--muted")
+        place = mask_url(connection.url) or connection.reference
+        self._write.text("Card URL", f"{place} ({', '.join(facts)})", "card--muted")
 
     def _heading(self, *, searching: bool, found: int) -> None:
         count = len(self._card.skills)

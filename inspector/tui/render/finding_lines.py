@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from inspector.capture.secret_locations import mask_url
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.rule_set import Rule
@@ -47,7 +48,7 @@ def how_served(connection: Connection) -> list[Paragraph]:
     """Return how the card was found and served, with the headers of the response last."""
     found, headers = connection.found, connection.headers
     version = f"A2A {found.dialect.version} card"
-    rows = [_row("source", connection.url or connection.reference)]
+    rows = [_row("source", mask_url(connection.url) or connection.reference)]
     rows += [_row("tried", f"{attempt.url}   {attempt.outcome}") for attempt in connection.tries[:-1]]
     if not connection.url:
         return [*rows, _row("read", f"{date_and_time(connection.at)}, {size(len(found.raw))}, {version}")]

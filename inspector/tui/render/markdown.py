@@ -22,7 +22,7 @@ _DEEPEST = 12
 _MARKUP = re.compile(r"[`*_\[\]<>&\\~|\x00-\x1f]|^[\s#+=\-\d]|\s$")
 """Text without a match is the same with and without Markdown."""
 
-_TABLE_HEAD = re.compile(r"[^\n]*\|[^\n]*\n[ :|-]+\|?[ :|-]*\n")
+_TABLE_HEAD = re.compile(r"[^\n|]*+\|[^\n]*+\n[ :|-]++\n")
 """The headings of a table, with the line below them."""
 
 _TEXT, _STRONG, _EMPHASIS, _CODE, _LINK, _MUTED = (

@@ -1,7 +1,9 @@
-"""The last filter before the terminal: no control character and no dangerous link leaves the app."""
+"""The last filter before the terminal: no control or invisible character and no dangerous link leaves the app."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -14,18 +16,29 @@ from textual.filter import LineFilter
 REPLACEMENT = "\ufffd"
 """The replacement, one cell wide, for a dangerous character that has no control picture in Unicode."""
 
-_OTHERS = (
-    *range(0x80, 0xA0),  # C1: a terminal reads U+009B like ESC [
-    *(0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),  # change the direction of text
-    *(0x2028, 0x2029),  # some terminals break the line
-    *range(0xD800, 0xE000),  # surrogates, which cannot be encoded
-)
-_CLEAN: Mapping[int, str] = {
-    **{code: chr(0x2400 + code) for code in range(0x20)},  # U+2400 to U+241F are the pictures of C0
-    0x7F: "\u2421",
-    **dict.fromkeys(_OTHERS, REPLACEMENT),
-}
-_CLEAN_LINES = {code: picture for code, picture in _CLEAN.items() if code != 0x0A}
+_JOINER = "\u200d"
+_UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef"
+"""Invisible characters that are printable for Python. Selectors of an emoji's look (U+FE0E, U+FE0F) are allowed."""
+_FIND_UNSEEN = re.compile(f"[{_UNSEEN}]")
+_CATEGORIES = frozenset({"Cf", "Cs", "Zl", "Zp"})
+"""Characters that change the direction of text, are invisible, break lines, or cannot be encoded."""
+
+
+class _Table(dict[int, str]):
+    """What replaces each character, found on first use."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        # Terminals read C1 (U+0080 to U+009F) like ESC and a letter.
+        is_bad = 0x80 <= code < 0xA0 or unicodedata.category(character) in _CATEGORIES or _FIND_UNSEEN.match(character)
+        self[code] = REPLACEMENT if is_bad else character
+        return self[code]
+
+
+_C0 = {**{code: chr(0x2400 + code) for code in range(0x20)}, 0x7F: "\u2421"}
+"""The pictures of control characters."""
+_CLEAN = _Table(_C0)
+_CLEAN_LINES = _Table(_C0 | {0x0A: "\n"})
 
 _SCROLLBAR = frozenset({"grab", "scroll_up", "scroll_down"})
 """The actions of Textual's own scrollbars, under `@mouse.down`."""
@@ -72,14 +85,35 @@ class _Cleaned:
 
 def _harmless(segment: Segment) -> bool:
     text, style, control = segment
-    return control is None and text.isprintable() and (style is None or _harmless_style(style))
+    return control is None and _is_visible(text) and (style is None or _harmless_style(style))
+
+
+def _is_visible(text: str) -> bool:
+    return text.isprintable() and (text.isascii() or _FIND_UNSEEN.search(text) is None)
+
+
+def _made_visible(text: str, table: Mapping[int, str]) -> str:
+    """Replace the characters of the table; a joiner stays if it joins two pictographs to an emoji."""
+    if _JOINER not in text:
+        return text.translate(table)
+    first, *others = text.split(_JOINER)
+    pieces = [first.translate(table)]
+    for before, after in zip((first, *others), others, strict=False):
+        pieces.append(_JOINER if _is_pictograph(before[-1:]) and _is_pictograph(after[:1]) else REPLACEMENT)
+        pieces.append(after.translate(table))
+    return "".join(pieces)
+
+
+def _is_pictograph(character: str) -> bool:
+    """Return whether a character may be part of an emoji: a picture, a skin tone or a selector of its look."""
+    return character == "\ufe0f" or (character != "" and unicodedata.category(character) in {"So", "Sk"})
 
 
 def _cleaned(segments: list[Segment], table: Mapping[int, str]) -> Iterator[Segment]:
     """Yield the segments with the characters of the table replaced, without control segments."""
     for text, style, control in segments:
         if control is None:
-            clean = text if text.isprintable() else text.translate(table)
+            clean = text if _is_visible(text) else _made_visible(text, table)
             yield Segment(clean, style if style is None or _harmless_style(style) else _clean_style(style))
 
 

@@ -25,7 +25,7 @@ from inspector.text.units import size
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
-from inspector.tui.render.content import plain
+from inspector.tui.render.content import plain, styled
 from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 from inspector.tui.widgets.footer import KeyFooter
@@ -89,13 +89,13 @@ class ConnectScreen(Screen[None]):
         """Make the field and the list."""
         with Vertical(id="connect"):
             field = Vertical(id="connect-field", classes="pane")
-            field.border_title = Content.styled("Connect to an agent, or open a capture", "bold")
+            field.border_title = styled([("Connect to an agent, or open a capture", "bold")])
             with field:
                 hint = "URL, host, card file or capture; a word filters the list"
                 yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
                 yield Static(id="connect-hint")
             listed = Vertical(id="connect-list", classes="pane")
-            listed.border_title = Content.styled("Agents and captures", "bold")
+            listed.border_title = styled([("Agents and captures", "bold")])
             with listed:
                 yield ChoiceList(enter_hint="connect", id="agents")
         yield KeyFooter()

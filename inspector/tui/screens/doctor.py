@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.content import Content
 
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
@@ -18,7 +17,7 @@ from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison,
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
-from inspector.tui.render.content import plain
+from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import FITTED, Dialog
@@ -73,8 +72,8 @@ class DoctorScreen(Dialog[Choice]):
         report = self._doctor.report
         state = "checking" if not self._done else "passed" if report.passed else "failed"
         style = "$text-soft" if not self._done else "$state-good" if report.passed else "$state-bad"
-        self.frame.border_title = Content.assemble(
-            "Doctor ", (f" {state} ", f"reverse {style}"), " ", plain(report.reference)
+        self.frame.border_title = styled(
+            [("Doctor ", ""), (f" {state} ", f"reverse {style}"), (" ", ""), (report.reference, "")]
         )
         self._lines = paragraphs(report, self._glyphs, done=self._done)
         self.query_one(FactView).show(Paragraphs(self._lines))
@@ -159,9 +158,11 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
     url = steps[0].message.partition(": ")[0]
     protocols = [step.name.partition(" as ")[2] for step in steps if step.passed is passed]
     what = "  ".join(filter(None, [next(filter(None, protocols), ""), url]))
-    why = next((step for step in steps if step.passed is passed and not passed), None)
+    decisive = [step for step in steps if step.passed is passed]
+    # If all checks passed, a step with a remedy has a note.
+    why = next((step for step in decisive if not passed or step.remedy), None)
     told = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
-    remedy = next((step.remedy for step in steps if step.remedy), "")
+    remedy = next((step.remedy for step in decisive if step.remedy), "")
     return Step(name, passed, f"{what}{told}", sum(step.seconds for step in steps), remedy)
 
 

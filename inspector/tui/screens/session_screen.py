@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from textual import events, work
 from textual.worker import Worker
@@ -23,6 +22,7 @@ from inspector.tui.screens.frame import FrameScreen
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.status_bar import CREDENTIALS_NEEDED, Status, TabName
+from inspector.wire.discovery import name_of
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.compose.draft import Draft
@@ -181,9 +181,9 @@ class SessionScreen(FrameScreen):
     def name_of_tab(self) -> TabName:
         """The name of the agent, or of the capture, and the host and port of the agent."""
         connection = self.session.connection
-        url = urlsplit(self.session.agent_url if connection is not None else self.reference)
+        host = name_of(self.session.agent_url if connection is not None else self.reference)
         name = connection.card.name if connection is not None else ""
-        return TabName(name or url.netloc or self.reference, url.netloc.rpartition("@")[2])
+        return TabName(name or host or self.reference, host)
 
     @property
     def is_without_agent(self) -> bool:

@@ -10,9 +10,11 @@ from textual.binding import BindingType
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.card import AgentCard
+from inspector.protocol.errors import Whose
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
+from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
@@ -229,6 +231,23 @@ class WorkbenchScreen(SessionScreen):
             await self.all_views()
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
         for call in calls:
+            await self.chat.follow(call)
+            self._show_answer(call)
+            self._offer_other_push_body(call)
+
+    def _offer_other_push_body(self, call: Call) -> None:
+        """Ask whether to send the other form of a refused push configuration, where SDKs read different forms."""
+        fault, config = call.fault, call.request
+        if fault is None or fault.whose is not Whose.AGENT or not isinstance(config, PushConfig):
+            return
+        if self.session.has_push_body:
+            question = f"{push_body_hint(whole=False)} Send the whole request?"
+            confirm(self, "The agent refused the webhook", question, lambda: self._register_with_whole_body(config))
+
+    @work(group="calls")
+    async def _register_with_whole_body(self, config: PushConfig) -> None:
+        with notify_faults(self):
+            call = self.session.set_push(config, whole_body=True)
             await self.chat.follow(call)
             self._show_answer(call)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from textual import events
-from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Static
@@ -22,6 +21,7 @@ from inspector.session.session import Session
 from inspector.session.stream_health import StreamHealth, dated_span, health, looks_buffered
 from inspector.session.tasks import TrackedTask
 from inspector.tui.keys import key_of
+from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_words
 from inspector.tui.render.task_notice import notice
@@ -51,7 +51,7 @@ class NoticeLine(Static):
         if drawn != self._drawn:
             self._drawn = drawn
             self.display = bool(drawn)
-            self.update(Content.assemble(*drawn), layout=False)
+            self.update(styled(drawn), layout=False)
 
 
 class StreamLine(Static):
@@ -176,7 +176,7 @@ class StreamLine(Static):
         self.display = bool(drawn)
         if drawn != self._drawn:
             self._drawn = drawn
-            self.update(Content.assemble(*drawn), layout=False)
+            self.update(styled(drawn), layout=False)
 
     def _notice(self, found: StreamHealth) -> list[Piece]:
         """Return what the user has to know about the stream: that it was lost, or what was missed."""

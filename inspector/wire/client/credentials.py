@@ -48,7 +48,8 @@ class Credentials:
     """Headers, query parameters and a client certificate, and the origins to which they may be sent.
 
     `plain` are headers without credentials, which are sent with every request. `more` are further credentials with
-    origins of their own; they replace credentials of the same name.
+    origins of their own; they replace credentials of the same name. If `unasked`, they are sent with the first request
+    for a card; otherwise an agent has to ask for them with the status 401.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -57,6 +58,7 @@ class Credentials:
     plain: Mapping[str, str] = field(default_factory=dict)
     more: tuple[Credentials, ...] = ()
     certificate: ClientCertificate | None = None
+    unasked: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.headers or self.query or self.more or self.certificate)
@@ -100,6 +102,10 @@ class Credentials:
                 return replace(self, headers={**self.headers, "Cookie": f"{name}={quote(key)}"})
             case _:
                 return replace(self, headers={**self.headers, name: key})
+
+    def withheld(self) -> Credentials:
+        """Return the headers that are not credentials."""
+        return Credentials(plain=self.plain)
 
     def sign(self, request: HttpRequest, *, keep_headers: bool = False) -> HttpRequest:
         """Return the request with the credentials, if they may be sent to its URL.

@@ -233,7 +233,7 @@ def after_events(events: int, fault: Fault) -> Fault:
 
 def _broken(words: str, call: GrpcRequest) -> Fault:
     if found := _HTTP_STATUS.match(words):
-        hint = "Check that the URL on the card is the gRPC port; this looks like a web server or a proxy without gRPC."
+        hint = "Check that the URL on the card is the gRPC port, and that the agent has this method and version there."
         return _invalid(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
     hint = "Check the log of the agent: it may have crashed or stopped during the response."
     return _agent(f"{call.target} closed the connection: {words}.", hint)

@@ -21,6 +21,7 @@ import httpx
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
+from inspector.text.limited_file import LARGEST_DOCUMENT
 from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, after_events, explain
@@ -41,7 +42,7 @@ _HOG_SECONDS = 0.002
 _ITERATIONS = 4
 """For how many event-loop iterations a busy stream yields: drawing the effect of a key needs several."""
 _KEPT_OF_OVERRUN = 64 * 1024
-"""How many bytes are kept of an event that exceeds the limit."""
+"""How many bytes are kept of a body or an event that exceeds the limit."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """The supported codings."""
 
@@ -52,10 +53,16 @@ _FREE = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a response: bytes of a body, bytes of one SSE block, growth by decompression, seconds."""
+    """Limits of a response.
+
+    Bytes of a body, of a card or another document, and of one SSE block; the number of consecutive SSE blocks without
+    data; growth by decompression; seconds.
+    """
 
     body: int = 64 * 1024 * 1024
+    document: int = LARGEST_DOCUMENT
     block: int = DEFAULT_LIMIT
+    empty_blocks: int = 100_000
     ratio: int = 100
     connect_seconds: float = 10.0
     read_seconds: float | None = None
@@ -131,10 +138,13 @@ class Client:
     def _seen(self, request: HttpRequest, built: httpx.Request) -> Sent:
         return Sent(self._clock(), request.method, str(built.url), _pairs(built.headers), request.shown)
 
-    async def exchange(self, request: HttpRequest, upload: Upload | None = None) -> AsyncGenerator[Observation, None]:
+    async def exchange(
+        self, request: HttpRequest, upload: Upload | None = None, *, document: bool = False
+    ) -> AsyncGenerator[Observation, None]:
         """Send a request and yield observations from `Sent` to `Ended`; closing the iterator ends the exchange.
 
-        While a body with files is sent, `upload` counts the bytes that were sent.
+        While a body with files is sent, `upload` counts the bytes that were sent. `document` is whether the response is
+        a card or another document, which has a lower limit.
         """
         started = time.perf_counter()
         tally = Tally()
@@ -145,7 +155,9 @@ class Client:
                 yield self._seen(request, built)
                 response = await self._send(self._client(certificate), built)
                 try:
-                    async with aclosing(self._response(response, tally)) as observed:
+                    async with aclosing(
+                        self._response(response, tally, self.limits.document if document else self.limits.body)
+                    ) as observed:
                         async for seen in observed:
                             yield seen
                 finally:
@@ -188,7 +200,9 @@ class Client:
         except h11.LocalProtocolError as error:  # a wrong Content-Length; httpcore does not convert this error
             raise httpx.LocalProtocolError(str(error)) from error
 
-    async def _response(self, response: httpx.Response, tally: Tally) -> AsyncGenerator[Observation, None]:
+    async def _response(
+        self, response: httpx.Response, tally: Tally, longest: int
+    ) -> AsyncGenerator[Observation, None]:
         content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         streamed = content_type == _EVENT_STREAM
         tally.headed = True
@@ -201,26 +215,29 @@ class Client:
             streamed,
         )
         async with aclosing(self._decoded(response, tally)) as chunks:
-            read = self._frames(chunks, tally) if streamed else self._body(chunks)
+            read = self._frames(chunks, tally) if streamed else self._body(chunks, longest)
             async with aclosing(read) as observed:
                 async for seen in observed:
                     yield seen
 
-    async def _body(self, chunks: AsyncIterator[bytes]) -> AsyncGenerator[Observation, None]:
+    async def _body(self, chunks: AsyncIterator[bytes], longest: int) -> AsyncGenerator[Observation, None]:
         body = bytearray()
         try:
             async for chunk in chunks:
                 body += chunk
-                if len(body) > self.limits.body:
-                    raise TooMuchError(f"the body is larger than {self.limits.body:,} bytes")
-        except (TooMuchError, CodingError, httpx.HTTPError):
+                if len(body) > longest:
+                    raise TooMuchError(f"the body is larger than {longest:,} bytes")
+        except TooMuchError:
+            yield Body(self._clock(), bytes(body[:_KEPT_OF_OVERRUN]), cut=True)
+            raise
+        except (CodingError, httpx.HTTPError):
             yield Body(self._clock(), bytes(body))
             raise
         yield Body(self._clock(), bytes(body))
 
     async def _frames(self, chunks: AsyncIterator[bytes], tally: Tally) -> AsyncGenerator[Observation, None]:
         decoder = Decoder(self.limits.block)
-        rested = time.perf_counter()
+        rested, empty = time.perf_counter(), 0
         try:
             async for chunk in chunks:
                 at, frames = self._clock(), decoder.feed(chunk)
@@ -228,6 +245,9 @@ class Client:
                     if some := frames[start : start + _AT_ONCE]:
                         tally.events += len([frame for frame in some if frame.data is not None])
                         yield Frames(at, some)
+                        empty = 0 if any(frame.data for frame in some) else empty + len(some)
+                        if empty > self.limits.empty_blocks:
+                            raise TooMuchError(f"{empty:,} events in a row are without data")
                     if time.perf_counter() - rested > _HOG_SECONDS:
                         for _ in range(_ITERATIONS):
                             await asyncio.sleep(0)

@@ -62,6 +62,14 @@ class Head:
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
+    def fields(self) -> dict[str, str]:
+        """Return the headers by their names in lower case; the values of a repeated header are joined by commas."""
+        joined: dict[str, str] = {}
+        for key, value in self.headers:
+            name = key.lower()
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+        return joined
+
 
 class Frames(NamedTuple):
     """The frames that were completed by one read from the socket."""
@@ -72,10 +80,14 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The decoded body of a response that is not a stream; incomplete if the exchange then fails."""
+    """The decoded body of a response that is not a stream; incomplete if the exchange then fails.
+
+    `cut` is whether the body exceeded a limit, so that only its beginning was kept.
+    """
 
     at: float
     raw: bytes
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

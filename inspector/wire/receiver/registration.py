@@ -37,12 +37,15 @@ class WebhookAuth:
     - `scheme`: the scheme of Authorization.
     - `credentials`: the credentials of Authorization, the API key, or the secret of the HMAC. If empty, the token of
       the registration is used.
+    - `with_token`: whether the token is required, too. Otherwise the token or Authorization is sufficient, because SDKs
+      send only one of them; a JWT and an HMAC are always required.
     - `keys`: the keys that verify a JWT; `issuer`, `audience`: the claims that it must have, `""` for any.
     """
 
     proof: Proof = Proof.AUTHORIZATION
     scheme: str = "Bearer"
     credentials: str = field(default="", repr=False)
+    with_token: bool = False
     keys: KeySet = _NO_KEYS
     issuer: str = ""
     audience: str = ""
@@ -62,15 +65,18 @@ class WebhookAuth:
 
     @property
     def words(self) -> str:
-        """Describe the authentication without any secret."""
+        """Describe the authentication without any secret; `or` separates alternatives."""
+        token = f"token {'and' if self.with_token else 'or'} "
         match self.proof:
             case Proof.TOKEN:
                 return "token"
             case Proof.JWT:
                 also = [f"from {self.issuer}" if self.issuer else "", f"for {self.audience}" if self.audience else ""]
-                return " ".join(filter(None, ("token, Bearer JWT", *also)))
+                return " ".join(filter(None, (f"{token if self.with_token else ''}Bearer JWT", *also)))
+            case Proof.HMAC:
+                return f"{token if self.with_token else ''}{self.scheme}"
             case _:
-                return f"token, {self.scheme}"
+                return f"{token}{self.scheme}"
 
 
 _BEARER = WebhookAuth()

@@ -113,17 +113,18 @@ def _path(request: PushRequest) -> Result:
 
 @REQUEST.check("token", Scope.HEAD, status=401)
 def _token(request: PushRequest) -> Result:
-    """Compare the token; reject a delivery with neither token nor Authorization."""
+    """Compare the token; reject a delivery without it if it is required, or if there is no Authorization, either."""
     if request.echo:
         return Result(None, "not required for an ownership challenge")
     registration = request.registration
     if registration is None:
         return Result(None, "not checked: no registration has this path")
-    result, proof = _compare_token(request.head, registration), registration.auth.proof
-    if result.good is not None or proof in _PER_DELIVERY:
+    result, auth = _compare_token(request.head, registration), registration.auth
+    if result.good is not None or (auth.proof in _PER_DELIVERY and not auth.with_token):
         return result
-    if _compare_authorization(request.head, registration).good is None:
-        places = (*_TOKEN_HEADERS, "Authorization") if proof is not Proof.TOKEN else _TOKEN_HEADERS
+    is_only_proof = auth.with_token or auth.proof is Proof.TOKEN
+    if is_only_proof or _compare_authorization(request.head, registration).good is None:
+        places = _TOKEN_HEADERS if is_only_proof else (*_TOKEN_HEADERS, "Authorization")
         return Result(False, f"no token received; expected in {', '.join(places)}")
     return result
 
@@ -138,7 +139,8 @@ def _authorization(request: PushRequest) -> Result | None:
         case Proof.HMAC:
             return Result(None, "not required: the body is signed")
         case _:
-            return _compare_authorization(request.head, request.registration)
+            result = _compare_authorization(request.head, request.registration)
+            return result._replace(good=False) if result.good is None and request.auth.with_token else result
 
 
 def _has_delivery_proof(request: PushRequest) -> bool:

@@ -60,7 +60,7 @@ def unchanged(_: AgentCard) -> None:
 def application(
     url: str, target: str, server: grpc.aio.Server, change: Callable[[AgentCard], None] = unchanged
 ) -> Starlette:
-    """Create the agent for this URL and this gRPC address; it accepts every webhook address. `change` adapts the card."""
+    """Create the agent for this URL and this gRPC address; `change` adapts its card. It accepts every webhook."""
     card = AgentCard(
         name="interop agent 1.x",
         description="Runs the behaviour that the first word selects",

@@ -148,7 +148,15 @@ ANSWERS: dict[str, bool] = {}
 
 def find_token(text: str) -> Token | None:
     """Return the token with this access token or refresh token."""
-    return next((token for token in TOKENS if text in (token.members["access_token"], token.members.get("refresh_token"))), None)
+    return next(
+        (token for token in TOKENS if text in (token.members["access_token"], token.members.get("refresh_token"))), None
+    )
+
+
+class ClientGrant(grants.ClientCredentialsGrant):
+    """The client credentials, in the header or in the form."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_basic", "client_secret_post")
 
 
 class CodeGrant(grants.AuthorizationCodeGrant):
@@ -292,7 +300,7 @@ server = AuthorizationServer(app, CLIENTS.get, save_token)
 server.register_grant(CodeGrant, [CodeChallenge(required=True), IdTokens()])
 server.register_grant(RefreshGrant)
 server.register_grant(DeviceGrant)
-server.register_grant(grants.ClientCredentialsGrant)
+server.register_grant(ClientGrant)
 server.register_endpoint(DeviceEndpoint)
 server.register_endpoint(Revocation)
 server.register_endpoint(Introspection)

@@ -144,7 +144,7 @@ def test_a_file_without_a_title_is_called_by_its_name_and_has_new_ids(tmp_path: 
         ("[request]\nparams = ['x']", "params must be a table."),
         ("[request]\nparams = { a = 1 }", "params must be a table of texts."),
         ("[request]\nheaders = {}", "unknown key 'headers' in request; the keys are metadata, params, tenant."),
-        ("title = ", "(at end of document)"),
+        ("title = ", "(at line 1)"),
         ("title = 'x'\n\ntitle 'y'", "(at line 3"),
         (b"title = '\xff'", "can't decode byte 0xff"),
         ("x = " + "[" * 5000, "is not a valid snippet"),

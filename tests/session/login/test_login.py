@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 from typing import Any
+from urllib.parse import unquote_plus
 
 import pytest
 from authority import CLIENT, SECRET, TOKEN, Authority, Browser, form, granted, start
@@ -61,18 +62,29 @@ async def test_client_credentials(authority: Authority, open_session: OpenSessio
     assert authority.agent.heard[-1].headers["Authorization"] == f"Bearer {TOKEN}"
 
 
+BOTH = ["client_secret_basic", "client_secret_post"]
+
+
 @pytest.mark.parametrize(
-    ("methods", "posted"), [(["client_secret_post"], True), (["client_secret_basic", "client_secret_post"], False)]
+    ("methods", "secret", "posted"),
+    [
+        (["client_secret_post"], SECRET, True),
+        (BOTH, SECRET, False),
+        # Some servers do not decode the form encoding inside of Basic credentials: it is avoided where possible.
+        (BOTH, "s3cret/+ &", True),
+        (["client_secret_basic"], "s3cret/+ &", False),
+    ],
 )
 async def test_the_secret_is_sent_as_the_metadata_demands(
-    authority: Authority, open_session: OpenSession, methods: list[str], posted: bool
+    authority: Authority, open_session: OpenSession, methods: list[str], secret: str, posted: bool
 ):
     authority.serve(metadata={"token_endpoint_auth_methods_supported": methods})
     session = await open_session(authority.url)
-    await start(session, "clientCredentials").run()
+    await start(session, "clientCredentials", client_secret=secret).run()
     [asked] = authority.token_requests
-    assert ("Authorization" in asked.headers) is not posted
-    assert (form(asked).get("client_secret") == SECRET) is posted
+    assert form(asked).get("client_secret") == (secret if posted else None)
+    sent = asked.headers.get("Authorization", "")
+    assert unquote_plus(basic(sent)) == ("" if posted else f"{CLIENT}:{secret}")
 
 
 async def test_authorization_code_uses_pkce_and_the_redirect_uri(authority: Authority, open_session: OpenSession):

@@ -133,7 +133,41 @@ def test_base64_is_decoded_once_and_in_all_its_variants():
     )
     items = files_of_answer(answer)
     assert [item.content for item in items] == [base64.b64encode(b"x" * 90), b"y" * 100, b"\xfb\xff"]
-    assert [bool(item.note) for item in items] == [False, True, True]
+    assert "encoded twice" in items[0].note
+    assert all(item.note for item in items[1:])
+
+
+def chunks_of(*contents: bytes, name: str = "data.bin") -> Task:
+    raws = [base64.b64encode(content).decode() for content in contents]
+    return task_of({"artifactId": "a", "parts": [{"raw": raw, "filename": name} for raw in raws]})
+
+
+def test_chunks_of_a_file_are_one_file():
+    [item] = files_of_answer(chunks_of(b"\x89PNG\r\n\x1a\n first", b" second", b" third"))
+    assert (item.name, item.content) == ("data.bin", b"\x89PNG\r\n\x1a\n first second third")
+    assert item.note == "joined from 3 parts"
+
+
+def test_a_part_that_begins_like_a_file_is_another_file_of_the_same_name():
+    items = files_of_answer(chunks_of(b"GIF89a one", b"-more", b"GIF89a two"))
+    assert [(item.name, item.content) for item in items] == [
+        ("data.bin", b"GIF89a one-more"),
+        ("data-2.bin", b"GIF89a two"),
+    ]
+    assert [item.note for item in items] == ["joined from 2 parts", "several files have this name"]
+
+
+def test_chunks_of_the_base64_of_a_file_are_one_file():
+    encoded = base64.b64encode(b"the whole content").decode()
+    parts = [{"raw": piece, "filename": "data.bin"} for piece in (encoded[:5], encoded[5:11], encoded[11:])]
+    [item] = files_of_answer(task_of({"artifactId": "a", "parts": parts}))
+    assert (item.name, item.content, item.note) == ("data.bin", b"the whole content", "joined from 3 parts")
+
+
+def test_files_with_different_names_are_not_joined():
+    raw = base64.b64encode(b"one").decode()
+    parts = [{"raw": raw, "filename": "a"}, {"raw": raw, "filename": "b"}, {"raw": raw}, {"raw": raw}]
+    assert len(files(task_of({"artifactId": "a", "parts": parts}))) == 4
 
 
 def test_parts_with_equal_names_have_separate_files():

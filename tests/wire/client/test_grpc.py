@@ -356,6 +356,8 @@ async def test_a_web_server_without_grpc_is_reported():
     async with raw_server(answer) as target:
         seen = await observe(asking(target))
     assert fault(seen).seen == f"{target} answered with HTTP 404, without a gRPC status."
+    assert "the agent has this method and version there" in fault(seen).hint
+    assert "proxy" not in fault(seen).hint
 
 
 async def test_a_server_that_stops_during_a_stream_is_reported():

@@ -386,8 +386,31 @@ async def test_a_body_is_read_up_to_its_limit():
     async with serve(script) as server, aclosing(Client(Limits(body=100_000))) as client:
         seen = await observe(client, server.url)
         await eventually(lambda: saw)
-    assert 100_000 < len(body_of(seen)) < 400_000
+    assert len(body_of(seen)) == 64 * 1024
     assert "100,000 bytes" in fault_of(seen, Ending.LIMIT).seen
+
+
+@pytest.mark.parametrize("block", [b": x\n\n", b"data:\n\n", b"retry: 1\n\n"])
+async def test_blocks_without_data_are_read_up_to_their_limit(block: bytes):
+    saw: list[str] = []
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: 1\n\n"
+    async with serve(endless(head, block * 100, saw)) as server, aclosing(Client(Limits(empty_blocks=1000))) as client:
+        seen = await observe(client, server.url)
+        await eventually(lambda: saw)
+    assert "events in a row are without data" in fault_of(seen, Ending.LIMIT).seen
+    assert 1000 < sum(len(frames.frames) for frames in seen if isinstance(frames, Frames)) < 1200
+
+
+async def test_data_between_blocks_without_data_resets_their_limit():
+    blocks = (b": x\n\n" * 900 + b"data: 1\n\n") * 3
+
+    async def script(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" + blocks)
+
+    async with serve(script) as server, aclosing(Client(Limits(empty_blocks=1000))) as client:
+        seen = await observe(client, server.url)
+    assert (end_of(seen).how, end_of(seen).events) == (Ending.COMPLETE, 3)
 
 
 async def test_an_event_is_read_up_to_its_limit_and_its_beginning_is_kept():

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 from base64 import b64encode, urlsafe_b64encode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,32 @@ def test_repeated_credentials_have_to_be_equal():
 def test_the_token_alone_is_sufficient_and_missing_credentials_are_reported():
     checks, (status, _) = results(WebhookAuth(scheme="Basic", credentials=SECRET), ("X-A2A-Notification-Token", TOKEN))
     assert (status, checks["authorization"]) == (204, Check("authorization", None, "expected Basic, received none"))
+
+
+@pytest.mark.parametrize(
+    ("auth", "header", "words"),
+    [
+        (WebhookAuth(scheme="Basic", credentials=SECRET), ("Authorization", f"Basic {SECRET}"), "Basic"),
+        (WebhookAuth.of("api-key", SECRET), ("X-API-Key", SECRET), "ApiKey"),
+        (WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS), "Bearer JWT"),
+    ],
+)
+def test_token_and_authorization_are_both_checked_if_both_are_required(
+    auth: WebhookAuth, header: tuple[str, str], words: str
+):
+    auth = replace(auth, with_token=True)
+    assert auth.words == f"token and {words}"
+    token = ("X-A2A-Notification-Token", TOKEN)
+    assert results(auth, header, token)[1][0] == 204
+    for missing, name in ((header, "token"), (token, "authorization")):
+        checks, (status, _) = results(auth, missing)
+        assert (status, checks[name].good) == (401, False)
+    assert results(auth, header, ("X-A2A-Notification-Token", "wrong"))[1][0] == 401
+
+
+def test_a_registration_names_its_alternatives():
+    words = [auth.words for auth in (WebhookAuth(), WebhookAuth.of("api-key", SECRET), WebhookAuth(Proof.TOKEN))]
+    assert words == ["token or Bearer", "token or ApiKey", "token"]
 
 
 def test_a_jwt_instead_of_credentials_is_rejected_with_a_hint():

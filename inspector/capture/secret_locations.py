@@ -1,0 +1,232 @@
+"""Mask secrets that are recognized by their location: members, parameters with certain names, and userinfo of URLs.
+
+The texts come from agents, so every function is linear in their length (`tests/hostile/test_linear_time.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+from string import ascii_letters, digits
+from urllib.parse import unquote_plus
+
+MASK = "****"
+"""The replacement of a secret."""
+
+_ENDINGS = ("accesstoken", "refreshtoken", "idtoken", "secret", "password", "passwd", "apikey", "authorization")
+_NAMES = frozenset({"cookie", "setcookie", "passphrase", "pwd", "privatekey", "secretkey", "secretaccesskey"})
+"""Members that are always secret, without case and punctuation: names with these endings, and these names."""
+
+_AMBIGUOUS = frozenset({"credentials", "credential", "bearer", "jwt"})
+"""Members that are secret if their value looks like a secret, as those whose name ends with `token`."""
+
+_LOOKS_SECRET = re.compile(r"(?=[^\s\"\\]{8})[^\s\"\\]{0,64}?[0-9]")
+"""A value that looks like a secret: it begins with 8 characters without white space, and has a digit.
+
+The tokens of a language model, which some agents stream in a member `token`, do not look like this.
+"""
+
+_PUSH_MEMBERS = frozenset({"token", "credentials"})
+_PARAMETERS = frozenset({"key", "pwd", "passwd", "sig", "code", "auth", "authorization", "credentials", "jwt"})
+_PARAMETER_ENDINGS = ("token", "secret", "apikey", "password", "signature")
+_OPEN = frozenset({"pagetoken", "nextpagetoken", "validationtoken", "continuationtoken"})
+"""Names that end with `token` but are not secret: page tokens, and the token of webhook validation."""
+
+_LAST_LETTERS = 'oken|cret|word|sswd|"pwd|rase|tial|ials|okie|arer|"jwt|ikey|_key|-key|ekey|tkey|skey'
+_NAME_END = r"%s(?:(?<=(?:" + _LAST_LETTERS + r")%s)|(?<=zation%s))"
+"""The delimiter after a name that may be secret. It begins with the delimiter because that is the fastest to search."""
+
+_MEMBER_END = re.compile(_NAME_END.replace("%s", '"'), re.IGNORECASE)
+_INNER_END = re.compile(_NAME_END.replace("%s", r'\\"'), re.IGNORECASE)
+_FIELD_END = re.compile(_NAME_END.replace("%s", "="), re.IGNORECASE)
+
+_MAY_BE_MEMBER = re.compile(_NAME_END.replace("%s", '":').encode())
+_SPACED = re.compile(rb'"[ \t\r\n]++:')
+_MAY_BE_INNER = re.compile(_INNER_END.pattern.encode())
+_MAY_BE_FIELD = re.compile(_FIELD_END.pattern.encode())
+"""The same for a body in lower case."""
+
+_LONGEST_NAME = 64
+_NAME_CHARACTERS = f"{ascii_letters}{digits}_.-"
+_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+(?:\"((?:[^\"\\]|\\.)++)|(-?[0-9][0-9.eE+-]*+))", re.DOTALL)
+_INNER_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+\\\"((?:[^\"\\]|\\[^\"\\]|\\\\(?:\\\\|\\\"|[^\"\\]))++)", re.DOTALL)
+_FIELD_VALUE = re.compile(r"([^&\s\"'<>\\]++)", re.ASCII)
+
+_SCHEME_END = re.compile(r":(?://|\\/\\/)")
+_REST_OF_URL = re.compile(r"(?:[^\s\"'<>`\\]|\\/|\\u00[2-7][0-9a-fA-F])*+")
+_AUTHORITY = re.compile(r"[^/?#\\]*+")
+_URL_UNIT = re.compile(r"\\u([0-9a-fA-F]{4})|\\?(.)", re.DOTALL)
+_SEPARATOR = re.compile(r"[?&#;]")
+
+_Span = tuple[int, int, str]
+"""The begin and the end of a secret in a text, and its replacement."""
+
+
+def mask_body(raw: bytes, *, push: bool = False) -> bytes:
+    """Mask the secrets of a body; with `push`, `token` and `credentials` are always secret. JSON stays valid."""
+    has_escapes, has_equals = b"\\" in raw, b"=" in raw
+    has_members = push or _may_have_members(raw, has_escapes=has_escapes, has_equals=has_equals)
+    may_have_urls = has_equals or b"@" in raw or (has_escapes and b"\\u00" in raw)
+    has_urls = may_have_urls and (b"://" in raw or b":\\/" in raw)
+    if not has_members and not has_urls:
+        return raw
+    text = raw.decode("latin-1")  # every byte is one character, so that the other bytes do not change
+    spans = [*_members(text, push=push)] if has_members else []
+    if has_urls:
+        spans += _in_urls(text)
+    return _replace(text, spans).encode("latin-1") if spans else raw
+
+
+def _may_have_members(raw: bytes, *, has_escapes: bool, has_equals: bool) -> bool:
+    """Return whether a body may have secret members; this runs for every event."""
+    lower = raw.lower()
+    return (
+        _MAY_BE_MEMBER.search(lower) is not None
+        or (has_escapes and _MAY_BE_INNER.search(lower) is not None)
+        or (has_equals and _MAY_BE_FIELD.search(lower) is not None)
+        or _SPACED.search(raw) is not None
+    )
+
+
+def mask_text(text: str) -> str:
+    """Mask the secrets in a text, which may contain URLs and JSON."""
+    spans = [*_in_urls(text)] if ":/" in text or ":\\/" in text else []
+    if '"' in text or "=" in text:
+        spans += _members(text, push=False)
+    return _replace(text, spans)
+
+
+def mask_url(url: str) -> str:
+    """Mask the userinfo of a URL, and its parameters with names such as `token`; the scheme may be missing."""
+    begin = _AUTHORITY.match(url)
+    spans = [*_parameters(url), *_userinfo(url, 0)]
+    if begin and not url.startswith("/") and not url.startswith("://", begin.end() - 1):
+        spans += _user_of_authority(url, 0)
+    elif url.startswith("//"):
+        spans += _user_of_authority(url, 2)
+    return _replace(url, spans)
+
+
+def _replace(text: str, spans: list[_Span]) -> str:
+    """Replace the spans; a span within another span is left out."""
+    if not spans:
+        return text
+    pieces: list[str] = []
+    done = 0
+    for start, end, replacement in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= done:
+            pieces += [text[done:start], replacement]
+            done = end
+    return "".join([*pieces, text[done:]])
+
+
+def _members(text: str, *, push: bool) -> Iterator[_Span]:
+    """Return the values of secret members: in JSON, in JSON within a JSON string, and in a form or a query."""
+    done = 0  # a value is read once, also if it contains names
+    for found in _MEMBER_END.finditer(text):
+        start, stop = _name_before(text, found.start())
+        is_name = start >= done and text[start - 1 : start] == '"'
+        value = _VALUE.match(text, found.end()) if is_name else None
+        if value and _is_secret_member(text[start:stop], value[1] or "", push=push):
+            done = value.end()
+            yield (*value.span(1), MASK) if value[1] else (*value.span(2), f'"{MASK}"')
+    done = 0
+    for found in _INNER_END.finditer(text) if "\\" in text else ():
+        start, stop = _name_before(text, found.start())
+        is_name = start >= done and text[start - 2 : start] == '\\"'
+        value = _INNER_VALUE.match(text, found.end()) if is_name else None
+        if value and _is_secret_member(text[start:stop], value[1], push=push):
+            done = value.end()
+            yield *value.span(1), MASK
+    done = 0
+    for found in _FIELD_END.finditer(text) if "=" in text else ():
+        start, stop = _name_before(text, found.start())
+        is_first = start == 0 or text[start - 1] in "?&" or text.startswith("\\u0026", start - 1)
+        is_name = start >= done and is_first and _is_secret(text[start:stop])
+        value = _FIELD_VALUE.match(text, found.end()) if is_name else None
+        if value:
+            done = value.end()
+            yield *value.span(1), MASK
+
+
+def _name_before(text: str, stop: int) -> tuple[int, int]:
+    """Return the begin and the end of the name that ends at `stop`."""
+    first = max(0, stop - _LONGEST_NAME)
+    return first + len(text[first:stop].rstrip(_NAME_CHARACTERS)), stop
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()
+
+
+def _is_secret(name: str) -> bool:
+    plain = _plain(name)
+    return plain in _NAMES or plain.endswith(_ENDINGS)
+
+
+def _is_secret_member(name: str, value: str, *, push: bool) -> bool:
+    plain = _plain(name)
+    if _is_secret(name) or (push and plain in _PUSH_MEMBERS):
+        return True
+    ambiguous = plain in _AMBIGUOUS or (plain.endswith("token") and plain not in _OPEN)
+    return ambiguous and _LOOKS_SECRET.match(value) is not None
+
+
+def _in_urls(text: str) -> Iterator[_Span]:
+    """Return the secrets in the URLs of a text; in JSON, characters of a URL may be escaped."""
+    done = 0
+    for found in _SCHEME_END.finditer(text):
+        if found.start() < done:  # a URL within a URL, which has been searched already
+            continue
+        rest = _REST_OF_URL.match(text, found.end())
+        done = rest.end() if rest else found.end()
+        url = text[found.start() : done]
+        if "@" not in url and "=" not in url and "\\u" not in url:
+            continue
+        if "\\" in url:
+            units = [(unit.start(), unit) for unit in _URL_UNIT.finditer(url)]
+            url = "".join(chr(int(unit[1], 16)) if unit[1] else unit[2] for _, unit in units)
+            places = [found.start() + at for at, _ in units] + [done]
+        else:
+            places = list(range(found.start(), done + 1))
+        for start, end, mask in (*_parameters(url), *_userinfo(url, 0)):
+            yield places[start], places[end], mask
+
+
+def _userinfo(url: str, start: int) -> Iterator[_Span]:
+    """Return the userinfo of a URL, and of the URLs within it."""
+    at = url.find("://", start)
+    while at >= 0:
+        yield from _user_of_authority(url, at + 3)
+        at = url.find("://", at + 3)
+
+
+def _user_of_authority(url: str, start: int) -> Iterator[_Span]:
+    authority = _AUTHORITY.match(url, start)
+    at = url.rfind("@", start, authority.end()) if authority else -1
+    if at >= start:
+        yield start, at, MASK
+
+
+def _parameters(url: str) -> Iterator[_Span]:
+    """Return the values of the secret parameters of a URL."""
+    separators = [found.start() for found in _SEPARATOR.finditer(url)]
+    begin = -1  # of the value of the secret parameter before
+    for start, end in pairwise([*separators, len(url)]):
+        if begin >= 0 and url[start] in "?;":  # these characters may be part of a value, so they do not end a secret
+            continue
+        if begin >= 0:
+            yield begin, start, MASK
+        equals = url.find("=", start, end)
+        is_secret = 0 <= equals < end - 1 and _is_secret_parameter(url[start + 1 : equals][:_LONGEST_NAME])
+        begin = equals + 1 if is_secret else -1
+    if begin >= 0:
+        yield begin, len(url), MASK
+
+
+def _is_secret_parameter(name: str) -> bool:
+    plain = _plain(unquote_plus(name))
+    return plain not in _OPEN and (plain in _PARAMETERS or plain.endswith(_PARAMETER_ENDINGS))

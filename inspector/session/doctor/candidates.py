@@ -1,0 +1,95 @@
+"""Interfaces that the card does not declare, but that may be the agent's: at other URLs, or with other versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+from inspector.protocol.bindings.base import Binding
+from inspector.protocol.dialects.registry import ALL, supports_binding
+from inspector.protocol.selection import Choice, Option
+from inspector.session.doctor.steps import Proposal, protocol_name
+from inspector.wire import reach
+
+_WELL_KNOWN = "/.well-known/"
+
+
+class Candidate(NamedTuple):
+    """An interface to try: its location in the name of the step, what is observed if it responds, the proposal."""
+
+    where: str
+    observed: str
+    proposal: Proposal
+
+
+def base_of(card_url: str) -> str:
+    """Return the URL below which a card is served: `http://proxy/agents/one` for a card at its well-known path."""
+    return card_url.partition(_WELL_KNOWN)[0].rstrip("/") if _WELL_KNOWN in card_url else ""
+
+
+def at(netloc: str, scheme: str, prefix: str, url: str) -> str:
+    """Return the URL of an interface with another host, scheme and path prefix; only `netloc` without a scheme."""
+    if "://" not in url:
+        return netloc
+    parts = urlsplit(url)
+    return urlunsplit((scheme, netloc, f"{prefix}{parts.path}", parts.query, ""))
+
+
+def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidate]:
+    """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port."""
+    endpoint, place = reach.endpoint_of(typed), reach.endpoint_of(option.interface.url)
+    if option.dialect is None or option.binding is None or endpoint is None or place is None:
+        return
+    parts = urlsplit(typed)
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    origin, own_port = parts.netloc.rpartition("@")[2], f"{host}:{place.port}"
+    prefix = urlsplit(base_of(card_url)).path
+    places = [(origin, prefix), (origin, ""), (own_port, prefix), (own_port, "")]
+    urls = dict.fromkeys(at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places)
+    for url in urls:
+        if url == option.interface.url:
+            continue
+        moved = option.interface.model_copy(update={"url": url})
+        choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent URL that you entered")
+        declared, responded = _difference(option.interface.url, url)
+        reason = f"the card has {declared}, but the interface responded at {responded}"
+        yield Candidate(f" at {_place(url)}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason))
+
+
+def _place(url: str) -> str:
+    """Return where a URL is: its host and port, and its path if it has one."""
+    return urlsplit(url).netloc + urlsplit(url).path.rstrip("/") if "://" in url else url
+
+
+def _difference(declared: str, other: str) -> tuple[str, str]:
+    """Return the first parts in which two URLs differ: hosts, schemes, or else whole URLs."""
+    one, two = reach.endpoint_of(declared), reach.endpoint_of(other)
+    if one is None or two is None or one.host != two.host:
+        return (one.host if one else declared), (two.host if two else other)
+    return declared, other
+
+
+def other_versions(option: Option, binding: Binding) -> Iterator[Candidate]:
+    """Yield an interface with every protocol version that the card does not declare for it."""
+    for dialect in ALL:
+        if dialect is not option.dialect and supports_binding(dialect, binding.name):
+            choice = Choice(option.interface, dialect, binding, "it responded to the doctor")
+            version = option.interface.protocol_version or "no version"
+            reason = f"the card declares {version}, but the interface responded as {protocol_name(choice)}"
+            yield Candidate("", protocol_name(choice), Proposal(choice, reason))
+
+
+def bypass(option: Option, card_url: str) -> str:
+    """Return that calls to an interface do not pass through the server of the card; `""` if they do.
+
+    gRPC is left out, because most agents have a port of its own for it.
+    """
+    base = base_of(card_url)
+    if not base or option.binding is None or option.binding.name == "GRPC":
+        return ""
+    parts, own = urlsplit(base), urlsplit(option.interface.url)
+    inside = f"{own.path}/".startswith(f"{parts.path}/")
+    if (own.scheme, own.netloc) == (parts.scheme, parts.netloc) and inside:
+        return ""
+    return f"not below {base}, where the card is: calls do not pass through a proxy there"

@@ -1,0 +1,201 @@
+"""Send a message for the doctor, and check its response, its stream, its task and its push notifications."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from inspector.capture.records import Kind
+from inspector.findings.finding import Finding, Severity
+from inspector.protocol.card import AgentCard
+from inspector.protocol.errors import FaultError
+from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.model import Artifact, Task, TaskRequest
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
+from inspector.session import lazy_loading
+from inspector.session.call import Call
+from inspector.session.compose.draft import text_draft
+from inspector.session.doctor.probe import SEE_RULES, findings_of, in_words
+from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
+from inspector.session.session import Session
+from inspector.session.stream_health import PROVEN, dated_span, health
+from inspector.text.units import duration
+from inspector.wire import reach
+
+if TYPE_CHECKING:  # only a message needs it
+    from inspector.session.push.webhook_registration import WebhookRegistration
+
+_BUFFERED = (
+    "All events arrived at once after a long wait: check for a proxy that buffers the response, or an agent that sends "
+    "nothing until it has finished."
+)
+_NOT_A_STREAM = "Respond to a streaming call with text/event-stream, as the card declares streaming."
+_UNFRAMED = "Send Content-Type: text/event-stream. If the agent does so, a proxy in front of it changes the header."
+_NO_OPERATION = (
+    "The interface responded to GetTask, so that its URL is correct: the agent does not have {operation} there, or a "
+    "proxy in front of it blocks it."
+)
+_ENDED_EARLY = "STREAM-001"
+"""The rule that a stream ends when the task does."""
+_NO_PUSH = "Check that the agent can reach this address, and its log."
+_LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
+_REJECTED_PUSH = "The deliveries arrived, but were rejected: see their failed checks."
+_UNROUTED = frozenset({404, 405, 501})
+
+
+async def try_message(
+    session: Session, card: AgentCard, choice: Choice, message: str, timeouts: Timeouts
+) -> AsyncGenerator[Step, None]:
+    """Send the message, with streaming if the card declares streaming; check the stream and the push notifications."""
+    webhook: WebhookRegistration | None = None
+    if card.capabilities.push_notifications:
+        try:
+            await session.push.listen()
+            webhook = session.push.register()
+        except FaultError as error:
+            yield Step(PUSH, False, error.fault.seen, 0.0, error.fault.hint)
+    streamed = bool(card.capabilities.streaming) and choice.binding.offers(choice.dialect, Operation.STREAM)
+    request = lazy_loading.compose(text_draft(message), push=webhook.config if webhook else None).request
+    operation = Operation.STREAM if streamed else Operation.SEND
+    call = session.call(operation, request, choice=choice, label=message, webhook=webhook)
+    ended = await _drive(call, timeouts.work)
+    step = _judge(session, call, timeouts.work, ended=ended)
+    yield step
+    if streamed and ended and call.fault is None and call.exchange.task_id:
+        yield await _compare_task(session, call, choice, timeouts.call)
+    if webhook is not None and call.fault is not None:
+        yield Step(PUSH, None, "not checked: the message failed")
+    elif webhook is not None and not call.exchange.task_id:
+        yield Step(PUSH, None, "not checked: push notifications need a task, and the message created none")
+    elif webhook is not None:
+        tracked = session.tasks.get(call.exchange.task_id)
+        over = tracked is not None and is_terminal(tracked.now.state)
+        yield await _await_push(session, webhook, timeouts.push, over=over)
+
+
+async def _drive(call: Call, seconds: float) -> bool:
+    """Send the call and return whether it ended before the timeout."""
+    timeout = asyncio.timeout(seconds)
+    with suppress(TimeoutError):
+        async with timeout:
+            await call.finish()
+    return not timeout.expired()
+
+
+def _judge(session: Session, call: Call, seconds: float, *, ended: bool) -> Step:
+    """Judge the response to a message by its fault, its findings, its events and the state of its task."""
+    exchange, fault = call.exchange, call.fault
+    streamed = exchange.call.operation is Operation.STREAM
+    summary = session.journal.exchanges.get(exchange.number)
+    took = (summary.seconds if summary else None) or (0.0 if ended else seconds)
+    errors = findings_of(session, exchange, Severity.ERROR)
+
+    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+        return Step(STREAMING if streamed else "message", passed, message, took, remedy, exchange.number)
+
+    unframed = next((finding for finding in findings_of(session, exchange, *Severity) if _is_unframed(finding)), None)
+    if unframed is not None:
+        return step(False, in_words([unframed]), _UNFRAMED)
+    if fault is not None:
+        status = exchange.head.status if exchange.head else 0
+        lost = _NO_OPERATION.format(operation=exchange.call.operation.value)
+        return step(False, fault.seen, lost if status in _UNROUTED else fault.hint)
+    frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
+    if not frames and not ended:
+        return step(False, f"no response within {seconds:.0f} s", NO_RESPONSE_HINT)
+    seen = f"the response is a {type(exchange.answer).__name__}"
+    buffered = ""
+    if streamed:
+        if not frames:
+            return step(False, "the response is not a stream", _NOT_A_STREAM)
+        first = frames[0].at - (summary.at if summary else frames[0].at)
+        count = f"{len(frames)} event{'s' if len(frames) > 1 else ''}"
+        seen = f"{count}, the first after {duration(first)}, all within {duration(frames[-1].at - frames[0].at)}"
+        measured = health(summary, time.time(), dated_span(session.journal.capture, summary)) if summary else None
+        buffered = measured.buffered if measured else ""
+    seen += "" if ended else "; the stream was still open"
+    tracked = session.tasks.get(exchange.task_id)
+    seen += f"; the task is {short(tracked.answered.state)}" if tracked and tracked.answered.state else ""
+    if errors:
+        return step(False, f"{seen}; {in_words(errors)}", _remedy(errors, took))
+    if buffered:
+        return step(False if buffered.startswith(PROVEN) else None, f"{seen}; {buffered}", _BUFFERED)
+    return step(True, seen)
+
+
+def _is_unframed(finding: Finding) -> bool:
+    """Return whether a finding is about events in a body whose media type is not that of a stream."""
+    return finding.rule in ("RPC-005", "HTTP-001") and "but the body is" in finding.seen
+
+
+def _remedy(errors: list[Finding], seconds: float) -> str:
+    if any(finding.rule == _ENDED_EARLY for finding in errors):
+        return (
+            f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, "
+            "or an agent that closes the stream too early."
+        )
+    return SEE_RULES
+
+
+async def _compare_task(session: Session, call: Call, choice: Choice, seconds: float) -> Step:
+    """Get the task of a stream that has ended and compare it with the stream."""
+    task_id, began = call.exchange.task_id, time.perf_counter()
+    tracked = session.tasks.get(task_id)
+    state = tracked.answered.state if tracked else ""
+    received = {key: str(item.text) for key, item in tracked.answered.artifacts.items()} if tracked else {}
+    get = session.call(Operation.GET, TaskRequest(id=task_id), choice=choice, label="the task of the message")
+
+    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+        return Step(TASK, passed, message, time.perf_counter() - began, remedy, get.exchange.number)
+
+    if not await _drive(get, seconds):
+        return step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT)
+    answer = get.exchange.answer
+    if get.fault is not None or not isinstance(answer, Task):
+        seen = get.fault.seen if get.fault else "the response is not a task"
+        return step(None, f"not compared with the stream: {seen}")
+    now = answer.status.state
+    if now != state and (is_terminal(now) or is_terminal(state)):
+        remedy = "Events of the stream are missing: check for a proxy that closes streams, and the log of the agent."
+        return step(False, f"the stream ended with {short(state)}, GetTask returns {short(now)}", remedy)
+    short_by = [item.name or item.artifact_id for item in answer.artifacts or () if _lacks(received, item)]
+    if short_by:
+        seen = f"the stream has less text than GetTask in {', '.join(short_by[:3])}"
+        return step(False, seen, "Events of the stream are missing: compare both in the capture.")
+    return step(True, f"GetTask returns {short(now)}, with the content of the stream")
+
+
+def _lacks(received: dict[str, str], artifact: Artifact) -> bool:
+    """Return whether a stream has less text of an artifact than the task."""
+    whole = "".join(part.text or "" for part in artifact.parts)
+    return len(received.get(artifact.artifact_id, "")) < len(whole)
+
+
+async def _await_push(session: Session, webhook: WebhookRegistration, seconds: float, *, over: bool) -> Step:
+    """Wait at most `seconds` for an accepted delivery; `over` is whether the task has ended."""
+    began = time.perf_counter()
+    news = asyncio.Event()
+    unsubscribe = session.journal.subscribe(lambda _: news.set())
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not webhook.accepted:
+                    news.clear()
+                    await news.wait()
+    finally:
+        unsubscribe()
+    base = session.push.receiver.base_url
+    seen, took = f"{webhook.accepted} accepted, {webhook.refused} rejected at {base}", time.perf_counter() - began
+    if webhook.accepted:
+        return Step(PUSH, True, seen, took)
+    if webhook.refused:
+        return Step(PUSH, False, seen, took, _REJECTED_PUSH)
+    if not over:  # agents may push only the end of a task
+        return Step(PUSH, None, f"{seen}; the task has not ended", took)
+    place = reach.endpoint_of(base)
+    local = place is not None and reach.address_scope(place.host) is reach.AddressScope.MACHINE
+    return Step(PUSH, False, seen, took, _LOOPBACK if local else _NO_PUSH)

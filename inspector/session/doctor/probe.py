@@ -1,0 +1,126 @@
+"""Ask an interface for a task that does not exist: the error shows whether it supports a protocol version."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from http import HTTPStatus
+from typing import NamedTuple
+
+from inspector.findings.finding import Finding, Severity
+from inspector.protocol.errors import Fault, FaultCode, ProtocolError
+from inspector.protocol.model import TaskRequest, Unreadable
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
+from inspector.session.doctor.steps import NO_RESPONSE_HINT, Step, protocol_name
+from inspector.session.exchange import Exchange
+from inspector.session.session import Session
+from inspector.wire import reach
+from inspector.wire.port_protocol import port_protocol, port_remedy
+
+REQUIRED = "credentials are required"
+"""The beginning of the result if an interface requires credentials."""
+
+_PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
+_DENIED = frozenset({401, 403})
+_OTHER_PORT = frozenset({400, 426})
+"""The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
+_OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
+"""The statuses of a response that may come from another server than the agent; 0 for no response."""
+_WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
+_MOST_FINDINGS = 3
+
+
+class Probed(NamedTuple):
+    """The result of a probe.
+
+    `supported` is whether the interface supports the version, None if unknown; `misplaced` is whether the agent may be
+    at another URL.
+    """
+
+    step: Step
+    supported: bool | None
+    misplaced: bool = False
+
+
+async def probe(session: Session, name: str, choice: Choice, seconds: float) -> Probed:
+    """Get a task that does not exist over an interface; `name` is the beginning of the name of the step."""
+    request = TaskRequest(id=str(uuid.uuid4()))  # some agents accept only UUIDs
+    began = time.perf_counter()
+    call = session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
+    exchange = call.exchange
+    exchange.probe = True
+
+    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+        took = time.perf_counter() - began
+        return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number)
+
+    try:
+        async with asyncio.timeout(seconds):
+            fault = await call.finish()
+    except TimeoutError:
+        return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
+    if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
+        seen = "returned TaskNotFoundError, as expected"
+        errors = in_words(findings_of(session, exchange, Severity.ERROR))
+        return Probed(step(not errors, f"{seen}; {errors}" if errors else seen, SEE_RULES if errors else ""), True)
+    status = exchange.head.status if exchange.head else 0
+    if fault is not None and fault.code in _PROTECTED:
+        word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
+        return Probed(step(False, f"{REQUIRED} ({status if status in _DENIED else word})", fault.hint), None)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
+    if fault is None:
+        return Probed(step(None, "returned a task that does not exist"), True)
+    seen, remedy = fault.seen, fault.hint
+    if found := await other_protocol(call.wire.url, status, fault, grpc=choice.binding.name == "GRPC"):
+        seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
+    supported = False if _is_other(exchange) else None
+    return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
+
+
+async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bool = False) -> tuple[str, str] | None:
+    """Return which protocol the port of a URL uses instead, and the remedy; None if it uses that of the URL.
+
+    The port is only examined if there was no response, or one with a status that such ports return.
+    """
+    endpoint = reach.endpoint_of(url)
+    suspicious = status in _OTHER_PORT or (status == 0 and fault is not None and fault.code != FaultCode.USAGE)
+    if endpoint is None or not suspicious or reach.proxy_of(url):
+        return None
+    found = port_remedy(await port_protocol(endpoint), tls=endpoint.tls, grpc=grpc)
+    return found if found[0] else None
+
+
+def findings_of(session: Session, exchange: Exchange, *severities: Severity) -> list[Finding]:
+    """Return the findings of these severities about an exchange, in order."""
+    records = session.journal.capture.select(exchange=exchange.number)
+    return [finding for record in records for finding in record.findings if finding.severity in severities]
+
+
+SEE_RULES = "Run a2a-inspect rules RULE for the requirement and the remedy."
+"""The remedy for findings of several rules."""
+
+
+def in_words(findings: list[Finding]) -> str:
+    """Return findings in words, each rule once with the number of its findings; `""` for none."""
+    first: dict[str, Finding] = {}
+    counts: dict[str, int] = {}
+    for finding in findings:
+        first.setdefault(finding.rule, finding)
+        counts[finding.rule] = counts.get(finding.rule, 0) + 1
+    words = [
+        f"{finding.rule} {finding.seen}{f' ({counts[rule]} times)' if counts[rule] > 1 else ''}"
+        for rule, finding in first.items()
+    ]
+    more = f"; {len(words) - _MOST_FINDINGS} more rules" if len(words) > _MOST_FINDINGS else ""
+    return "; ".join(words[:_MOST_FINDINGS]) + more
+
+
+def _is_other(exchange: Exchange) -> bool:
+    """Return whether a response looks like that of an agent that does not support this protocol version."""
+    answer = exchange.answer
+    if isinstance(answer, ProtocolError):
+        return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)
+    return isinstance(answer, Unreadable) or (exchange.head is not None and exchange.head.status in (404, 405))

@@ -1,0 +1,46 @@
+"""Find redirects to addresses that only this machine or its network can reach (server-side request forgery)."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from urllib.parse import urlsplit
+
+
+async def private_address(url: str, before: str) -> str:
+    """Return the private address to which a redirect from the URL `before` leads, `""` if there is none.
+
+    Private are addresses of this machine, of private networks and link-local addresses, such as that of the metadata
+    service of a cloud. A redirect to the same host, or from this machine to this machine, is not reported.
+    """
+    host, host_before = (urlsplit(place).hostname or "" for place in (url, before))
+    if host == host_before:
+        return ""
+    inner = [address for address in await _addresses(host) if not _is_public(address)]
+    if inner and all(map(_is_this_machine, inner)):
+        starts = await _addresses(host_before)
+        if starts and all(map(_is_this_machine, starts)):
+            return ""
+    return str(inner[0]) if inner else ""
+
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+async def _addresses(host: str) -> list[_Address]:
+    """Return the addresses of a host, none if its name cannot be resolved: then nothing can be sent there, either."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    addresses = (ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)
+    return [getattr(address, "ipv4_mapped", None) or address for address in addresses]
+
+
+def _is_this_machine(address: _Address) -> bool:
+    return address.is_loopback or address.is_unspecified
+
+
+def _is_public(address: _Address) -> bool:
+    return not (address.is_private or address.is_loopback or address.is_link_local or address.is_unspecified)

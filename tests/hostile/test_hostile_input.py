@@ -1,0 +1,40 @@
+"""Hostile input from the terminal itself, in a pseudo-terminal: the app continues, and the terminal is restored."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from programs import Run
+
+
+def test_input_that_is_not_utf8_or_was_not_requested_does_not_end_the_app(inspect: Run):
+    terminal = inspect(cols=100, rows=30)
+    terminal.wait_for("Connect to an agent")
+    terminal.send(b"\xff\x1b[1114112u\x1b]0;title\x07")
+    terminal.paste("http://127.0.0.1:1/pasted")
+    terminal.wait_for("/pasted")
+    terminal.press("ctrl+q")
+    assert (ending := terminal.wait_exit()).restored
+    assert ending.status == 0
+
+
+def test_reply_of_the_terminal_does_not_start_an_editor(inspect: Run, tmp_path: Path):
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    editor.chmod(0o700)
+    terminal = inspect("demo", "--no-tour", env={"EDITOR": str(editor), "VISUAL": str(editor)})
+    terminal.wait_for("2 Chat")
+    terminal.press("2")
+    terminal.wait_for("^g $EDITOR")
+    terminal.send(b"\x1b]0;title\x07after the reply")
+    terminal.wait_for("│▌ after the reply ")
+    assert not (tmp_path / "started").exists()
+
+
+def test_sigquit_restores_the_terminal(inspect: Run):
+    terminal = inspect(cols=100, rows=30)
+    terminal.wait_for("Connect to an agent")
+    terminal.signal(signal.SIGQUIT)
+    ending = terminal.wait_exit()
+    assert (ending.status, ending.left) == (-signal.SIGQUIT, frozenset())
