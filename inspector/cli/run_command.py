@@ -20,6 +20,7 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
+from inspector.options import Options
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
@@ -33,8 +34,9 @@ from inspector.session.connection import GET_CARD, Connection
 from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
-from inspector.session.settings import settings_from
+from inspector.session.settings import Settings, settings_from
 from inspector.text.units import size
+from inspector.wire.client.client_certificate import PassphraseError
 
 UNSUPPORTED = "UnsupportedOperationError"
 _DRAWING_INTERVAL = 0.2
@@ -62,10 +64,10 @@ class Run:
         options = self.invocation.options
         if not options.reference:
             raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
-        if options.stored_auth_only and (options.bearer or options.api_key):
-            raise usage("--stored-auth-only excludes --bearer and --api-key.", "Leave out one of them.")
+        if options.stored_auth_only and (options.bearer or options.basic or options.api_key):
+            raise usage("--stored-auth-only excludes --bearer, --basic and --api-key.", "Leave out one of them.")
         if options.insecure:
-            secrets = ", including the credentials" if options.bearer or options.api_key else ""
+            secrets = ", including the credentials" if options.bearer or options.basic or options.api_key else ""
             self.out.warn(f"TLS certificates are not verified: others can read and change the traffic{secrets}")
         return options.reference
 
@@ -215,6 +217,9 @@ class Run:
             *(word for name in options.transports for word in ("--transport", name)),
             *(word for origin in options.trust for word in ("--trust", origin)),
             *(("--auth-card",) if options.auth_card else ()),
+            *(("--client-cert", str(options.client_cert)) if options.client_cert else ()),
+            *(("--client-key", str(options.client_key)) if options.client_key else ()),
+            *(("--client-passphrase", options.client_passphrase) if options.client_passphrase else ()),
             *(("--insecure",) if options.insecure else ()),
         ]
         return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])
@@ -256,7 +261,8 @@ def run(
     given = invocation.given
     out.lines |= out.json and bool(getattr(given, "stream", False) or getattr(given, "request", None))
     try:
-        asyncio.run(_work(invocation, out, work, check))
+        settings = replace(_settings(invocation.options), check=check)
+        asyncio.run(_work(invocation, out, work, settings))
     except KeyboardInterrupt:
         return INTERRUPTED
     except asyncio.CancelledError:
@@ -281,11 +287,21 @@ def _needs_findings(invocation: Invocation) -> bool:
     return bool(printed or invocation.options.capture)
 
 
-async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], check: bool) -> None:
+def _settings(options: Options) -> Settings:
+    """Return the settings; ask for the passphrase of the client certificate before the event loop runs."""
+    try:
+        return settings_from(options)
+    except PassphraseError as error:
+        return settings_from(options, lazy_loading.ask_passphrase(error))
+
+
+async def _work(
+    invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], settings: Settings
+) -> None:
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
-        async with _session(path, invocation, out, check) as session, _drawing(out):
+        async with _session(path, invocation, out, settings) as session, _drawing(out):
             seconds = invocation.options.timeout
             ends_at = None if seconds is None else asyncio.get_running_loop().time() + seconds
             current = Run(invocation, out, session, ends_at)
@@ -320,7 +336,7 @@ def _rejected(fault: Fault) -> Fault:
     return replace(
         fault,
         code=FaultCode.AUTH_FAILED.value,
-        hint="The agent rejected the credentials: check --bearer, --api-key or --header.",
+        hint="The agent rejected the credentials: check --bearer, --basic, --api-key or --header.",
     )
 
 
@@ -334,9 +350,8 @@ def _timed_out(current: Run) -> Fault:
 
 
 @asynccontextmanager
-async def _session(path: Path, invocation: Invocation, out: Output, check: bool) -> AsyncIterator[Session]:
+async def _session(path: Path, invocation: Invocation, out: Output, settings: Settings) -> AsyncIterator[Session]:
     try:
-        settings = replace(settings_from(invocation.options), check=check)
         create = partial(Capture.create, durable=invocation.options.capture is not None)
         session = Session(path, settings, capture=create)
     except CaptureError as error:

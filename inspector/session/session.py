@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
 from inspector.capture.paths import has_stored_tokens
@@ -45,6 +45,7 @@ from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
+from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
@@ -56,8 +57,16 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
     from inspector.session.login.logins import Logins
+    from inspector.session.login.tokens import Token
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
+
+
+class _Tls(TypedDict):
+    """The arguments of a client that concern TLS."""
+
+    verify: bool
+    certificate_for: CertificateFor
 
 
 class Session:
@@ -77,12 +86,14 @@ class Session:
         for value in self.settings.secret_headers.values():
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
-        redactor.add(self.settings.api_key)
+        for secret in (self.settings.api_key, *self.settings.secrets):
+            redactor.add(secret)
         self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
-        self.client = Client(self.settings.limits, verify=not self.settings.insecure)
-        self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
+        tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self._certificate_for}
+        self.client = Client(self.settings.limits, **tls)
+        self.grpc = GrpcClient(self.settings.limits, **tls)
         self._given = self.settings.credentials()
         self._url = ""
         self.entered = EnteredCredentials(redactor)
@@ -96,6 +107,9 @@ class Session:
         given = self.logins.added_to(self._given) if self._has_logins else self._given
         return self.entered.added_to(given, key_place(card) if card else DEFAULT_KEY_PLACE)
 
+    def _certificate_for(self, url: str) -> ClientCertificate | None:
+        return self.credentials.certificate_for(url)
+
     @cached_property
     def logins(self) -> Logins:
         """Return the logins, which are made on first use."""
@@ -106,9 +120,14 @@ class Session:
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
 
     @property
+    def token(self) -> Token | None:
+        """Return the token of a login that is sent to the agent, None without one."""
+        return self.logins.token_for(self.agent_url) if self._has_logins else None
+
+    @property
     def has_token(self) -> bool:
         """Return whether a token of a login is sent to the agent."""
-        return self._has_logins and self.logins.token_for(self.agent_url) is not None
+        return self.token is not None
 
     @property
     def _has_logins(self) -> bool:

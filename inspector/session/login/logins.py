@@ -10,7 +10,7 @@ from dataclasses import replace
 from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard
-from inspector.protocol.challenge import read_challenges
+from inspector.protocol.challenge import Challenge, read_challenges
 from inspector.protocol.errors import FaultCode, FaultError, usage_error
 from inspector.protocol.oauth import TokenResponse
 from inspector.protocol.security import Grant
@@ -142,9 +142,8 @@ class Logins:
         return True
 
     def _is_due(self, token: Token) -> bool:
-        can_renew = bool(token.refresh_token) or token.grant == Grant.CLIENT_CREDENTIALS
         is_refused = token.access_token == self._refused
-        return can_renew and not is_refused and token.expires_within(REFRESH_MARGIN, self._clock())
+        return token.can_renew and not is_refused and token.expires_within(REFRESH_MARGIN, self._clock())
 
     async def refresh(self, token: Token) -> Token:
         """Request a new token with the refresh token, or with the secret of the client, and use it.
@@ -225,22 +224,33 @@ class Logins:
         return Flow(channel, Progress(LoginState(())), endpoints, client, token.scopes)
 
 
+def last_refusal(journal: Journal, agent_url: str) -> tuple[int, tuple[Challenge, ...]]:
+    """Return the status of the last 401 or 403 of the agent, 0 without one, and the challenges in it."""
+    summary = journal.exchanges.last_denied(agent_url)
+    if summary is None:
+        return 0, ()
+    found: list[Challenge] = []
+    for record in journal.capture.select(exchange=summary.number, kinds=[Kind.RESPONSE]):
+        for name, value in record.meta["headers"]:
+            found += (read_challenges(value) or ()) if name.lower() == "www-authenticate" else ()
+    return summary.status, tuple(found)
+
+
+def demanded_scopes(journal: Journal, agent_url: str) -> tuple[str, ...]:
+    """Return the scopes that the last 401 or 403 of the agent demanded (RFC 6750 section 3)."""
+    _, challenges = last_refusal(journal, agent_url)
+    scopes = (scope for challenge in challenges if challenge.is_bearer for scope in challenge.get("scope").split())
+    return tuple(dict.fromkeys(scope for scope in scopes if scope.isprintable()))
+
+
 def resource_metadata_url(journal: Journal, agent_url: str) -> str:
-    """Return the URL of the agent's metadata (RFC 9728) that its last 401 named, `""` if there is none.
+    """Return the URL of the agent's metadata (RFC 9728) that its last 401 or 403 named, `""` if there is none.
 
     A URL on another origin is left out: nothing that an agent names elsewhere is fetched.
     """
-    summary = journal.exchanges.last_denied(agent_url)
-    if summary is None:
-        return ""
-    for record in journal.capture.select(exchange=summary.number, kinds=[Kind.RESPONSE]):
-        for name, value in record.meta["headers"]:
-            challenges = read_challenges(value) if name.lower() == "www-authenticate" else None
-            for challenge in challenges or ():
-                url = challenge.parameters.get("resource_metadata", "")
-                if url and origin(url) == origin(agent_url):
-                    return url
-    return ""
+    _, challenges = last_refusal(journal, agent_url)
+    urls = (challenge.get("resource_metadata") for challenge in challenges)
+    return next((url for url in urls if url and origin(url) == origin(agent_url)), "")
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:

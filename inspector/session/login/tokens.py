@@ -39,6 +39,11 @@ class Token:
     token_url: str = ""
     revocation_url: str = ""
 
+    @property
+    def can_renew(self) -> bool:
+        """Return whether a new token can be requested without the user."""
+        return bool(self.refresh_token) or self.grant == "clientCredentials"
+
     def expires_within(self, seconds: float, now: float) -> bool:
         """Return whether the token expires within some seconds; a token without expiry does not."""
         return self.expires_at is not None and self.expires_at - now <= seconds

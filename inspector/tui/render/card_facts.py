@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from inspector.tui.render.card_lines import (
 )
 from inspector.tui.render.card_words import provider_in_words, scheme_details, shown_url
 from inspector.tui.render.finding_lines import verdict_in_words
+from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.skills import FEW
 
 _CAPABILITY = 22
@@ -193,8 +195,12 @@ class CardFacts:
         self._more("schemes", len(schemes))
         for sent in self._auth.sent:
             self._write.text("", f"sent: {sent}", "card--good", act=EnterCredentials())
+        if self._auth.token is not None:
+            text = login_in_words(self._auth.token, time.time())
+            self._write.text("", text, "card--good", act=EnterCredentials())
         if required or schemes or self._auth.sent:
-            hint = f"{'change' if self._auth.sent else 'enter'} credentials ({key_of('credentials')})"
+            wanted = "change credentials" if self._auth.sent else "log in, or enter a secret"
+            hint = f"{wanted} ({key_of('credentials')})"
             self._write.text("", f"{self._glyphs.folded} {hint}", "card--example", act=EnterCredentials())
         self._take("securityRequirements", "securitySchemes", "security", "authentication")
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))

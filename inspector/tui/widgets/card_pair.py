@@ -73,7 +73,7 @@ class CardPair:
         lines = self.card.lines
         if lines is None or self._connection is None:
             return
-        authentication = Authentication(self._session.credentials, self._session.agent_url)
+        authentication = Authentication(self._session.credentials, self._session.agent_url, self._session.token)
         lines.authenticate(authentication)
         lines.signed = self._signed
         self.card.renew()

@@ -78,13 +78,14 @@ def no_certificate(_url: str) -> None:
 
 
 class PassphraseError(FaultError):
-    """Raised if a passphrase is missing or wrong; `file` is the file that needs it."""
+    """Raised if a passphrase is missing or wrong; `file` is the file that needs it, `wrong` whether one was given."""
 
     def __init__(self, file: Path, *, wrong: bool) -> None:
         seen = f"{file} needs another passphrase, or is damaged." if wrong else f"{file} needs a passphrase."
         hint = "Enter it when it is asked for, or add --client-passphrase env:NAME with the name of a variable."
         super().__init__(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))
         self.file = file
+        self.wrong = wrong
 
 
 def read_client_certificate(files: CertificateFiles, passphrase: str = "") -> ClientCertificate:

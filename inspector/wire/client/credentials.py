@@ -34,8 +34,13 @@ def split_userinfo(url: str) -> tuple[str, str]:
 
 
 def basic(userinfo: str) -> str:
-    """Return the value of Authorization for the userinfo of a URL (RFC 7617)."""
+    """Return the value of Authorization for the userinfo of a URL, which is percent-encoded (RFC 7617)."""
     return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
+
+
+def basic_credentials(user_and_password: str) -> str:
+    """Return the value of Authorization for a user and a password with a colon between them (RFC 7617)."""
+    return f"Basic {b64encode(user_and_password.encode()).decode('ascii')}"
 
 
 @dataclass(frozen=True, slots=True)
