@@ -77,6 +77,7 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
     card = {
         "securitySchemes": {
             "sso": {"oauth2SecurityScheme": {"description": "Ours alone", "flows": {"authorizationCode": flow}}},
+            "old": {"oauth2SecurityScheme": {"flows": {"implicit": {}}}},
             "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}},
         },
         "securityRequirements": [{"schemes": {"sso": {"list": ["r"]}}}, {"schemes": {"key": {"list": []}}}],
@@ -95,7 +96,8 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
             "urn:x:1   required   Counts",
             "(the host is xn--exmple-4nf.org)",
             "http://169.254.169.254/icon.png   not fetched",
-            "requires an API key in header X-API-Key",
+            "✕ implicit is not used: deprecated",
+            "requires ✕ an API key in header X-API-Key   missing",
         ):
             assert words in driver.screen, words
         assert len(driver.records(Kind.REQUEST)) == 1
