@@ -73,7 +73,8 @@ async def test_http_errors_are_not_findings(agent: Agent, open_session: OpenSess
 
 async def test_a_401_for_a_scheme_on_the_card_is_not_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(giving(b"", status=401, headers={"WWW-Authenticate": "Bearer"}))
-    agent.serve_card(securitySchemes={"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}})
+    schemes = {"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
+    agent.serve_card(securitySchemes=schemes, securityRequirements=[{"schemes": {"token": {"list": []}}}])
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert rules(session) == set()
