@@ -61,7 +61,7 @@ DENIED = RuleSet[Denial](RULES, passing=_PASSING)
     WARNING,
     "The agent redirects to a login page",
     section="1.0 §7.4, §3.3.2; RFC 9110 §15.5.2",
-    requirement="A request without valid credentials is answered with 401, and a challenge says how to authenticate.",
+    requirement="A request without valid credentials is answered with 401, and a challenge that names the scheme.",
     remedy="Exclude the URL of the agent from the login of the web server or proxy, and respond with 401.",
     failing=_denied("", 302, responseHeaders={"Location": "https://login.example.com/start"}),
 )

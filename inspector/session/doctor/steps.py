@@ -10,7 +10,7 @@ from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
 
 CREDENTIALS = "credentials"
-"""The name of the step that compares the demanded credentials with the declared ones."""
+"""The name of the step that compares the demanded with the declared credentials."""
 STREAMING = "streaming"
 """The name of the step about a stream."""
 PUSH = "push"
