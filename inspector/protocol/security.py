@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES
 from inspector.protocol.model import Json
 
@@ -228,6 +229,12 @@ def _authentication_scheme(scheme: SecurityScheme) -> str:
             return UNREGISTERED
         case _:
             return ""
+
+
+def declares(declared: frozenset[str], scheme: str) -> bool:
+    """Return whether the scheme of a challenge is among `authentication_schemes`; API keys may have any free name."""
+    name = scheme.lower()
+    return name in declared or (UNREGISTERED in declared and name not in REGISTERED)
 
 
 def key_place(card: AgentCard) -> tuple[str, str]:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from inspector.findings.examples import response
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
 from inspector.findings.url import flaw, origin_of
-from inspector.protocol.challenge import REGISTERED, Challenge, is_login_page, read_challenges
+from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
 from inspector.protocol.model import Json
-from inspector.protocol.security import UNREGISTERED
+from inspector.protocol.security import declares
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
 _REDIRECTS = range(300, 400)
@@ -83,14 +83,9 @@ def undeclared_scheme(denial: Denial) -> Iterator[Violation]:
     demanded = [challenge.scheme for challenge in denial.challenges]
     if denial.declared is None or not demanded:
         return
-    if not any(_accepts(denial.declared, name.lower()) for name in demanded):
+    if not any(declares(denial.declared, name) for name in demanded):
         on_card = ", ".join(sorted(denial.declared)) or "none"
         yield Violation("", f"the challenge demands {', '.join(demanded)[:80]}, the schemes on the card are: {on_card}")
-
-
-def _accepts(declared: frozenset[str], scheme: str) -> bool:
-    """Return whether a card declares a scheme; API keys have no registered scheme, so that any other name is right."""
-    return scheme in declared or (UNREGISTERED in declared and scheme not in REGISTERED)
 
 
 @DENIED.rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, read_challenges
-from inspector.protocol.security import UNREGISTERED, authentication_schemes, offers_login, requirements_in_words
+from inspector.protocol.security import authentication_schemes, declares, offers_login, requirements_in_words
 from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.doctor.steps import CREDENTIALS, Step
 from inspector.session.exchange import Exchange
@@ -23,15 +23,14 @@ def demanded_in_words(exchange: Exchange) -> str:
 def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     """Return the check whether the card declares what a response demands; None as result if that is not known."""
     head, declared = exchange.head, requirements_in_words(card)
-    names = {challenge.scheme.lower() for challenge in _challenges(exchange)}
-    on_card = authentication_schemes(card)
+    challenges = _challenges(exchange)
     sent = exchange.circumstances.authorization
     seen = f"demanded: {demanded_in_words(exchange) or 'credentials of an unknown scheme'}; declared: {declared}; "
     seen += f"sent: {sent or 'none'}"
-    if not names:
+    if not challenges:
         missing = head is not None and head.status == _UNAUTHORIZED
         return Step(CREDENTIALS, False if missing else None, seen, remedy=_NO_CHALLENGE if missing else "")
-    matches = bool(names & on_card) or (UNREGISTERED in on_card and not names & {"bearer", "basic"})
+    matches = any(declares(authentication_schemes(card), challenge.scheme) for challenge in challenges)
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)
 
 
