@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote, quote_plus
 
-from inspector.capture.secret_locations import MASK, mask_body, mask_text, mask_url
+from inspector.capture.secret_locations import MASK, mask_body, mask_text, mask_url, may_have_secrets
 
 __all__ = ["MASK", "Redactor"]
 
@@ -84,6 +84,20 @@ class Redactor:
         if self._numbers and _may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
         return mask_body(raw, push=push or _may_have_push_configuration(raw))
+
+    def bodies(self, raws: Sequence[bytes]) -> Sequence[bytes]:
+        """Mask each body like `body`; most have no secret, which is found out for all of them at once."""
+        if len(raws) > 1 and not self._may_change(b"\n".join(raws)):
+            return raws
+        return [self.body(raw) for raw in raws]
+
+    def _may_change(self, raw: bytes) -> bool:
+        """Return whether `body` may change a body, or one of several joined bodies."""
+        return (
+            any(_may_contain(raw, forms) for forms in (self._forms, self._numbers) if forms)
+            or _may_have_push_configuration(raw)
+            or may_have_secrets(raw)
+        )
 
     def _add(self, secret: str) -> bool:
         if len(secret) < _SHORTEST or secret in self._secrets or any(secret in literal for literal in _LITERALS):

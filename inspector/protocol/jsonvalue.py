@@ -65,7 +65,9 @@ def parse(raw: bytes) -> Json | Unreadable:
 
 def has_lone_surrogates(raw: bytes) -> bool:
     """Return whether a string in JSON has the escape of half of a surrogate pair."""
-    return (b"\\ud" in raw or b"\\uD" in raw) and any(found[1] for found in _ESCAPE.finditer(raw))
+    if b"\\" not in raw or (b"\\ud" not in raw and b"\\uD" not in raw):
+        return False
+    return any(found[1] for found in _ESCAPE.finditer(raw))
 
 
 def parse_strictly(raw: bytes) -> Json | Unreadable:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
-from inspector.capture.records import Common, Kind, Record
+from inspector.capture.records import Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
@@ -141,35 +142,51 @@ class Exchange(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
+        payloads = self._payloads(seen.frames)
         for event in self._reader.read(seen.frames, self._judge.repeatable):
+            masked = list(islice(payloads, len(event.frames)))
             if event.said is None:
-                records += self._keepalive(event.frames[0], seen.at)
+                records += self._keepalive(event.frames[0], seen.at, masked)
             elif isinstance(event.said, TextAppended):
                 # Updates that differ only in their texts have the same findings.
                 self._newest, findings = event.said, self._judge.repeat(event.frames)
-                records += self._append(Kind.FRAME, seen.at, event.said, event.frames, findings)
+                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
             else:
-                records += self._payload(seen.at, event.said, event.frames[0].raw, event.value, event.frames[0])
+                findings = self._judge_payload(seen.at, event.said, event.value, event.frames[0])
+                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
         return records
 
-    def _keepalive(self, frame: Frame, at: float) -> list[Record]:
+    def _payloads(self, frames: Sequence[Frame]) -> Iterator[Payload]:
+        """Return the size and the masked bytes of each frame."""
+        raws = [frame.raw for frame in frames]
+        if self.call.binding.events and self.call.operation not in PUSH:
+            masked = self.journal.redactor.bodies(raws)
+        else:
+            masked = [self.mask(raw) for raw in raws]
+        return zip(map(len, raws), masked, strict=True)
+
+    def _keepalive(self, frame: Frame, at: float, payloads: Sequence[Payload]) -> list[Record]:
         return self.append(
             Kind.KEEPALIVE,
             at,
             task=self.task_id,
             label=" ".join(frame.comments),
-            payloads=[(len(frame.raw), self.mask(frame.raw))],
+            payloads=payloads,
             findings=self._judge.frame(frame),
         )
 
     def _append(
-        self, kind: Kind, at: float, said: Answer | TextAppended, frames: Sequence[Frame], findings: tuple[Finding, ...]
+        self,
+        kind: Kind,
+        at: float,
+        said: Answer | TextAppended,
+        payloads: Sequence[Payload],
+        findings: tuple[Finding, ...],
     ) -> list[Record]:
         """Append an event or a response, then fold it into its task."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._describe(kind, update)
-        payloads = [(len(frame.raw), self.mask(frame.raw)) for frame in frames]
         records = self.journal.add(self._described[1], at, payloads, self.mark, findings)
         self.tasks.take(records, said)
         self.said.append(said)
@@ -191,10 +208,14 @@ class Exchange(Recorder):
         """Append the body of a response that is not a stream."""
         call = self.call
         value = call.binding.read(call.dialect, call.operation, body.raw)
-        if isinstance(value, Unreadable):
-            return self._payload(body.at, value, body.raw, value)
-        answer = call.binding.decode_answer(call.dialect, call.operation, self.head.status if self.head else 0, value)
-        return self._payload(body.at, answer, body.raw, value)
+        status = self.head.status if self.head else 0
+        answer = (
+            value
+            if isinstance(value, Unreadable)
+            else call.binding.decode_answer(call.dialect, call.operation, status, value)
+        )
+        findings = self._judge_payload(body.at, answer, value, body)
+        return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
@@ -209,15 +230,13 @@ class Exchange(Recorder):
         self.said.append(answer)
         return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
 
-    def _payload(self, at: float, answer: Answer, raw: bytes, value: Json, frame: Frame | None = None) -> list[Record]:
-        """Append an event of a stream (with `frame`) or a response, with its findings."""
+    def _judge_payload(self, at: float, answer: Answer, value: Json, source: Frame | Body) -> tuple[Finding, ...]:
+        """Return the findings about an event of a stream (in a frame) or a response (in a body)."""
         self._newest = answer
         place = event_in(value, answer) if isinstance(answer, EVENTS) else (result_pointer(value), None)
-        data = raw if frame is None else frame.data or b""
-        findings = self._judge.feed(answer, value, data, at, place, frame)
-        if frame is None:
-            return self._append(Kind.BODY, at, answer, (Frame(raw, None),), findings)
-        return self._append(Kind.FRAME, at, answer, (frame,), findings)
+        if isinstance(source, Frame):
+            return self._judge.feed(answer, value, source.data or b"", at, place, source)
+        return self._judge.feed(answer, value, source.raw, at, place)
 
     def _called(self, artifact: Artifact) -> str:
         """Return the name of an artifact, or else its id, or both if another artifact has the same name."""
