@@ -38,7 +38,7 @@ _LAST_LETTERS = (
     *("oken", "cret", "word", "sswd", '"pwd', "rase", "tial", "ials", "okie"),
     *("arer", '"jwt', "ikey", "_key", "-key", "ekey", "tkey", "skey", "tion"),
 )
-"""The last letters of names that may be secret; `tion` stands for `zation`."""
+"""The last letters of names that may be secret; `tion` is the end of `zation`."""
 
 
 def _name_end(delimiter: str, after: str = "") -> str:
