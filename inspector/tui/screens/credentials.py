@@ -6,13 +6,15 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from pathlib import Path
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 
 from inspector.capture.redaction import Redactor
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.security import DEFAULT_KEY_PLACE, Grant, HttpScheme, key_place, security_schemes
-from inspector.session.authentication import AUTHORIZATION, check_requirements, masked
+from inspector.session.authentication import check_requirements, masked
 from inspector.session.exchanges import Reachability
 from inspector.session.login.logins import last_refusal
 from inspector.session.login.options import LoginOption
@@ -24,7 +26,13 @@ from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.tui.widgets.fact_view import FactView
-from inspector.wire.client.credentials import basic, origin
+from inspector.wire.client.client_certificate import (
+    CertificateFiles,
+    ClientCertificate,
+    PassphraseError,
+    read_client_certificate,
+)
+from inspector.wire.client.credentials import origin
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header (RFC 9110 section 5.1)."""
@@ -48,6 +56,7 @@ class Secret(Enum):
     KEY = "API key"
     SCHEME = "Another HTTP scheme (header Authorization)"
     HEADER = "Another header"
+    CERTIFICATE = "Client certificate (TLS)"
 
 
 class Change(Enum):
@@ -174,6 +183,12 @@ def secret_form(session: Session, secret: Secret) -> FormScreen:
             fields = [named, Field("secret", "Credentials", "what follows the scheme in the header", secret=True)]
         case Secret.HEADER:
             fields = [Field("name", "Header", "for example X-Tenant-Token"), Field("secret", "Value", secret=True)]
+        case Secret.CERTIFICATE:
+            fields = [
+                Field("name", "Certificate", "a PEM or PKCS#12 file"),
+                Field("key", "Private key", "a PEM file; empty if the key is in the same file"),
+                Field("secret", "Passphrase", "empty if the key has none", secret=True),
+            ]
     where = Field("origin", "Sent only to", "http://host:port", value=origin(session.agent_url))
     title = f"{_label(session, secret)}, for this session only"
     return FormScreen(title, [*fields, where], check=lambda values: _problem(secret, values))
@@ -188,6 +203,14 @@ def _other_scheme(session: Session) -> str:
 
 def _problem(kind: Secret, values: Mapping[str, str]) -> str:
     secret, name = values["secret"], values.get("name", "")
+    if kind is Secret.CERTIFICATE:
+        if not origin(values["origin"]).startswith("https:"):
+            return "Enter the origin of the agent: https://, the host and the port."
+        try:
+            _certificate(values)
+        except FaultError as error:
+            return error.fault.seen
+        return ""
     if kind is Secret.BASIC and (not name or ":" in name):
         return "Enter the user name, which cannot contain a colon."
     if not secret:
@@ -203,6 +226,22 @@ def _problem(kind: Secret, values: Mapping[str, str]) -> str:
     return ""
 
 
+def _certificate(values: Mapping[str, str]) -> ClientCertificate:
+    """Read the certificate that was entered; raises `FaultError`."""
+    certificate, key = Path(values["name"]), Path(values["key"]) if values["key"] else None
+    try:
+        files = CertificateFiles(certificate.expanduser(), key.expanduser() if key else None)
+    except RuntimeError as error:
+        raise usage_error("The path has an unknown user.") from error
+    return read_client_certificate(files, values["secret"])
+
+
+def passphrase_form(needed: PassphraseError) -> FormScreen:
+    """Return the form for the passphrase of the client certificate in the options."""
+    fields = [Field("passphrase", "Passphrase", secret=True)]
+    return FormScreen("Passphrase of the client certificate", fields, description=needed.fault.seen)
+
+
 def use(session: Session, kind: Secret, values: Mapping[str, str]) -> None:
     """Send what was entered with new requests; from now on it is masked in all records."""
     entered, place, secret, name = session.entered, values["origin"], values["secret"], values.get("name", "")
@@ -210,11 +249,12 @@ def use(session: Session, kind: Secret, values: Mapping[str, str]) -> None:
         case Secret.BEARER:
             entered.add_bearer(place, secret.removeprefix("Bearer "))
         case Secret.BASIC:
-            session.journal.redactor.add(secret)
-            entered.add_header(place, AUTHORIZATION, basic(f"{name}:{secret}"))
+            entered.add_basic(place, name, secret)
         case Secret.KEY:
             entered.add_key(place, secret)
         case Secret.SCHEME:
-            entered.add_header(place, AUTHORIZATION, f"{name} {secret}")
+            entered.add_scheme(place, name, secret)
         case Secret.HEADER:
             entered.add_header(place, name, secret)
+        case Secret.CERTIFICATE:
+            entered.add_certificate(place, _certificate(values), secret)
