@@ -65,7 +65,7 @@ class Credentials:
 
     def are_for(self, url: str) -> bool:
         """Return whether credentials may be sent to a URL."""
-        return bool(self._sent_to(url))
+        return any(part.headers or part.query or part.certificate for part in self._sent_to(url))
 
     def _sent_to(self, url: str) -> list[Credentials]:
         place = origin(url)
