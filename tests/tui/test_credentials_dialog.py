@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -246,9 +245,10 @@ async def test_the_passphrase_of_a_certificate_in_the_options_is_asked_for(
 
 
 async def test_without_the_passphrase_the_app_says_why_it_does_not_connect(
-    open_app: Open, strict_agent: str, certificate: Path
+    open_app: Open, strict_agent: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    async with open_app(strict_agent, SIZE, run={"notifications": True}, client_cert=str(certificate)) as driver:
+    monkeypatch.chdir(certificate.parent)
+    async with open_app(strict_agent, SIZE, run={"notifications": True}, client_cert=certificate.name) as driver:
         await driver.until("Passphrase of the client certificate")
         await driver.press("escape")
-        await driver.until("with the name of a variable.")
+        await driver.until("client.p12 needs a passphrase. Enter it")

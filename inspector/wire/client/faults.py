@@ -157,7 +157,8 @@ def _after_handshake(certificate: ClientCertificate | None) -> str:
     if certificate is not None:
         return f"The server may have refused the {certificate.in_words()}: check its log."
     return (
-        f"Check whether the agent or a proxy closed it. The server may require a client certificate: add {CERTIFICATE_OPTION}."
+        "Check whether the agent or a proxy closed it. "
+        f"The server may require a client certificate: add {CERTIFICATE_OPTION}."
     )
 
 
