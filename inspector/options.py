@@ -14,8 +14,11 @@ class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
     `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
-    `trust` lists further origins that get the credentials, `auth_card` sends them with the first request for the card,
-    `timeout` is in seconds, `resubscribe` reconnects a
+    `basic` is a user and a password with a colon between them. `client_cert` and `client_key` are the files of a client
+    certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
+    get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
+    that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
+    reconnects a
     disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
     has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
     file to record to.
@@ -25,10 +28,16 @@ class Options:
     demo: bool = False
     tour: bool = False
     bearer: str = field(default="", repr=False)
+    basic: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
+    client_cert: Path | None = None
+    client_key: Path | None = None
+    client_passphrase: str = ""
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     svc_params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     trust: tuple[str, ...] = ()
+    stored_auth_only: bool = False
+    redirect_port: int = 8765
     transports: tuple[str, ...] = ()
     a2a_version: str = ""
     auth_card: bool = False

@@ -68,7 +68,20 @@ SETTINGS = (
         "connection", "transports", "transports", list, [], "Preferred bindings, the first before the others", _BINDINGS
     ),
     Setting("connection", "trust", "trust", list, [], "Other origins that may get the credentials"),
+    Setting("connection", "client-cert", "client_cert", str, "", "Client certificate for TLS (PEM or PKCS#12)"),
+    Setting("connection", "client-key", "client_key", str, "", "Private key of the client certificate (PEM)"),
+    Setting(
+        "connection",
+        "client-passphrase",
+        "client_passphrase",
+        str,
+        "",
+        "Environment variable with the passphrase of the key, written as env:NAME",
+    ),
     Setting("connection", "reconnect", "resubscribe", bool, False, "Subscribe again when a stream is disconnected"),
+    Setting(
+        "login", "redirect-port", "redirect_port", int, 8765, "Port for the redirect of a login", least=1, most=65535
+    ),
     Setting("receiver", "host", "receiver_host", str, "127.0.0.1", "Address at which webhooks are received"),
     Setting("receiver", "port", "receiver_port", int, 0, "Port for webhooks; 0 is any free port", most=65535),
     Setting("receiver", "public-url", "public_url", str, "", "URL that is registered instead of the address"),

@@ -1,18 +1,27 @@
-"""Check the credentials of requests against the security scheme on the card (1.0 section 4.5)."""
+"""Check the credentials of requests against the security schemes on the card (1.0 section 4.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
 
-from .oauth import AuthorizationServer, decoded, same
+from .access import Access
+from .faults.fault import ActiveFault, Head, Level
+from .faults.fault_plan import FaultPlan
+from .secret_values import decoded, same
 
-KINDS = ("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", "oauth2")
+if TYPE_CHECKING:
+    from .oauth.server import AuthorizationServer
+
+OAUTH2 = "oauth2"
+OIDC = "oidc"
+KINDS = ("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", OAUTH2, OIDC)
 USER = "mock"
 """The user of basic authentication, and the client of OAuth 2."""
 SECRET = "open-sesame"  # noqa: S105 - documented: the mock protects nothing
@@ -41,50 +50,104 @@ def credentials_of(request: web.Request) -> RequestCredentials:
 class Authenticator:
     """Accept requests that carry `secret` in the way that `kind`, one of `KINDS`, requires.
 
-    For `oauth2`, `server` is the authorization server that issues the tokens.
+    For `oauth2` and `oidc`, `server` is the authorization server that issues the tokens. The agent sets `skill_scopes`:
+    it returns the scopes that each skill needs. A client with a device code has to wait `interval` seconds between two
+    requests.
     """
 
-    def __init__(self, kind: str, secret: str = SECRET) -> None:
+    def __init__(
+        self, kind: str, secret: str = SECRET, faults: Sequence[ActiveFault] = (), *, interval: float = 1
+    ) -> None:
         self._kind, _, self._location = kind.partition(":")
         self._secret = secret
-        self.server = AuthorizationServer(USER, secret, _REALM) if kind == "oauth2" else None
+        self._faults = FaultPlan(tuple(faults))
+        self.skill_scopes: Callable[[], Mapping[str, Sequence[str]]] = dict
+        self.server = self._authorization_server(interval) if kind in (OAUTH2, OIDC) else None
 
-    @property
-    def challenge(self) -> Mapping[str, str]:
-        """Return the headers of a 401. API keys have the scheme `ApiKey`, because no scheme is registered for them."""
-        word = {"basic": "Basic", "api-key": "ApiKey"}.get(self._kind, "Bearer")
-        return {"WWW-Authenticate": f'{word} realm="{_REALM}"'}
+    def _authorization_server(self, interval: float) -> AuthorizationServer:
+        from .oauth.clients import Client  # noqa: PLC0415 - see below
+        from .oauth.server import AuthorizationServer  # noqa: PLC0415 - loads joserfc, which other kinds do not need
+
+        def scopes() -> list[str]:
+            return [scope for scopes in self.skill_scopes().values() for scope in scopes]
+
+        return AuthorizationServer(Client(USER, self._secret), _REALM, scopes, self._faults, interval)
 
     def add_to_card(self, card: AgentCard, base: str, *, since_1_0: bool) -> AgentCard:
         """Return the card with the security schemes and requirements; `base` is the origin of the agent."""
-        schemes = (
-            {self._name: self._scheme()} if self.server is None else self.server.schemes(base, since_1_0=since_1_0)
-        )
-        choices: list[Json] = [{"schemes": {name: {"list": []}}} for name in schemes]
-        return card.model_copy(update={"security_schemes": schemes, "security_requirements": choices})
+        schemes = self._schemes(base, since_1_0=since_1_0)
+        update: dict[str, Json] = {
+            "security_schemes": schemes,
+            "security_requirements": self._requirements(schemes, ()),
+        }
+        needed = self.skill_scopes() if self.server is not None else {}
+        update["skills"] = [
+            skill.model_copy(update={"security_requirements": self._requirements(schemes, needed[skill.id])})
+            if skill.id in needed
+            else skill
+            for skill in card.skills
+        ]
+        return card.model_copy(update=update)
+
+    def _schemes(self, base: str, *, since_1_0: bool) -> dict[str, dict[str, Json]]:
+        if self.server is not None:
+            from .oauth.schemes import oauth2_schemes, openid_schemes  # noqa: PLC0415 - only with a server
+
+            if self._kind == OIDC:
+                return openid_schemes(base)
+            return oauth2_schemes(base, self.server.scopes, since_1_0=since_1_0)
+        name = self._kind.replace("-", "_")
+        if self._location:
+            return {name: {"apiKeySecurityScheme": {"location": self._location, "name": _KEY_NAMES[self._location]}}}
+        return {name: {"httpAuthSecurityScheme": {"scheme": self._kind.capitalize()}}}
+
+    def _requirements(self, schemes: Mapping[str, Json], scopes: Sequence[str]) -> list[Json]:
+        """Return the alternatives: each scheme with the scopes of every call and those of a skill."""
+        required = [*self.required_scopes, *scopes]
+        if self._kind == OIDC:
+            required = ["openid", *required]
+        return [{"schemes": {name: {"list": required}}} for name in schemes]
 
     @property
-    def _name(self) -> str:
-        return self._kind.replace("-", "_")
+    def required_scopes(self) -> tuple[str, ...]:
+        """Return the scopes that every call needs."""
+        return () if self.server is None else self.server.required_scopes
 
-    def _scheme(self) -> dict[str, Json]:
-        if self._location:
-            return {"apiKeySecurityScheme": {"location": self._location, "name": _KEY_NAMES[self._location]}}
-        return {"httpAuthSecurityScheme": {"scheme": self._kind.capitalize()}}
-
-    def accepts(self, request: RequestCredentials) -> bool:
-        """Return whether the credentials of a request are valid."""
+    def check(self, request: RequestCredentials) -> Access:
+        """Return what the credentials of a request allow."""
         if self._kind == "api-key":
-            return same(self._key_of(request), self._secret)
+            return _access(same(self._key_of(request), self._secret))
         scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
         if self._kind == "basic":
-            return scheme.lower() == "basic" and same(decoded(credentials), f"{USER}:{self._secret}")
-        valid = (
-            self.server.is_valid(credentials.strip())
-            if self.server is not None
-            else same(credentials.strip(), self._secret)
-        )
-        return scheme.lower() == "bearer" and valid
+            return _access(scheme.lower() == "basic" and same(decoded(credentials), f"{USER}:{self._secret}"))
+        if scheme.lower() != "bearer":
+            return Access(problem=UNAUTHENTICATED)
+        if self.server is not None:
+            return self.server.check(credentials.strip())
+        return _access(same(credentials.strip(), self._secret))
+
+    def refusal(self, request: RequestCredentials, problem: str, base: str) -> Head:
+        """Return the 401 for credentials that are missing or not accepted (RFC 6750 section 3, RFC 9728 section 5.1).
+
+        API keys have the scheme `ApiKey`, because no scheme is registered for them.
+        """
+        word = {"basic": "Basic", "api-key": "ApiKey"}.get(self._kind, "Bearer")
+        details = self.server.challenge(base) if self.server is not None else {}
+        if self.server is not None and "authorization" in request.headers:
+            details |= {"error": "invalid_token", "error_description": problem}
+        return self._refuse(401, word, details, problem)
+
+    def forbidden(self, scopes: Sequence[str], base: str) -> Head:
+        """Return the 403 for a token that lacks scopes (RFC 6750 section 3.1)."""
+        needed = " ".join(scopes)
+        details = self.server.challenge(base) if self.server is not None else {}
+        details |= {"error": "insufficient_scope", "scope": needed}
+        return self._refuse(403, "Bearer", details, f"The access token needs these scopes: {needed}")
+
+    def _refuse(self, status: int, word: str, details: Mapping[str, str], text: str) -> Head:
+        parameters = ", ".join(f'{name}="{value}"' for name, value in {"realm": _REALM, **details}.items())
+        head = Head("text/plain", status, {"WWW-Authenticate": f"{word} {parameters}"}, text.encode())
+        return self._faults.apply(Level.CHALLENGE, head)
 
     def _key_of(self, request: RequestCredentials) -> str:
         name = _KEY_NAMES[self._location]
@@ -95,3 +158,7 @@ class Authenticator:
                 return request.query.get(name, "")
             case _:
                 return request.cookies.get(name, "")
+
+
+def _access(accepted: bool) -> Access:
+    return Access() if accepted else Access(problem=UNAUTHENTICATED)

@@ -66,6 +66,14 @@ class Cards:
 
     def public(self, endpoint: Endpoint, base: str) -> AgentCard:
         """Return the public card of an endpoint; `base` is the origin under which the client reaches the agent."""
+        return self._card(endpoint, base, self._skills())
+
+    def extended(self, version: Version, base: str) -> AgentCard:
+        """Return the extended card: the public card with the hidden skills."""
+        endpoint = next(endpoint for endpoint in self._profile.endpoints if endpoint.name == version.name)
+        return self._card(endpoint, base, [*self._skills(), *self._hidden])
+
+    def _card(self, endpoint: Endpoint, base: str, skills: Sequence[AgentSkill]) -> AgentCard:
         declared = self._profile.capabilities
         card = AgentCard(
             name=NAME,
@@ -90,16 +98,11 @@ class Cards:
             ),
             default_input_modes=["text/plain", "application/json", "*/*"],
             default_output_modes=["text/plain", "application/json"],
-            skills=list(self._skills()),
+            skills=list(skills),
         )
         if self._authenticator is not None:
             card = self._authenticator.add_to_card(card, base, since_1_0=not endpoint.versions[0].version_optional)
         return card if self._tls is None else self._tls.add_to_card(card)
-
-    def extended(self, version: Version, base: str) -> AgentCard:
-        """Return the extended card: the public card with the hidden skills."""
-        endpoint = next(endpoint for endpoint in self._profile.endpoints if endpoint.name == version.name)
-        return self.public(endpoint, base).model_copy(update={"skills": [*self._skills(), *self._hidden]})
 
     def _extensions(self) -> Iterator[AgentExtension]:
         """Return the extensions of the agent; the required extension has `required: true`."""

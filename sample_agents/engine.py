@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from inspector.protocol.card import AgentSkill
@@ -39,6 +39,10 @@ class BehaviourProvider(Protocol):
     @property
     def skills(self) -> list[AgentSkill]:
         """Return the skills for the card."""
+
+    @property
+    def scopes(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the scopes that skills need, by the id of the skill."""
 
     def choose(self, message: Message) -> Behaviour:
         """Return the behaviour for a message that starts a task or is answered directly."""
@@ -119,15 +123,22 @@ class Engine:
             self._start(record, received)
         return record
 
-    def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
-        """Apply an event to its task and send it to subscribers and webhooks."""
+    def publish(
+        self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent, *, resumes: bool = False
+    ) -> None:
+        """Apply an event to its task and send it to subscribers and webhooks.
+
+        The behaviour ends with an interrupted state, unless it `resumes` without a message of the client.
+        """
         before = record.status.state
         record.publish(event)
+        if record.run is not None and not (record.ended or record.interrupted):
+            record.idle.clear()
         if record.status.state != before:
             self.log_task(record, short(record.status.state))
         self._pushes.enqueue(record, event)
         if record.ended or record.interrupted:
-            record.run = None
+            record.run = record.run if resumes else None
             self._store.save(record)
 
     def push(self, record: TaskRecord) -> None:
@@ -145,6 +156,15 @@ class Engine:
         if task_id and task_id in self._store:
             return FaultPlan(self._store.find(task_id).faults)
         return FaultPlan((*self._faults, *(self._behaviours.choose(message).faults if message else ())))
+
+    def scopes_for(self, request: Request) -> tuple[str, ...]:
+        """Return the scopes that a message needs for the skill that it selects or continues."""
+        if not isinstance(request, SendRequest):
+            return ()
+        message = request.message
+        if message.task_id and message.task_id in self._store:
+            return self._behaviours.scopes.get(self._store.find(message.task_id).skill, ())
+        return self._behaviours.choose(message).scopes
 
     def cancel(self, record: TaskRecord) -> None:
         """Cancel a task; raises `CallError` if it has ended."""

@@ -7,6 +7,7 @@ import errno
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from inspector.protocol.bindings.grpc import DETAILS, encode_error, read, write_answer
@@ -15,7 +16,8 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 from . import extension
-from .authentication import UNAUTHENTICATED, Authenticator, RequestCredentials
+from .access import ANYTHING, Access, MissingScopeError
+from .authentication import Authenticator, RequestCredentials
 from .checks import check_version
 from .errors import CallError, bad_params, internal_error
 from .faults.segments import events_of
@@ -103,13 +105,13 @@ class Grpc:
 
         async def handle(raw: bytes, context: Any) -> bytes | None:
             version = self._requested(served, context)
-            if self._authenticator is not None and not self._authenticator.accepts(
-                RequestCredentials(_metadata(context))
-            ):
+            access = self._access(context)
+            if access.problem:
                 self._log(f"{version.name} refused: UNAUTHENTICATED")
-                await context.abort(grpc.StatusCode.UNAUTHENTICATED, UNAUTHENTICATED)
+                await context.abort(grpc.StatusCode.UNAUTHENTICATED, access.problem)
             try:
-                call = self._open(raw, context, version, operation)
+                call = replace(self._open(raw, context, version, operation), access=access)
+                self._service.check_scopes(call)
                 if operation in STREAMING:
                     await self._stream(call, await self._service.open(call), context)
                     return None
@@ -117,6 +119,9 @@ class Grpc:
                 message = write_answer(version.dialect, operation, answer)
             except CallError as refused:
                 error = refused
+            except MissingScopeError as missing:
+                self._log(f"{version.name} refused: PERMISSION_DENIED")
+                await context.abort(grpc.StatusCode.PERMISSION_DENIED, str(missing))
             except Exception:
                 _logger.exception("a call failed")
                 error = internal_error()
@@ -128,6 +133,12 @@ class Grpc:
             return None
 
         return handle
+
+    def _access(self, context: Any) -> Access:
+        """Return what the credentials of a call allow."""
+        if self._authenticator is None:
+            return ANYTHING
+        return self._authenticator.check(RequestCredentials(_metadata(context)))
 
     def _requested(self, served: Version, context: Any) -> Version:
         """Return the version that a call names if it has the same gRPC service as `served`, else `served`."""

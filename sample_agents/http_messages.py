@@ -15,6 +15,7 @@ from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Event, Json, Unreadable
 
 from . import extension
+from .access import ANYTHING, Access
 from .errors import CallError
 from .faults.fault import AbortConnectionError, Head, Level
 from .faults.fault_plan import FaultPlan
@@ -24,6 +25,8 @@ from .task_store import Subscription
 from .versions import Version
 
 A2A_JSON = "application/a2a+json"
+ACCESS = web.RequestKey("access", Access)
+"""The key of a request under which the router stores what its credentials allow."""
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 _logger = logging.getLogger(__name__)
@@ -32,6 +35,12 @@ _logger = logging.getLogger(__name__)
 def requested_version(request: web.Request, header: str) -> str:
     """Return the version in a header of a request or else in its query, `""` if neither (1.0 section 3.6.1)."""
     return (request.headers.get(header) or request.query.get(header) or "").strip()
+
+
+def access_of(request: web.Request) -> Access:
+    """Return what the credentials of a request allow; without authentication everything is allowed."""
+    access: Access = request.get(ACCESS, ANYTHING)
+    return access
 
 
 def requested_extensions(request: web.Request, version: Version) -> frozenset[str]:
@@ -59,8 +68,11 @@ async def read_json(request: web.Request) -> Json:
 
 def replacement_response(head: Head) -> web.Response | None:
     """Return the response that a fault sends in place of the agent's own, None if there is none."""
-    if head.body is None:
-        return None
+    return None if head.body is None else response_of(head)
+
+
+def response_of(head: Head) -> web.Response:
+    """Return the response with a head and its body."""
     return web.Response(body=head.body, status=head.status, content_type=head.content_type, headers=head.headers)
 
 

@@ -14,12 +14,14 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
+from .access import MissingScopeError
 from .checks import check_version
 from .errors import CallError, bad_params, encode_error, internal_error
 from .faults.fault import Head
 from .http_messages import (
     EventStreams,
     StreamEncoder,
+    access_of,
     read_json,
     replacement_response,
     requested_extensions,
@@ -77,6 +79,7 @@ class JsonRpc:
             if method is not None:
                 version = self._requested(request, method.versions) or method.versions[0]
             call = self._open(request, value, method, version, base)
+            self._service.check_scopes(call)
             streams, fault_plan = call.operation in STREAMING, self._service.fault_plan(call)
             head = fault_plan.head(Head(EVENT_STREAM if streams else JSON))
             if (other := replacement_response(head)) is not None:
@@ -89,6 +92,8 @@ class JsonRpc:
             return await send_json(request, head, written, fault_plan)
         except CallError as refused:
             error = refused
+        except MissingScopeError:
+            raise
         except Exception:
             _logger.exception("a call failed")
             error = internal_error()
@@ -117,7 +122,7 @@ class JsonRpc:
         read = version.dialect.decode_request(method.operation, params)
         if isinstance(read, Unreadable):
             raise bad_params(read.why)
-        return Call(method.operation, read, version, base, requested_extensions(request, version))
+        return Call(method.operation, read, version, base, requested_extensions(request, version), access_of(request))
 
     async def _stream(
         self, request: web.Request, call: Call, head: Head, request_id: str | int | float | None

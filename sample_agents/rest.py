@@ -13,6 +13,7 @@ from inspector.protocol.jsonvalue import dump, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING
 
+from .access import MissingScopeError
 from .checks import check_version
 from .errors import CallError, bad_params, internal_error
 from .faults.fault import Head
@@ -20,6 +21,7 @@ from .http_messages import (
     A2A_JSON,
     EventStreams,
     StreamEncoder,
+    access_of,
     read_json,
     replacement_response,
     requested_extensions,
@@ -52,6 +54,7 @@ class Rest:
                 headers = {"Allow": ", ".join(sorted(found))} if found else {}
                 raise CallError("MethodNotFoundError", _no_such(request.method, path), status=405 if found else 0)
             call = await self._open(request, found, base)
+            self._service.check_scopes(call)
             streams, fault_plan = call.operation in STREAMING, self._service.fault_plan(call)
             head = fault_plan.head(Head(EVENT_STREAM if streams else _media_type(request)))
             if (other := replacement_response(head)) is not None:
@@ -65,6 +68,8 @@ class Rest:
             return await send_json(request, head, {} if result is None else result, fault_plan)
         except CallError as refused:
             error = refused
+        except MissingScopeError:
+            raise
         except Exception:
             _logger.exception("a call failed")
             error = internal_error()
@@ -83,7 +88,7 @@ class Rest:
         read = version.dialect.decode_request(found.operation, members)
         if isinstance(read, Unreadable):
             raise bad_params(read.why)
-        return Call(found.operation, read, version, base, requested_extensions(request, version))
+        return Call(found.operation, read, version, base, requested_extensions(request, version), access_of(request))
 
     async def _body(self, request: web.Request) -> dict[str, Json]:
         value = await read_json(request)

@@ -13,10 +13,11 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import ExtendedCardRequest
 from inspector.protocol.operations import Operation
 
-from .authentication import UNAUTHENTICATED, Authenticator, credentials_of
+from .access import MissingScopeError
+from .authentication import Authenticator, credentials_of
 from .card import CARD_PATHS, KEYS_PATH, Cards, CardServer
 from .errors import CallError
-from .http_messages import EventStreams
+from .http_messages import ACCESS, EventStreams, response_of
 from .jsonrpc import JsonRpc
 from .profile import Endpoint, Profile
 from .rest import Rest
@@ -85,15 +86,28 @@ class Router:
             server = self._authenticator.server
             if server is not None and (answer := await server.handle(request, base)) is not None:
                 return answer
-            if not self._authenticator.accepts(credentials_of(request)):
+            credentials = credentials_of(request)
+            access = self._authenticator.check(credentials)
+            if access.problem:
                 self._log(f"{handlers.endpoint.name} refused: 401")
-                return web.Response(status=401, headers=self._authenticator.challenge, text=UNAUTHENTICATED)
+                return response_of(self._authenticator.refusal(credentials, access.problem, base))
+            request[ACCESS] = access
+        try:
+            return await self._call(request, handlers, path, base)
+        except MissingScopeError as error:
+            if self._authenticator is None:
+                raise
+            self._log(f"{handlers.endpoint.name} refused: 403")
+            return response_of(self._authenticator.forbidden(error.scopes, base))
+
+    async def _call(self, request: web.Request, handlers: _Handlers, path: str, base: str) -> web.StreamResponse:
+        """Return the response to an authenticated call; raises `MissingScopeError`."""
         if path == "/":
             if request.method != "POST":
                 raise web.HTTPMethodNotAllowed(request.method, ["POST"])
             return await handlers.rpc.handle(request, base)
         version = self._extended_card_version
-        if version is not None and full_path == f"/{version.dialect.extended_card_path}":
+        if version is not None and not handlers.endpoint.path and path == f"/{version.dialect.extended_card_path}":
             return await self._extended_card(version, base)
         if handlers.rest is None:
             raise web.HTTPNotFound

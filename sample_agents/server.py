@@ -54,9 +54,10 @@ class MockAgent:
     """An A2A agent: JSON-RPC and HTTP+JSON on one port, gRPC on another.
 
     `pace` multiplies the pauses of the behaviours; 0 removes them. `log` receives a line for each event. `state` is a
-    file that stores the tasks. `faults` apply to every call. The `authenticator` checks credentials, the `signer` signs
-    cards and pushes. In seconds: `keep_alive` is the time between comments in an idle stream, `write_timeout` the time
-    that a client may take to read, and `push_pause` the time before a push is sent again.
+    file that stores the tasks. `faults` apply to every call, except for those about authentication, which the
+    authenticator has. The `authenticator` checks credentials, the `signer` signs cards and pushes. In seconds:
+    `keep_alive` is the time between comments in an idle stream, `write_timeout` the time that a client may take to
+    read, and `push_pause` the time before a push is sent again.
     """
 
     def __init__(
@@ -85,9 +86,13 @@ class MockAgent:
         self._webhooks = {endpoint.name: endpoint.versions[0] for endpoint in profile.endpoints}
         self._pushes = PushSender(log, push_pause, signer)
         provider = WithTckBehaviours(behaviours)
-        self._engine = Engine(self.store, self._pushes, provider, pace, faults, log)
+        if authenticator is not None:
+            authenticator.skill_scopes = lambda: provider.scopes
+        of_calls = tuple(active for active in faults if not active.fault.level.needs_authentication)
+        self._engine = Engine(self.store, self._pushes, provider, pace, of_calls, log)
         cards = Cards(profile, lambda: provider.skills, provider.hidden, lambda: self.grpc_port, authenticator, tls)
-        service = Service(profile, self.store, self._engine, self._pushes, cards.extended)
+        scopes = authenticator.required_scopes if authenticator is not None else ()
+        service = Service(profile, self.store, self._engine, self._pushes, cards.extended, scopes)
         streams = EventStreams(log, keep_alive, write_timeout)
         self._http = Router(profile, cards, service, streams, lambda: self.url, log, authenticator, signer)
         over_grpc = [version for endpoint in profile.endpoints if (version := endpoint.version_for("GRPC")) is not None]
@@ -212,6 +217,7 @@ def serve_in_thread(
     *,
     pace: float = 1.0,
     log: Callable[[str], None] = _ignore,
+    authenticator: Authenticator | None = None,
 ) -> Iterator[str]:
     """Run an agent in a daemon thread for the duration of the context, which returns the base URL.
 
@@ -228,7 +234,8 @@ def serve_in_thread(
         def on_ready(agent: MockAgent) -> None:
             ready.set_result((agent.url, stop))
 
-        await _serve(MockAgent(profile, pace=pace, log=log), ListenAddress(host, port), on_ready, stopped)
+        agent = MockAgent(profile, pace=pace, log=log, authenticator=authenticator)
+        await _serve(agent, ListenAddress(host, port), on_ready, stopped)
 
     def target() -> None:
         try:

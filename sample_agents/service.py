@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from inspector.protocol.card import AgentCard
@@ -27,6 +27,7 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import PUSH, STREAMING, Operation
 
 from . import extension
+from .access import ANYTHING, Access, MissingScopeError
 from .checks import (
     check_history_length,
     check_moment,
@@ -52,7 +53,8 @@ _LONG_POLL = 20.0
 class Call:
     """A call that its binding has read.
 
-    `extensions` are the URIs that it activates, `base` is the origin under which the client reaches the agent.
+    `extensions` are the URIs that it activates, `base` is the origin under which the client reaches the agent,
+    `access` is what its credentials allow.
     """
 
     operation: Operation
@@ -60,6 +62,7 @@ class Call:
     version: Version
     base: str
     extensions: frozenset[str] = frozenset()
+    access: Access = ANYTHING
 
     @property
     def numbers_events(self) -> bool:
@@ -77,7 +80,7 @@ class Call:
 class Service:
     """Execute calls; raises `CallError` if one fails.
 
-    `extended_card` returns the extended card for a version and an origin.
+    `extended_card` returns the extended card for a version and an origin. Every call needs the `required_scopes`.
     """
 
     def __init__(
@@ -87,16 +90,26 @@ class Service:
         engine: Engine,
         pushes: PushSender,
         extended_card: Callable[[Version, str], AgentCard],
+        required_scopes: Sequence[str] = (),
     ) -> None:
         self._profile = profile
         self._store = store
         self._engine = engine
         self._pushes = pushes
         self._extended_card = extended_card
+        self._required_scopes = required_scopes
 
     def fault_plan(self, call: Call) -> FaultPlan:
         """Return the faults of a call."""
         return self._engine.fault_plan_for(call.request)
+
+    def check_scopes(self, call: Call) -> None:
+        """Raise `MissingScopeError` if the token of a call lacks a scope of the agent or of the requested skill."""
+        if call.access.scopes is None:
+            return
+        scopes = (*self._required_scopes, *self._engine.scopes_for(call.request))
+        if not call.access.allows(scopes):
+            raise MissingScopeError(scopes)
 
     async def answer(self, call: Call) -> Result:
         """Execute an operation with a single response and return its result."""

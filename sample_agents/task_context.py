@@ -23,7 +23,9 @@ from .task_store import TaskRecord, new_id, now, timestamp
 class TaskPublisher(Protocol):
     """Takes the events of a task and publishes them to subscribers and webhooks."""
 
-    def publish(self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent) -> None:
+    def publish(
+        self, record: TaskRecord, event: TaskStatusUpdateEvent | TaskArtifactUpdateEvent, *, resumes: bool = False
+    ) -> None:
         """Apply an event to its task and send it to subscribers and webhooks."""
 
     def push(self, record: TaskRecord) -> None:
@@ -94,9 +96,12 @@ class TaskContext:
         """Return the messages that the behaviour was run for, the current message last."""
         return self._record.turn_messages
 
-    async def status(self, state: State, content: str | list[Part] | None = None) -> None:
-        """Publish a status update, with a message if `content` is not None."""
-        self._publisher.publish(self._record, status_update(self._record, state, content))
+    async def status(self, state: State, content: str | list[Part] | None = None, *, resumes: bool = False) -> None:
+        """Publish a status update, with a message if `content` is not None.
+
+        After an interrupted state that `resumes`, the behaviour continues without a message of the client.
+        """
+        self._publisher.publish(self._record, status_update(self._record, state, content), resumes=resumes)
         await self._record.wait_for_readers()
 
     async def artifact(self, artifact: Artifact, *, append: bool = False, last_chunk: bool = True) -> None:

@@ -139,6 +139,11 @@ class WithTckBehaviours:
         return self._behaviours.skills
 
     @property
+    def scopes(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the scopes that skills need, by the id of the skill."""
+        return self._behaviours.scopes
+
+    @property
     def hidden(self) -> list[AgentSkill]:
         """Return the skills that only the extended card shows."""
         return [_SKILL]

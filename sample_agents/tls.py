@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,8 +55,18 @@ class Tls:
                 }
             },
         }
-        required: dict[str, Json] = {_SCHEME: {"list": []}}
-        choices = [
-            {"schemes": {**choice.get("schemes", {}), **required}} for choice in card.security_requirements or [{}]
+        skills = [
+            skill.model_copy(update={"security_requirements": _with_certificate(skill.security_requirements)})
+            if skill.security_requirements
+            else skill
+            for skill in card.skills
         ]
-        return card.model_copy(update={"security_schemes": schemes, "security_requirements": choices})
+        requirements = _with_certificate(card.security_requirements or [{}])
+        update = {"security_schemes": schemes, "security_requirements": requirements, "skills": skills}
+        return card.model_copy(update=update)
+
+
+def _with_certificate(requirements: Sequence[Mapping[str, Json]]) -> list[Json]:
+    """Add the client certificate to each alternative of the security requirements."""
+    required: dict[str, Json] = {_SCHEME: {"list": []}}
+    return [{"schemes": {**choice.get("schemes", {}), **required}} for choice in requirements]

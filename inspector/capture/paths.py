@@ -54,6 +54,16 @@ def state_folder() -> Path:
     return platformdirs.user_state_path(_APPLICATION, appauthor=False) if home is None else home / "state"
 
 
+def stored_tokens_path() -> Path:
+    """Return the path of the list of stored tokens, which may not exist yet."""
+    return state_folder() / "logins.json"
+
+
+def has_stored_tokens() -> bool:
+    """Return whether tokens were stored, without loading what reads them."""
+    return stored_tokens_path().exists()
+
+
 def new_capture_path(agent_host: str, now: datetime) -> Path:
     """Create an empty file for `Capture.create` in the captures folder, with a name that no other process uses.
 

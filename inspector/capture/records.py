@@ -15,6 +15,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 PROBE = "probe"
 """The member of `meta` that marks the records of the exchanges that the doctor makes to check an agent."""
 
+LOGIN = "login"
+"""The member of `meta` with the step of a login, in the records of logins."""
+
 Payload: TypeAlias = tuple[int, bytes]
 """The size of a payload on the wire, which masking does not change, and the masked bytes that are recorded."""
 
@@ -94,3 +97,8 @@ class Record(NamedTuple):
 def is_probe(record: Record) -> bool:
     """Return whether a record is of an exchange that the doctor made to check the agent, not of a call of the user."""
     return bool(record.meta.get(PROBE))
+
+
+def is_login(record: Record) -> bool:
+    """Return whether a record is of a step of a login, not of a call to the agent."""
+    return LOGIN in record.meta

@@ -34,10 +34,11 @@ _PARAMETER_ENDINGS = ("token", "secret", "apikey", "password", "signature")
 _OPEN = frozenset({"pagetoken", "nextpagetoken", "validationtoken", "continuationtoken"})
 """Names that end with `token` but are not secret: page tokens, and the token of webhook validation."""
 
-_LAST_LETTERS = tuple(
-    'oken cret word sswd "pwd rase tial ials okie arer "jwt ikey _key -key ekey tkey skey tion'.split()
+_LAST_LETTERS = (
+    *("oken", "cret", "word", "sswd", '"pwd', "rase", "tial", "ials", "okie"),
+    *("arer", '"jwt', "ikey", "_key", "-key", "ekey", "tkey", "skey", "tion"),
 )
-"""The last letters of names that may be secret; `tion` stands for `zation`."""
+"""The last letters of names that may be secret; `tion` is the end of `zation`."""
 
 
 def _name_end(delimiter: str, after: str = "") -> str:
@@ -67,6 +68,9 @@ _NAME_CHARACTERS = f"{ascii_letters}{digits}_.-"
 _VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+(?:\"((?:[^\"\\]|\\.)++)|(-?[0-9][0-9.eE+-]*+))", re.DOTALL)
 _INNER_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+\\\"((?:[^\"\\]|\\[^\"\\]|\\\\(?:\\\\|\\\"|[^\"\\]))++)", re.DOTALL)
 _FIELD_VALUE = re.compile(r"([^&\s\"'<>\\]++)", re.ASCII)
+
+_MASKED_AUTHORIZATION = re.compile(rf"[A-Za-z][A-Za-z0-9-]{{0,19}} {re.escape(MASK)}")
+"""A masked header, which keeps its scheme; it is not masked again, so that the scheme stays in saved messages."""
 
 _SCHEME_END = re.compile(r":(?://|\\/\\/)")
 _REST_OF_URL = re.compile(r"(?:[^\s\"'<>`\\]|\\/|\\u00[2-7][0-9a-fA-F])*+")
@@ -188,6 +192,8 @@ def _is_secret(name: str) -> bool:
 
 def _is_secret_member(name: str, value: str, *, push: bool) -> bool:
     plain = _plain(name)
+    if plain.endswith("authorization") and _MASKED_AUTHORIZATION.fullmatch(value):
+        return False
     if _is_secret(name) or (push and plain in _PUSH_MEMBERS):
         return True
     ambiguous = plain in _AMBIGUOUS or (plain.endswith("token") and plain not in _OPEN)

@@ -176,15 +176,25 @@ class Parser(argparse.ArgumentParser):
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
-            "Other users can see options in the list of processes, but not A2ACLI_BEARER and A2ACLI_API_KEY.",
+            "Other users can see options in the list of processes, but not A2ACLI_BEARER,\n"
+            "A2ACLI_BASIC and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
         add("--bearer TOKEN", "send Authorization: Bearer TOKEN", values.secret)
+        basic = "send a user name and a password (Authorization: Basic), or env:NAME"
+        add("--basic USER:PASSWORD", basic, values.user_and_password)
         add("--api-key KEY", "send an API key where the card requires it", values.secret)
         pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
         pairs("--svc-param 'NAME: VALUE'", "send a service parameter; repeatable", dest="svc_params")
+        certificate = "use this client certificate for TLS (PEM or PKCS#12); asks for a passphrase if it needs one"
+        add("--client-cert FILE", certificate, values.file)
+        add("--client-key FILE", "the private key of the certificate, unless it is in the same file", values.file)
+        variable = "the environment variable with the passphrase of the key"
+        add("--client-passphrase env:NAME", variable, values.secret_reference)
         add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
+        stored_only = "use stored tokens only (auth login); exit with 4 if the agent requires credentials without one"
+        self.switch("--stored-auth-only", stored_only, group=group)
         auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
         self.switch("--auth-card", auth_card, group=group)
         description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"

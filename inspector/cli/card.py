@@ -10,8 +10,9 @@ from inspector.cli.run_command import Run, command
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.operations import Operation
-from inspector.protocol.security import requirements_in_words
+from inspector.protocol.security import refused_flows, requirements_in_words, security_schemes
 from inspector.protocol.selection import options
+from inspector.session.authentication import Authentication
 from inspector.session.connection import Connection
 
 
@@ -27,7 +28,8 @@ async def get(current: Run) -> None:
     if out.json:
         out.document(parse(connection.found.raw))
     else:
-        _CardPrinter(out, verbose=current.invocation.verbose).print(connection)
+        authentication = Authentication(current.session.credentials, current.session.agent_url)
+        _CardPrinter(out, authentication, verbose=current.invocation.verbose).print(connection)
         if not given.validate:
             out.field("Findings", "not checked")
         if not verify and connection.card.signatures:
@@ -58,8 +60,9 @@ async def _extended(current: Run, public: Connection) -> Connection:
 class _CardPrinter:
     """Prints a card as fields."""
 
-    def __init__(self, out: Output, *, verbose: bool) -> None:
+    def __init__(self, out: Output, authentication: Authentication, *, verbose: bool) -> None:
         self._out = out
+        self._authentication = authentication
         self._verbose = verbose
 
     def print(self, connection: Connection) -> None:
@@ -76,11 +79,11 @@ class _CardPrinter:
         self._print("Capabilities", _capabilities(card))
         for extension in card.capabilities.extensions or ():
             self._print("Extension", f"{extension.uri}{' (required)' if extension.required else ''}")
-        self._print("Security", requirements_in_words(card))
+        self._security(card)
         self._print("Input modes", ", ".join(card.default_input_modes))
         self._print("Output modes", ", ".join(card.default_output_modes))
         for skill in card.skills:
-            self._skill(skill)
+            self._skill(card, skill)
 
     def _print(self, label: str, text: str) -> None:
         if text:
@@ -96,9 +99,22 @@ class _CardPrinter:
             protocol = f"{interface.protocol_binding or '?'} {interface.protocol_version or '?'}"
             self._print("Interface", f"{interface.url} {protocol} ({note})")
 
-    def _skill(self, skill: AgentSkill) -> None:
+    def _security(self, card: AgentCard) -> None:
+        """Print what is required, what of it is missing, and the flows that are not used."""
+        alternatives = self._authentication.alternatives(card)
+        if not alternatives:
+            self._print("Security", requirements_in_words(card))
+        for alternative in alternatives:
+            self._print("Security", f"{alternative.words} ({alternative.result})")
+        for name, scheme in security_schemes(card).items():
+            for refused in refused_flows(scheme):
+                self._print("Security scheme", f"{name}: {refused}")
+
+    def _skill(self, card: AgentCard, skill: AgentSkill) -> None:
         self._print("Skill", f"{skill.id}: {skill.name}")
         self._print("Skill description", skill.description)
+        for alternative in self._authentication.alternatives(card, skill) if skill.security_requirements else ():
+            self._print("Skill security", f"{alternative.words} ({alternative.result})")
         if self._verbose:
             self._print("Skill tags", ", ".join(skill.tags))
             self._print("Skill input modes", ", ".join(skill.input_modes or ()))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from inspector.protocol.assemble import AssembledTask
     from inspector.protocol.model import Message, Task
     from inspector.session.journal import Journal
+    from inspector.wire.client.client_certificate import PassphraseError
 
 
 def trace(journal: Journal, out: Output) -> Trace:
@@ -51,6 +52,13 @@ def card_signatures(invocation: Invocation, out: Output) -> CardSignatures:
     from inspector.cli.card_signatures import CardSignatures  # noqa: PLC0415 - see above
 
     return CardSignatures(invocation, out)
+
+
+def ask_passphrase(needed: PassphraseError) -> str:
+    """Ask for the passphrase of the client certificate in the terminal; raises the error without a terminal."""
+    from inspector.cli.passphrase import ask_passphrase  # noqa: PLC0415 - see above
+
+    return ask_passphrase(needed)
 
 
 def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> None:

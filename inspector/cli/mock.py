@@ -47,6 +47,7 @@ def run(invocation: Invocation, out: Output) -> int:
     if given.list_faults:
         return _list_faults(out)
     server = _load("server")
+    faults = _faults(given)
     console = Console(out, terminal=sys.stdout.isatty(), verbose=invocation.verbose)
     agent = server.MockAgent(
         _profile(given),
@@ -54,8 +55,8 @@ def run(invocation: Invocation, out: Output) -> int:
         log=console.log,
         behaviours=_scenarios(given.scenario),
         state=given.state,
-        faults=_faults(given.fault),
-        authenticator=_load("authentication").Authenticator(given.auth, given.secret) if given.auth else None,
+        faults=faults,
+        authenticator=_load("authentication").Authenticator(given.auth, given.secret, faults) if given.auth else None,
         signer=_load("signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
@@ -114,12 +115,19 @@ def _scenarios(paths: Iterable[Path]) -> Any:
     return scenarios
 
 
-def _faults(names: Iterable[str]) -> tuple[Any, ...]:
-    faults = _load("faults.names")
+def _faults(given: Namespace) -> tuple[Any, ...]:
+    """Return the faults of the agent; raises `FaultError` for an unknown fault, and for one that needs --auth."""
+    names = _load("faults.names")
     try:
-        return tuple(faults.parse_fault(name) for name in names)
-    except faults.UnknownFaultError as error:
+        faults = tuple(names.parse_fault(name) for name in given.fault)
+    except names.UnknownFaultError as error:
         raise usage(str(error), "--list-faults lists the faults.") from error
+    for active in faults:
+        if active.fault.level.needs_authorization_server and given.auth not in ("oauth2", "oidc"):
+            raise usage(f"The fault {active.fault.name} is about OAuth 2.0.", "Add --auth oauth2 or --auth oidc.")
+        if active.fault.level.needs_authentication and not given.auth:
+            raise usage(f"The fault {active.fault.name} is about authentication.", "Add --auth.")
+    return faults
 
 
 def _list_faults(out: Output) -> int:

@@ -20,19 +20,23 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
+from inspector.options import Options
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import Operation
+from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
+from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
-from inspector.session.settings import settings_from
+from inspector.session.settings import Settings, settings_from
 from inspector.text.units import size
+from inspector.wire.client.client_certificate import PassphraseError
 
 UNSUPPORTED = "UnsupportedOperationError"
 _DRAWING_INTERVAL = 0.2
@@ -60,8 +64,10 @@ class Run:
         options = self.invocation.options
         if not options.reference:
             raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
+        if options.stored_auth_only and (options.bearer or options.basic or options.api_key):
+            raise usage("--stored-auth-only excludes --bearer, --basic and --api-key.", "Leave out one of them.")
         if options.insecure:
-            secrets = ", including the credentials" if options.bearer or options.api_key else ""
+            secrets = ", including the credentials" if options.bearer or options.basic or options.api_key else ""
             self.out.warn(f"TLS certificates are not verified: others can read and change the traffic{secrets}")
         return options.reference
 
@@ -86,9 +92,28 @@ class Run:
         for operation in operations:
             self.allow(operation)
 
+    def _require_token(self) -> None:
+        """Raise `FaultError` if the agent requires credentials and there is no stored token."""
+        connection = self.session.connection
+        if connection is not None and requirements(connection.card) and not self.session.has_token:
+            seen = f"There is no stored token for {self.invocation.options.reference}."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, self.login_hint()))
+
+    def login_hint(self) -> str:
+        """Return how to get the credentials that the agent requires."""
+        connection = self.session.connection
+        if connection is None or not offers_login(connection.card):
+            return ""
+        return f"Log in: {self.shell_command('auth', 'login')}"
+
     def check_interface(self) -> None:
-        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent."""
+        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent.
+
+        Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
+        """
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        if self.invocation.options.stored_auth_only:
+            self._require_token()
         version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
         if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
             warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
@@ -162,9 +187,12 @@ class Run:
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
         choice, credentials = self.session.choice, self.session.credentials
+        login = self.login_hint()
+        if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
+            return replace(fault, hint=f"{login}. Or add --bearer or --header.")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
             if credentials.are_for(choice.interface.url):
-                return _rejected(fault)
+                return self._rejected(fault, login)
             hint = (
                 f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
             )
@@ -172,6 +200,14 @@ class Run:
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
+
+    def _rejected(self, fault: Fault, login: str) -> Fault:
+        """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
+        rejected = _rejected(fault)
+        if fault.hint != CREDENTIALS_HINT:
+            return replace(rejected, hint=f"{fault.hint} {login}".strip())
+        hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
+        return replace(rejected, hint=hint)
 
     def shell_command(self, *words: str) -> str:
         """Return a shell command for the same agent, with the connection options of this command."""
@@ -181,6 +217,9 @@ class Run:
             *(word for name in options.transports for word in ("--transport", name)),
             *(word for origin in options.trust for word in ("--trust", origin)),
             *(("--auth-card",) if options.auth_card else ()),
+            *(("--client-cert", str(options.client_cert)) if options.client_cert else ()),
+            *(("--client-key", str(options.client_key)) if options.client_key else ()),
+            *(("--client-passphrase", options.client_passphrase) if options.client_passphrase else ()),
             *(("--insecure",) if options.insecure else ()),
         ]
         return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])
@@ -222,7 +261,8 @@ def run(
     given = invocation.given
     out.lines |= out.json and bool(getattr(given, "stream", False) or getattr(given, "request", None))
     try:
-        asyncio.run(_work(invocation, out, work, check))
+        settings = replace(_settings(invocation.options), check=check)
+        asyncio.run(_work(invocation, out, work, settings))
     except KeyboardInterrupt:
         return INTERRUPTED
     except asyncio.CancelledError:
@@ -247,11 +287,21 @@ def _needs_findings(invocation: Invocation) -> bool:
     return bool(printed or invocation.options.capture)
 
 
-async def _work(invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], check: bool) -> None:
+def _settings(options: Options) -> Settings:
+    """Return the settings; ask for the passphrase of the client certificate before the event loop runs."""
+    try:
+        return settings_from(options)
+    except PassphraseError as error:
+        return settings_from(options, lazy_loading.ask_passphrase(error))
+
+
+async def _work(
+    invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], settings: Settings
+) -> None:
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
     task = cast("asyncio.Task[None]", asyncio.current_task())
     with on_signal(lambda _: task.cancel(), signal.SIGTERM), _capture_file(invocation.options.capture) as path:
-        async with _session(path, invocation, out, check) as session, _drawing(out):
+        async with _session(path, invocation, out, settings) as session, _drawing(out):
             seconds = invocation.options.timeout
             ends_at = None if seconds is None else asyncio.get_running_loop().time() + seconds
             current = Run(invocation, out, session, ends_at)
@@ -286,7 +336,7 @@ def _rejected(fault: Fault) -> Fault:
     return replace(
         fault,
         code=FaultCode.AUTH_FAILED.value,
-        hint="The agent rejected the credentials: check --bearer, --api-key or --header.",
+        hint="The agent rejected the credentials: check --bearer, --basic, --api-key or --header.",
     )
 
 
@@ -300,9 +350,8 @@ def _timed_out(current: Run) -> Fault:
 
 
 @asynccontextmanager
-async def _session(path: Path, invocation: Invocation, out: Output, check: bool) -> AsyncIterator[Session]:
+async def _session(path: Path, invocation: Invocation, out: Output, settings: Settings) -> AsyncIterator[Session]:
     try:
-        settings = replace(settings_from(invocation.options), check=check)
         create = partial(Capture.create, durable=invocation.options.capture is not None)
         session = Session(path, settings, capture=create)
     except CaptureError as error:

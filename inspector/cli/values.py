@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from argparse import ArgumentTypeError
 from collections.abc import Container
@@ -51,6 +52,26 @@ def secret(text: str) -> str:
     text = text.strip()
     if not text.isascii() or not text.isprintable():
         raise ArgumentTypeError("the value has characters that a header cannot contain")
+    return text
+
+
+def secret_reference(text: str) -> str:
+    """Read `env:NAME`, but not a secret itself: other users can see options in the list of processes."""
+    if not text.startswith("env:") or not text.removeprefix("env:").isidentifier():
+        raise ArgumentTypeError("not a reference to an environment variable; write it as env:NAME")
+    return text
+
+
+def user_and_password(text: str) -> str:
+    """Read `USER:PASSWORD`, or `env:NAME` for a variable that contains both; the error does not repeat the password."""
+    name = text.removeprefix("env:")
+    if name != text:
+        text = os.environ.get(name, "")
+        if not text:
+            raise ArgumentTypeError(f"the environment variable {name} is not set")
+    user, colon, password = text.partition(":")
+    if not user or not colon or not password or not text.isprintable():
+        raise ArgumentTypeError("not a user name and a password; write them as USER:PASSWORD")
     return text
 
 

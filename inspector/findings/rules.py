@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import chain
 
 from inspector.findings import error_cause, push, result
+from inspector.findings.authorization import check as authorization
+from inspector.findings.authorization import denials
 from inspector.findings.card import document
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
@@ -35,6 +37,7 @@ EXCHANGE_RULES = (
     *jsonrpc.RULES,
     *http.RULES,
     *clients.RULES,
+    *denials.RULES,
     *sorted((*error_cause.RULES, *result.RULES), key=lambda rule: rule.id),
 )
 """The rules that a `StreamJudge` checks. Their examples are requests with their responses."""
@@ -51,6 +54,7 @@ RULES: dict[str, Rule] = {
         *(checked.rule for checked in OBJECT_RULES),
         *(checked.rule for checked in ERROR_RULES),
         *_OF_ANSWERS,
+        *authorization.RULES,
         *push.RULES,
     )
 }

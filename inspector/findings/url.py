@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, urlsplit
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NOT_IN_URLS = frozenset('<>"{}|\\^`')
+_PORTS = {"http": 80, "https": 443}
 _TARGET_PREFIXES = ("dns:", "ipv4:", "ipv6:", "unix:", "xds:")
 """The prefixes of gRPC target names."""
 
@@ -25,6 +26,16 @@ def host_of(url: str) -> str:
     """Return the host of a URL in lower case, `""` if it has none."""
     parts = split(url)
     return (parts.hostname or "") if parts else ""
+
+
+def origin_of(url: str) -> str:
+    """Return the origin of a URL with its port, without the port that its scheme implies; `""` if it has no host."""
+    parts = split(url)
+    if parts is None or not parts.hostname:
+        return ""
+    port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}{port}"
 
 
 def is_local(host: str) -> bool:

@@ -25,6 +25,8 @@ class Circumstances:
     - `version`: the protocol version in the request (`1.0`), `""` without a version header
     - `extensions`: the extensions that the request activates
     - `state`: the state of the task that the request names, as known before the request; `""` if it is unknown
+    - `url`: where the request was sent, with masked secrets
+    - `authorization`: the scheme of the header Authorization in the request (`Bearer`), `""` without that header
     """
 
     card: AgentCard | None = None
@@ -32,6 +34,8 @@ class Circumstances:
     version: str = ""
     extensions: frozenset[str] = frozenset()
     state: str = ""
+    url: str = ""
+    authorization: str = ""
 
     @property
     def ended(self) -> bool:

@@ -7,13 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from inspector.capture.redaction import MASK, Redactor
-from inspector.protocol.card import AgentCard
-from inspector.protocol.model import Json
-from inspector.protocol.security import SchemeRequirement, required_schemes, scheme_type
-from inspector.wire.client.credentials import Credentials, origin
+from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.protocol.security import (
+    ApiKeyScheme,
+    HttpScheme,
+    MutualTlsScheme,
+    OAuth2Scheme,
+    OpenIdConnectScheme,
+    SecurityScheme,
+    combination_in_words,
+    requirements,
+)
+from inspector.session.login.tokens import Token
+from inspector.wire.client.client_certificate import ClientCertificate
+from inspector.wire.client.credentials import Credentials, basic_credentials, origin
 
 AUTHORIZATION = "Authorization"
 _BEARER = "Bearer"
+_TLS = ("https:", "grpcs:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +42,10 @@ class EnteredCredentials:
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._entered: dict[tuple[str, str], EnteredCredential] = {}
+        self._certificates: dict[str, ClientCertificate] = {}
 
     def __len__(self) -> int:
-        return len(self._entered)
+        return len(self._entered) + len(self._certificates)
 
     def add_bearer(self, url: str, token: str) -> None:
         """Send a bearer token to the origin of a URL."""
@@ -43,13 +55,32 @@ class EnteredCredentials:
         """Send an API key to the origin of a URL, at the place that the card declares."""
         self._add(url, "", key, key)
 
+    def add_basic(self, url: str, user: str, password: str) -> None:
+        """Send a user name and a password to the origin of a URL."""
+        value = basic_credentials(f"{user}:{password}")
+        self._add(url, AUTHORIZATION, value, password, value.partition(" ")[2])
+
+    def add_scheme(self, url: str, scheme: str, credentials: str) -> None:
+        """Send credentials with any HTTP authentication scheme to the origin of a URL."""
+        self._add(url, AUTHORIZATION, f"{scheme} {credentials}", credentials)
+
+    def add_certificate(self, url: str, certificate: ClientCertificate, passphrase: str) -> None:
+        """Use a client certificate in TLS handshakes with the origin of a URL."""
+        self._redactor.add(passphrase)
+        self._certificates[origin(url)] = certificate
+
     def add_header(self, url: str, name: str, value: str) -> None:
         """Send a header to the origin of a URL."""
         self._add(url, name, value, value, value.partition(" ")[2])
 
+    def remove_authorization(self, url: str) -> None:
+        """Do not send the entered header Authorization to the origin of a URL any more, because a login replaces it."""
+        self._entered.pop((origin(url), AUTHORIZATION.lower()), None)
+
     def clear(self) -> None:
         """Send none of the entered credentials any more; they stay masked."""
         self._entered.clear()
+        self._certificates.clear()
 
     def _add(self, url: str, header: str, value: str, *secrets: str) -> None:
         for secret in secrets:
@@ -64,7 +95,9 @@ class EnteredCredentials:
             part = Credentials(origins=frozenset({entered.origin}))
             location, name = ("header", entered.header) if entered.header else key_place
             more.append(part.with_key(entered.value, location, name))
-        return replace(given, more=tuple(more))
+        for place, certificate in self._certificates.items():
+            more.append(Credentials(origins=frozenset({place}), certificate=certificate))
+        return replace(given, more=(*given.more, *more))
 
 
 class Alternative(NamedTuple):
@@ -73,42 +106,77 @@ class Alternative(NamedTuple):
     words: str
     missing: tuple[str, ...]
 
+    @property
+    def result(self) -> str:
+        """Return whether there are credentials for it, and for which part there are none."""
+        lacking = " and ".join(self.missing)
+        return "met" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"
 
-def check_requirements(card: AgentCard, credentials: Credentials, url: str) -> list[Alternative]:
-    """Compare each alternative of the security requirements with the credentials that are sent to a URL."""
+
+def check_requirements(
+    card: AgentCard, credentials: Credentials, url: str, skill: AgentSkill | None = None
+) -> list[Alternative]:
+    """Compare each alternative of an agent or of a skill with the credentials that are sent to a URL."""
     headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
     query = credentials.query_for(url)
     alternatives = []
-    for schemes in required_schemes(card):
-        missing = tuple(each.in_words() for each in schemes if not _meets(each, headers, query))
-        alternatives.append(Alternative(" and ".join(each.in_words() for each in schemes) or "none", missing))
+    certificate = credentials.certificate_for(url) if url.startswith(_TLS) else None
+    for combination in requirements(card, skill):
+        missing = tuple(each.in_words() for each in combination if not _meets(each.scheme, headers, query, certificate))
+        alternatives.append(Alternative(combination_in_words(combination), missing))
     return alternatives
 
 
-def _meets(requirement: SchemeRequirement, headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
+def _meets(
+    scheme: SecurityScheme,
+    headers: Mapping[str, str],
+    query: Mapping[str, str],
+    certificate: ClientCertificate | None,
+) -> bool:
     """Return whether there are credentials for a scheme; whether they are valid, only the agent knows."""
-    kind, members = scheme_type(requirement.scheme or {})
     sent = headers.get(AUTHORIZATION.lower(), "").partition(" ")[0].lower()
-    match kind:
-        case "apiKeySecurityScheme":
-            return _has_key(members, headers, query)
-        case "httpAuthSecurityScheme":
-            return bool(sent) and sent == str(members.get("scheme", "")).lower()
-        case "oauth2SecurityScheme" | "openIdConnectSecurityScheme":
+    match scheme:
+        case ApiKeyScheme():
+            return _has_key(scheme, headers, query)
+        case HttpScheme():
+            return bool(sent) and sent == scheme.scheme.lower()
+        case OAuth2Scheme() | OpenIdConnectScheme():
             return sent == _BEARER.lower()
+        case MutualTlsScheme():
+            return certificate is not None
         case _:
             return False
 
 
-def _has_key(members: Mapping[str, Json], headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
-    name = str(members.get("name", ""))
-    match members.get("location"):
+def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[str, str]) -> bool:
+    match scheme.location:
         case "query":
-            return name in query
+            return scheme.parameter in query
         case "cookie":
-            return headers.get("cookie", "").startswith(f"{name}=")
+            return headers.get("cookie", "").startswith(f"{scheme.parameter}=")
         case _:
-            return name.lower() in headers
+            return scheme.parameter.lower() in headers
+
+
+@dataclass(frozen=True, slots=True)
+class Authentication:
+    """The credentials that are sent to the agent at `url`, compared with the requirements of its card.
+
+    `token` is the token of the login in use, if any.
+    """
+
+    credentials: Credentials = field(default_factory=Credentials)
+    url: str = ""
+    token: Token | None = None
+
+    def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
+        """Return the alternatives of the agent or of a skill, and what of them is missing."""
+        return check_requirements(card, self.credentials, self.url, skill)
+
+    @property
+    def sent(self) -> list[str]:
+        """Return the credentials with masked values."""
+        return masked(self.credentials, self.url)
 
 
 def masked(credentials: Credentials, url: str) -> list[str]:
@@ -120,4 +188,6 @@ def masked(credentials: Credentials, url: str) -> list[str]:
         if name.lower() == "cookie":
             shown = f"{value.partition('=')[0]}={MASK}"
         named.append(f"{name}: {shown}")
-    return [*named, *(f"{name}={MASK} in the query" for name in credentials.query_for(url))]
+    named += [f"{name}={MASK} in the query" for name in credentials.query_for(url)]
+    certificate = credentials.certificate_for(url) if url.startswith(_TLS) else None
+    return [*named, certificate.in_words()] if certificate else named

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import httpx
@@ -16,6 +17,7 @@ from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCod
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
+from inspector.session.denial import CREDENTIALS_HINT, explain_head, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
@@ -34,7 +36,6 @@ if TYPE_CHECKING:  # most commands use neither
 
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
-_CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 
 
@@ -44,7 +45,8 @@ class Call:
 
     `wire` is the request without credentials, `webhook` the webhook that it registers. `push` returns the push service,
     None if the session has not used it. If `raw`, credentials do not replace headers of `wire`.
-    `upload` counts the bytes of the body that were sent.
+    `renew` returns other credentials for a URL if a token expires, None if not. `upload` counts the bytes of the body
+    that were sent.
     """
 
     exchange: Exchange
@@ -57,6 +59,7 @@ class Call:
     webhook: WebhookRegistration | None = None
     warnings: tuple[MessageWarning, ...] = ()
     raw: bool = False
+    renew: Callable[[str], Awaitable[Credentials | None]] | None = None
     upload: Upload = field(default_factory=Upload, init=False)
 
     @property
@@ -94,6 +97,8 @@ class Call:
         Closing the iterator ends the call.
         """
         exchange, webhook, push = self.exchange, self.webhook, self.push()
+        if self.renew is not None:
+            self.credentials = await self.renew(self.wire.url) or self.credentials
         if webhook is not None and push is not None:
             push.confirm(webhook)
         try:
@@ -175,9 +180,11 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
     if error.name in _DENIED:
-        return Fault(
-            Whose.YOURS, _DENIED[error.name], f"The agent requires credentials ({error.words}).", _CREDENTIALS_HINT
-        )
+        seen = f"The agent requires credentials ({error.words})."
+        status = HTTPStatus.UNAUTHORIZED if error.name == "UNAUTHENTICATED" else HTTPStatus.FORBIDDEN
+        cause = explain_token(status, (), error.message, exchange.sent_token)
+        words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
+        return Fault(Whose.YOURS, _DENIED[error.name], words, hint)
     call, tracked = exchange.call, exchange.tasks.get(exchange.call.task_id)
     state = tracked.now.state if tracked else ""
     about = Situation(call.operation, call.dialect, call.request, error, exchange.circumstances, state)
@@ -185,11 +192,8 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
 
 
 def _of_status(exchange: Exchange, head: Head) -> Fault:
-    if head.status in (401, 403):
-        code = FaultCode.CREDENTIALS_MISSING if head.status == 401 else FaultCode.AUTH_FAILED
-        challenge = head.header("www-authenticate")
-        seen = f"The agent requires credentials: {head.status} {head.reason}{f', {challenge}' if challenge else ''}."
-        return Fault(Whose.YOURS, code, seen, _CREDENTIALS_HINT)
+    if fault := explain_head(head, exchange.sent_token):
+        return fault
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,11 @@ if TYPE_CHECKING:  # features that are loaded on first use
 
 
 class CallFactory:
-    """Makes calls with the clients of a session; `push` returns the push service, None if it was not used."""
+    """Makes calls with the clients of a session.
+
+    `push` returns the push service, None if it was not used. `renew` returns new credentials for a URL before the call,
+    None if those at hand are valid.
+    """
 
     def __init__(
         self,
@@ -39,12 +43,14 @@ class CallFactory:
         client: Client,
         grpc: GrpcClient,
         push: Callable[[], PushService | None],
+        renew: Callable[[str], Awaitable[Credentials | None]],
     ) -> None:
         self._journal = journal
         self._tasks = tasks
         self._client = client
         self._grpc = grpc
         self._push = push
+        self._renew = renew
 
     def message(self, draft: Draft, target: Target, *, stream: bool, keep_warnings: bool) -> Call:
         """Prepare a message, with a webhook if push is on; raises `FaultError`."""
@@ -105,6 +111,7 @@ class CallFactory:
         self, context: CallContext, request: Request, wire: WireRequest, credentials: Credentials, **members: Any
     ) -> Call:
         exchange = Exchange(self._journal, context.operation.value, context, self._tasks)
+        members["renew"] = self._renew
         return Call(exchange, request, wire, self._client, self._grpc, credentials, self._push, **members)
 
 

@@ -13,6 +13,7 @@ from inspector.protocol.model import Event, Json
 from inspector.wire.client.observations import Headers
 
 if TYPE_CHECKING:
+    from inspector.findings.authorization.facts import LoginFacts
     from inspector.findings.lint import Lint
 
 
@@ -43,6 +44,14 @@ class Checker:
         from inspector.findings.lint import check  # noqa: PLC0415 - see the first line
 
         return check(card, version)
+
+    def login(self, facts: LoginFacts) -> tuple[Finding, ...]:
+        """Check a step of a login."""
+        if not self.on:
+            return ()
+        from inspector.findings.authorization.check import check  # noqa: PLC0415 - see the first line
+
+        return check(facts)
 
 
 def lint(raw: bytes, url: str = "", headers: Headers = (), version: str = "") -> Lint:

@@ -17,8 +17,10 @@ from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import Artifact, Event, Json, Unreadable
+from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
+from inspector.session.denial import SentToken
 from inspector.session.frame_reader import FrameReader
 from inspector.session.payload import describe, event_in, result_pointer
 from inspector.session.recorder import Recorder
@@ -57,6 +59,7 @@ class Exchange(Recorder):
     _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
     _hide: Hide = field(init=False)
+    _authorization: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
         known = self.tasks.get(self.call.task_id)
@@ -80,8 +83,14 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         call = self.call
-        version, extensions = sent_version(call.dialect, sent.headers), sent_extensions(call.dialect, sent.headers)
-        self.circumstances = replace(self.circumstances, version=version, extensions=extensions)
+        self._authorization = _authorization(sent)
+        self.circumstances = replace(
+            self.circumstances,
+            version=sent_version(call.dialect, sent.headers),
+            extensions=sent_extensions(call.dialect, sent.headers),
+            url=self.journal.redactor.url(sent.url),
+            authorization=self._authorization.partition(" ")[0],
+        )
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
@@ -90,14 +99,20 @@ class Exchange(Recorder):
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
-        content_type, challenge = head.header("content-type"), head.header("www-authenticate")
-        findings = self._judge.head(head.status, content_type, challenge, reached=head.status not in UNANSWERED)
+        findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
         return super(Exchange, self).take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
         call = self.call
         return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
+
+    @property
+    def sent_token(self) -> SentToken:
+        """Return what is known about the token in the request."""
+        summary = self.journal.exchanges.get(self.number)
+        claims = claims_of(self._authorization.partition(" ")[2])
+        return SentToken(self.circumstances.url, claims, summary.at if summary else 0.0)
 
     @property
     def answer(self) -> Answer | None:
@@ -238,6 +253,11 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+
+
+def _authorization(sent: Sent) -> str:
+    """Return the header Authorization of a request, `""` if it has none."""
+    return next((value for name, value in sent.headers if name.lower() == "authorization"), "")
 
 
 def _label_of(event: Event) -> str:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from inspector.capture.records import FRAME, REQUEST, Kind, Record
+from inspector.capture.records import FRAME, REQUEST, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 
@@ -27,6 +27,7 @@ _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 _SUCCESS = range(200, 300)
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
+_REFUSED = frozenset({401, 403})
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -86,7 +87,8 @@ class ExchangeSummary:
     `status` is the HTTP status, or the status of a failed gRPC call. `headed` is the time of the response head, 0 until
     then. `pulse` is None unless there is a stream. `last_seq` is the number of the newest record of the exchange,
     `stream_task` the task of the first streamed event. `worst` is the severity of the most severe finding. `error` is
-    the A2A error that the agent returned, in words; JSON-RPC sends it with the status 200.
+    the A2A error that the agent returned, in words; JSON-RPC sends it with the status 200. `login` is whether it is a
+    step of a login, whose server may be on the host of the agent.
     """
 
     number: int
@@ -111,6 +113,7 @@ class ExchangeSummary:
     last_seq: int = 0
     headed: float = 0.0
     pulse: ArrivalHistogram | None = None
+    login: bool = False
 
 
 class Reachability(Enum):
@@ -157,9 +160,22 @@ class Exchanges:
         states = (self._hosts.get(_host(url)) for url in urls if url)
         return max((state for state in states if state is not None), key=attrgetter("last"), default=None)
 
+    def last_denied(self, url: str) -> ExchangeSummary | None:
+        """Return the last exchange with the host of a URL that was answered with 401 or 403, None without one."""
+        host = _host(url)
+        newest_first = (each for each in reversed(self._by_number.values()) if not each.login)
+        return next((each for each in newest_first if each.status in _REFUSED and _host(each.url) == host), None)
+
     def has_succeeded(self, url: str) -> bool:
         """Return whether the host of a URL has answered an exchange with a success status."""
         return _host(url) in self._succeeded
+
+    def forget_denied(self, *urls: str) -> None:
+        """Forget that the hosts of some URLs demanded credentials, because others are sent to them from now on."""
+        for host in map(_host, filter(None, urls)):
+            state = self._hosts.get(host)
+            if state is not None and state.state is Reachability.CREDENTIALS_NEEDED:
+                del self._hosts[host]
 
     def stream_of(self, task_id: str) -> ExchangeSummary | None:
         """Return the last stream about a task, None if there is none."""
@@ -202,6 +218,7 @@ class Exchanges:
             str(request.meta["url"]),
             request.task,
             sent=request.size,
+            login=is_login(request),
         )
         self._open += 1
 
@@ -231,7 +248,12 @@ class Exchanges:
                 pass
 
     def _note_host(self, summary: ExchangeSummary, end: Record) -> None:
-        """Note whether the host responded; a request that could not be sent, or was stopped before, shows nothing."""
+        """Note whether the host responded; a request that could not be sent, or was stopped before, shows nothing.
+
+        Neither does a step of a login.
+        """
+        if summary.login:
+            return
         broken = summary.how == _BROKEN
         if broken and end.meta.get("whose") not in _REMOTE:
             return

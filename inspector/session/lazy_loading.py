@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
     from pathlib import Path
 
     from inspector.capture.records import Record
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from inspector.session.compose.draft import Draft
     from inspector.session.exchange import CallContext
     from inspector.session.journal import Journal
+    from inspector.session.login.logins import Logins
     from inspector.session.push.service import PushService
     from inspector.session.tasks import TaskFold
     from inspector.wire.client.credentials import Credentials
+    from inspector.wire.client.http import Client
 
 _MODULES = (
     "inspector.findings.lint",
@@ -36,6 +39,7 @@ _MODULES = (
     "inspector.session.compose.checks",
     "inspector.session.compose.raw_request",
     "inspector.session.exporters.curl",
+    "inspector.session.login.logins",
     "inspector.session.push.service",
     "inspector.session.replay.resend",
 )
@@ -59,6 +63,13 @@ def push_service(journal: Journal, tasks: TaskFold, **options: Any) -> PushServi
     from inspector.session.push.service import PushService  # noqa: PLC0415 - see above
 
     return PushService(journal, tasks, **options)
+
+
+def logins(journal: Journal, client: Client, card: Callable[[], AgentCard | None], url: Callable[[], str]) -> Logins:
+    """Return the logins of a session."""
+    from inspector.session.login.logins import Logins  # noqa: PLC0415 - see above
+
+    return Logins(journal, client, card, url)
 
 
 def tls_context(certificate: Path, key: Path | None) -> ssl.SSLContext:

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
-from inspector.protocol.lifecycle import is_interrupted, is_terminal
+from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import Task
 from inspector.protocol.operations import Operation
 from inspector.protocol.snapshot import TaskSnapshot, take_snapshot
@@ -48,10 +48,14 @@ class NextStep(StrEnum):
 
 
 def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream | None:
-    """Return the last stream of a task if it ended while the task was running; None if we stopped it."""
+    """Return the last stream of a task if it ended while the task was running; None if we stopped it.
+
+    A task that waits for an authorization continues without a message of the client (1.0 section 7.6), one that waits
+    for input does not.
+    """
     if stream is None or stream.seconds is None or stream.how == "stopped":
         return None
-    if is_terminal(task.now.state) or is_interrupted(task.now.state) or not task.now.moves:
+    if is_terminal(task.now.state) or task.now.state == State.INPUT_REQUIRED or not task.now.moves:
         return None
     return LostStream(
         task.id, stream.number, stream.last_seq, stream.events, stream.how != "complete", take_snapshot(task.now)

@@ -33,12 +33,12 @@ class Recorder:
 
     @property
     def mark(self) -> Mapping[str, Json]:
-        """Return the member of `meta` that marks the records of a probe, nothing for other exchanges."""
+        """Return the member of `meta` that marks the records of a probe or a login, nothing for other exchanges."""
         return {PROBE: True} if self.probe else NOTHING
 
     def append(self, kind: Kind, at: float, **members: Any) -> list[Record]:
         """Append records of this exchange; `members` are those of `Journal.append`."""
-        if self.probe:
+        if self.mark:
             members["meta"] = {**members.get("meta", {}), **self.mark}
         return self.journal.append(kind, at, exchange=self.number, operation=self.operation, **members)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
+from inspector.capture.paths import has_stored_tokens
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
@@ -44,6 +45,7 @@ from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
+from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
@@ -54,8 +56,17 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call_factory import CallFactory
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
+    from inspector.session.login.logins import Logins
+    from inspector.session.login.tokens import Token
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
+
+
+class _Tls(TypedDict):
+    """The arguments of a client that concern TLS."""
+
+    verify: bool
+    certificate_for: CertificateFor
 
 
 class Session:
@@ -75,12 +86,14 @@ class Session:
         for value in self.settings.secret_headers.values():
             redactor.add(value)
             redactor.add(value.partition(" ")[2])
-        redactor.add(self.settings.api_key)
+        for secret in (self.settings.api_key, *self.settings.secrets):
+            redactor.add(secret)
         self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
-        self.client = Client(self.settings.limits, verify=not self.settings.insecure)
-        self.grpc = GrpcClient(self.settings.limits, verify=not self.settings.insecure)
+        tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self._certificate_for}
+        self.client = Client(self.settings.limits, **tls)
+        self.grpc = GrpcClient(self.settings.limits, **tls)
         self._given = self.settings.credentials()
         self._url = ""
         self.entered = EnteredCredentials(redactor)
@@ -91,7 +104,48 @@ class Session:
     def credentials(self) -> Credentials:
         """Return the credentials for new requests: those of the settings, and those that were entered."""
         card = self.connection.card if self.connection else None
-        return self.entered.added_to(self._given, key_place(card) if card else DEFAULT_KEY_PLACE)
+        given = self.logins.added_to(self._given) if self._has_logins else self._given
+        return self.entered.added_to(given, key_place(card) if card else DEFAULT_KEY_PLACE)
+
+    def _certificate_for(self, url: str) -> ClientCertificate | None:
+        return self.credentials.certificate_for(url)
+
+    @cached_property
+    def logins(self) -> Logins:
+        """Return the logins, which are made on first use."""
+
+        def card() -> AgentCard | None:
+            return self.connection.card if self.connection else None
+
+        return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
+
+    @property
+    def token(self) -> Token | None:
+        """Return the token of a login that is sent to the agent, None without one."""
+        return self.logins.token_for(self.agent_url) if self._has_logins else None
+
+    @property
+    def has_token(self) -> bool:
+        """Return whether a token of a login is sent to the agent."""
+        return self.token is not None
+
+    @property
+    def _has_logins(self) -> bool:
+        return "logins" in vars(self)
+
+    async def _renew(self, url: str) -> Credentials | None:
+        """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
+        return self.credentials if self._has_logins and await self.logins.renew(url) else None
+
+    def _load_token(self, url: str) -> None:
+        """Use the token that was stored for the origin of a URL, unless the options have credentials of this kind."""
+        given = {name.lower() for name in self._given.headers}
+        if "authorization" in given or not has_stored_tokens():
+            return
+        try:
+            self.logins.load(url)
+        except FaultError as error:
+            self.note(f"stored tokens are not used: {error.fault.sentence()}")
 
     @property
     def agent_url(self) -> str:
@@ -147,16 +201,20 @@ class Session:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
             self._given, self._url = self.settings.credentials(origin(url), userinfo), url
+            self._load_token(url)
+            await self._renew(url)
             credentials = self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
             found = await find_card(self.journal, self.client, credentials, url if userinfo else reference)
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
+        self._load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
 
     async def refresh(self) -> Connection:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
+        await self._renew(before.url)
         after = None if before.url else read_card_file(self.journal, before.reference, before)
         if after is None:
             after = await refetch_card(self.journal, self.client, self.credentials, before)
@@ -326,7 +384,7 @@ class Session:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push)
+        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push, self._renew)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""

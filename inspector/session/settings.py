@@ -5,10 +5,14 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from inspector.options import Options
+from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
-from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
+from inspector.session.login.secret_reference import resolve
+from inspector.wire.client.client_certificate import CertificateFiles, ClientCertificate, read_client_certificate
+from inspector.wire.client.credentials import Credentials, basic, basic_credentials, origin, split_userinfo
 from inspector.wire.client.http import Limits
 from inspector.wire.discovery import normalise
 
@@ -33,12 +37,15 @@ _PLAIN_HEADERS = frozenset(
 class Settings:
     """The settings of a session; the card defines where the `api_key` is sent.
 
-    With `auth_card`, credentials are sent with the first request for the card, otherwise only after a response with
-    status 401. With `check`, the rules are checked for everything that the agent sends.
+    `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
+    credentials are sent with the first request for the card, otherwise only after a response with status 401. With
+    `check`, the rules are checked for everything that the agent sends.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     api_key: str = field(default="", repr=False)
+    certificate: ClientCertificate | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
     trusted: tuple[str, ...] = ()
     transports: tuple[str, ...] = ()
     version: str = ""
@@ -63,7 +70,7 @@ class Settings:
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
         origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
-        return Credentials(headers, origins, plain=plain, unasked=self.auth_card)
+        return Credentials(headers, origins, plain=plain, unasked=self.auth_card, certificate=self.certificate)
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials for the origin of a reference."""
@@ -71,15 +78,23 @@ class Settings:
         return self.credentials(origin(url), userinfo)
 
 
-def settings_from(options: Options) -> Settings:
-    """Return the settings; join repeated headers (RFC 9110 5.3). Raises `FaultError` for an invalid certificate."""
+def settings_from(options: Options, passphrase: str = "") -> Settings:
+    """Return the settings; join repeated headers (RFC 9110 5.3). Raises `FaultError` for an invalid certificate.
+
+    `passphrase` is that of the key of the client certificate; if it is needed or wrong, `PassphraseError` is raised.
+    """
     headers = _joined((*options.svc_params, *options.headers))
-    if options.bearer and not any(name.lower() == "authorization" for name in headers):
-        headers["Authorization"] = f"Bearer {options.bearer}"
+    if options.bearer and options.basic:
+        raise usage_error("--bearer and --basic exclude each other.", "Leave out one of them.")
+    if (options.bearer or options.basic) and not any(name.lower() == "authorization" for name in headers):
+        headers["Authorization"] = f"Bearer {options.bearer}" if options.bearer else basic_credentials(options.basic)
+    passphrase = passphrase or resolve(options.client_passphrase)
     certificate = options.receiver_cert
     return Settings(
         headers=headers,
         api_key=options.api_key,
+        certificate=_client_certificate(options, passphrase),
+        secrets=tuple(filter(None, (options.basic.partition(":")[2], passphrase))),
         trusted=options.trust,
         transports=options.transports,
         version=options.a2a_version,
@@ -91,6 +106,19 @@ def settings_from(options: Options) -> Settings:
         receiver_tls=lazy_loading.tls_context(certificate, options.receiver_key) if certificate else None,
         limits=Limits(read_seconds=options.timeout),
     )
+
+
+def _client_certificate(options: Options, passphrase: str) -> ClientCertificate | None:
+    if options.client_cert is None:
+        if options.client_key is not None:
+            raise usage_error("--client-key needs --client-cert.", "Add the certificate of the key.")
+        return None
+    return read_client_certificate(_certificate_files(options.client_cert, options.client_key), passphrase)
+
+
+def _certificate_files(certificate: Path, key: Path | None) -> CertificateFiles:
+    """Return the files; the settings file can contain their paths as text, also for commands without these options."""
+    return CertificateFiles(Path(certificate).expanduser(), Path(key).expanduser() if key else None)
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -12,10 +12,15 @@ _MOST_DIGITS = 4300
 """The most digits of a number that Python converts."""
 _KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _TOKEN = re.compile(
-    rf"""\"{{3}}(?:[^\\]|\\.)*?\"{{3}}|'{{3}}.*?'{{3}}|(?P<key>{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{_MOST_DOTS},}}+)"""
-    rf"""|(?P<number>[+-]?[0-9][0-9_]{{{_MOST_DIGITS},}}+)|{_KEY}|#[^\n]*+""",
+    rf"""\"{{3}}(?:[^\\]|\\.)*?(?:\"{{3}}|\\?\Z)|'{{3}}.*?(?:'{{3}}|\Z)"""
+    rf"""|(?P<key>{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{_MOST_DOTS},}}+)"""
+    rf"""|(?P<number>[+-]?[0-9][0-9_]{{{_MOST_DIGITS},}}+)|{_KEY}|\"(?:[^"\\\n]|\\.)*+|#[^\n]*+""",
     re.DOTALL,
 )
+"""What may be slow to read, and the strings and comments in which it is text.
+
+A string without its end reaches to the end of the line or of the text, so that it is read only once.
+"""
 _AT_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 

@@ -64,7 +64,7 @@ COMMANDS: dict[str, Command] = {
         interface=("I,f4", "interface", "Choose the interface and protocol version"),
         send_again=("e", "send again", "Send the selected message or delivery again"),
         history=("ctrl+up", "history", "Sent messages and snippets"),
-        credentials=("C", "credentials", "Enter credentials for the agent: bearer token, API key or another header"),
+        credentials=("C", "credentials", "Log in to the agent, enter a secret for it, or log out"),
         form=("alt+i", "form", "Fill in the form of the agent"),
         editor=("ctrl+g", "$EDITOR", "Edit the text in $EDITOR"),
     ),

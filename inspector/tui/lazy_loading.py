@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
+
+    from textual.screen import Screen
 
     from inspector.capture.records import Record
     from inspector.session.compose.draft import Draft
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from inspector.session.replay.recording import Recording
     from inspector.session.session import Session
     from inspector.tui.compose.preview import RawRequest
+    from inspector.tui.credential_dialogs import CredentialDialogs
     from inspector.tui.render.glyphs import Glyphs
     from inspector.tui.screens.compose import ComposeScreen
     from inspector.tui.screens.doctor import DoctorScreen
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from inspector.tui.screens.translate import TranslateScreen
     from inspector.tui.widgets.card_editor import CardEditor
     from inspector.tui.widgets.tour import Tour
+    from inspector.wire.client.client_certificate import PassphraseError
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool, raw: RawRequest | None = None) -> ComposeScreen:
@@ -55,18 +58,18 @@ def describe_reference(typed: str) -> str:
     return what_happens(typed)
 
 
-def credentials_screen(session: Session) -> FormScreen:
-    """Return the dialog for credentials; saves 3 ms."""
+def credential_dialogs(screen: Screen[None], session: Session, glyphs: Glyphs, redirect_port: int) -> CredentialDialogs:
+    """Return the dialogs for credentials; saves 5 ms."""
+    from inspector.tui.credential_dialogs import CredentialDialogs  # noqa: PLC0415 - see above
+
+    return CredentialDialogs(screen, session, glyphs, redirect_port)
+
+
+def passphrase_form(needed: PassphraseError) -> FormScreen:
+    """Return the dialog for the passphrase of a client certificate; saves 3 ms."""
     from inspector.tui.screens import credentials  # noqa: PLC0415 - see above
 
-    return credentials.credentials_screen(session)
-
-
-def use_credentials(session: Session, values: Mapping[str, str]) -> None:
-    """Use the credentials that were entered in the dialog."""
-    from inspector.tui.screens import credentials  # noqa: PLC0415 - see above
-
-    credentials.use(session, values)
+    return credentials.passphrase_form(needed)
 
 
 def recording(path: Path) -> Recording:

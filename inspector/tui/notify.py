@@ -43,10 +43,10 @@ def notify_fault(node: MessagePump, fault: Fault) -> None:
 
 
 def fault_in_words(fault: Fault) -> str:
-    """Return a fault with what to do next; if credentials may correct it, with the keys to enter them."""
+    """Return a fault with what to do next; if credentials may correct it, with the keys to get them."""
     if fault.code not in DENIED:
         return fault.sentence()
-    return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to enter credentials."
+    return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
 
 
 def copy(node: MessagePump, text: str) -> None:

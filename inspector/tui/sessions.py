@@ -18,7 +18,7 @@ from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.connection import Connection
 from inspector.session.session import Session
-from inspector.session.settings import settings_from
+from inspector.session.settings import Settings, settings_from
 from inspector.text.units import duration
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
@@ -28,6 +28,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.wire.client.client_certificate import PassphraseError
 from inspector.wire.discovery import name_of
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class Sessions:
         self._opening = asyncio.Lock()
         self._demo_agent = demo_agent
         self._demo_url = ""
+        self._passphrase = ""
+        """The passphrase of the client certificate, once the user has entered it."""
         self._begin_tour = options.tour
         self._attempt: asyncio.Task[Connection] | None = None
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
@@ -68,15 +71,29 @@ class Sessions:
                     return
             await self._leave(reference)
             try:
-                session = Session(self._capture_path(reference), settings_from(self._options))
+                session = Session(self._capture_path(reference), await self._settings())
             except CaptureError as error:
                 await self._report(str(error))
+                return
+            except FaultError as error:  # the client certificate cannot be used
+                await self._report(error.fault.sentence())
                 return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
                 await self._finish(await self._show(session, reference), self._attempt)
             finally:
                 await self._end_attempt()
+
+    async def _settings(self) -> Settings:
+        """Return the settings; ask for the passphrase of the client certificate once. Raises `FaultError`."""
+        while True:
+            try:
+                return settings_from(self._options, self._passphrase)
+            except PassphraseError as error:
+                values = await self._app.push_screen_wait(lazy_loading.passphrase_form(error))
+                if values is None or not values["passphrase"]:
+                    raise
+                self._passphrase = values["passphrase"]
 
     async def connect_again(self, workbench: WorkbenchScreen) -> None:
         """Fetch the card again in the same session, because there is none."""

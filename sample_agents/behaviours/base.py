@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,11 +15,15 @@ from ..task_context import TaskContext
 
 @dataclass(frozen=True, slots=True)
 class MessageBehaviour:
-    """A behaviour that responds with a message, without a task; `faults` apply to its calls."""
+    """A behaviour that responds with a message, without a task.
+
+    `faults` apply to its calls, which need an access token with `scopes` if the agent uses OAuth 2.0.
+    """
 
     skill: AgentSkill
     reply: Callable[[Message], Awaitable[list[Part]]]
     faults: tuple[ActiveFault, ...] = ()
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,18 @@ class TaskBehaviour:
     """A behaviour that works on a task; `run` is called once for each message to the task.
 
     If `run` returns and the task is in no terminal or interrupted state, the task is completed. `faults` apply to its
-    calls.
+    calls, which need an access token with `scopes` if the agent uses OAuth 2.0.
     """
 
     skill: AgentSkill
     run: Callable[[TaskContext], Awaitable[None]]
     faults: tuple[ActiveFault, ...] = ()
+    scopes: tuple[str, ...] = ()
 
 
 Behaviour: TypeAlias = MessageBehaviour | TaskBehaviour
+
+
+def scopes_by_skill(behaviours: Iterable[Behaviour]) -> dict[str, tuple[str, ...]]:
+    """Return the scopes of the behaviours that need some, by the id of the skill."""
+    return {behaviour.skill.id: behaviour.scopes for behaviour in behaviours if behaviour.scopes}

@@ -8,7 +8,7 @@ from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message
 
 from ..task_context import first_word
-from .base import Behaviour, TaskBehaviour
+from .base import Behaviour, TaskBehaviour, scopes_by_skill
 
 
 class Behaviours:
@@ -22,6 +22,11 @@ class Behaviours:
     def skills(self) -> list[AgentSkill]:
         """Return the skills for the card."""
         return [behaviour.skill for behaviour in self._by_id.values()]
+
+    @property
+    def scopes(self) -> dict[str, tuple[str, ...]]:
+        """Return the scopes that skills need, by the id of the skill."""
+        return scopes_by_skill(self._by_id.values())
 
     def choose(self, message: Message) -> Behaviour:
         """Return the behaviour whose skill id is the first word of a message, or the default."""

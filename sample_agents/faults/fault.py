@@ -20,6 +20,18 @@ class Level(StrEnum):
     - `bytes`: the same after serialising (bytes -> bytes)
     - `frames`: the frames of a stream or the body of a response (async iterator -> async iterator)
     - `push`: a POST to a webhook (`Post` -> a list of `Post`)
+    - `challenge`: the 401 or 403 of the agent (`Head` -> `Head`)
+
+    The authorization server:
+
+    - `metadata`: its metadata and its discovery document (JSON -> JSON); `{}` is a 404
+    - `resource`: the metadata of the agent as a protected resource (JSON -> JSON)
+    - `keys`: its JWK Set (JSON -> JSON)
+    - `redirect`: the query of the redirect to the client (dict -> dict)
+    - `device`: the response with a device code (JSON -> JSON)
+    - `grant`: the error of a token request (`TokenRequest` -> error code or `""`)
+    - `token`: the token response (JSON -> JSON)
+    - `access-token`, `id-token`: the claims of a token (JSON -> JSON)
     """
 
     CALL = "call"
@@ -29,6 +41,41 @@ class Level(StrEnum):
     BYTES = "bytes"
     FRAMES = "frames"
     PUSH = "push"
+    CHALLENGE = "challenge"
+    METADATA = "metadata"
+    RESOURCE = "resource"
+    KEYS = "keys"
+    REDIRECT = "redirect"
+    DEVICE = "device"
+    GRANT = "grant"
+    TOKEN = "token"  # noqa: S105 - the name of a level
+    ACCESS_TOKEN = "access-token"  # noqa: S105 - the name of a level
+    ID_TOKEN = "id-token"  # noqa: S105 - the name of a level
+
+    @property
+    def needs_authentication(self) -> bool:
+        """Return whether a fault of this level needs an agent that requires credentials."""
+        return self is Level.CHALLENGE or self.needs_authorization_server
+
+    @property
+    def needs_authorization_server(self) -> bool:
+        """Return whether a fault of this level changes the authorization server."""
+        return self in _AUTHORIZATION_SERVER
+
+
+_AUTHORIZATION_SERVER = frozenset(
+    {
+        Level.METADATA,
+        Level.RESOURCE,
+        Level.KEYS,
+        Level.REDIRECT,
+        Level.DEVICE,
+        Level.GRANT,
+        Level.TOKEN,
+        Level.ACCESS_TOKEN,
+        Level.ID_TOKEN,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

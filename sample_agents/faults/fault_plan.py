@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from functools import cached_property
+from typing import TypeVar
 
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, Json
 
 from .fault import ActiveFault, Head, Level, Post
+
+ValueT = TypeVar("ValueT")
 
 
 class FaultPlan:
@@ -33,17 +36,19 @@ class FaultPlan:
         for active in self.at(Level.CALL):
             raise active(None)
 
+    def apply(self, level: Level, value: ValueT) -> ValueT:
+        """Return a value changed by the faults of a level."""
+        for active in self.at(level):
+            value = active(value)
+        return value
+
     def head(self, head: Head) -> Head:
         """Return the changed head of an HTTP response."""
-        for active in self.at(Level.HEAD):
-            head = active(head)
-        return head
+        return self.apply(Level.HEAD, head)
 
     def events(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Return the changed events of a stream; the iterator may raise `CallError`."""
-        for active in self.at(Level.EVENTS):
-            events = active(events)
-        return events
+        return self.apply(Level.EVENTS, events)
 
     def encode(self, value: Json) -> bytes:
         """Serialise a response or an event with its envelope."""
@@ -56,9 +61,7 @@ class FaultPlan:
 
     def frames(self, frames: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
         """Return the changed frames of a body; the iterator may raise `AbortConnectionError`."""
-        for active in self.at(Level.FRAMES):
-            frames = active(frames)
-        return frames
+        return self.apply(Level.FRAMES, frames)
 
     def posts(self, post: Post) -> list[Post]:
         """Return the POSTs that replace one POST to a webhook."""

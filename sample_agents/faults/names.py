@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from . import documents, events, pushes, responses, transport
+from . import authorization, documents, events, pushes, responses, transport
 from .fault import ActiveFault, Fault
 
 FAULTS: Mapping[str, Fault] = {
     fault.name: fault
-    for module in (responses, transport, events, documents, pushes)
+    for module in (responses, transport, events, documents, pushes, authorization)
     for registry in module.REGISTRIES
     for fault in registry.faults
 }

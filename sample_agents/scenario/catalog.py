@@ -12,7 +12,7 @@ from pathlib import Path
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 
-from ..behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour
+from ..behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour, scopes_by_skill
 from ..task_context import TaskContext, first_word
 from .model import Reply, Scenario, Step
 from .reading import read_scenario
@@ -97,6 +97,11 @@ class Scenarios:
         """Return the skills for the card."""
         return [behaviour.skill for behaviour in self._current().by_id.values()]
 
+    @property
+    def scopes(self) -> dict[str, tuple[str, ...]]:
+        """Return the scopes that skills need, by the id of the skill."""
+        return scopes_by_skill(self._current().by_id.values())
+
     def find(self, skill_id: str) -> Behaviour:
         """Return the behaviour of a skill; raises KeyError if there is none."""
         return self._current().by_id[skill_id]
@@ -174,8 +179,10 @@ def _ordered(names: Iterable[str]) -> Iterator[str]:
 
 def _behaviour(scenario: Scenario) -> Behaviour:
     if isinstance(scenario.response, Reply):
-        return MessageBehaviour(scenario.skill, partial(_reply, scenario, scenario.response), scenario.faults)
-    return TaskBehaviour(scenario.skill, partial(_run, scenario, scenario.response), scenario.faults)
+        answer = partial(_reply, scenario, scenario.response)
+        return MessageBehaviour(scenario.skill, answer, scenario.faults, scenario.scopes)
+    run = partial(_run, scenario, scenario.response)
+    return TaskBehaviour(scenario.skill, run, scenario.faults, scenario.scopes)
 
 
 async def _reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:

@@ -42,17 +42,18 @@ class Answer:
 class SetStatus:
     """A new task state with a message; if the agent then waits for a reply, `answers` has the steps for each reply.
 
-    If no answer matches the reply, the question is repeated.
+    If no answer matches the reply, the question is repeated. With `resumes`, the agent does not wait for a reply.
     """
 
     state: State
     parts: tuple[Content, ...] = ()
     answers: tuple[Answer, ...] = ()
+    resumes: bool = False
 
     @property
     def asks(self) -> bool:
         """Return whether the agent waits for a reply in this state."""
-        return is_interrupted(self.state)
+        return is_interrupted(self.state) and not self.resumes
 
     @property
     def ends(self) -> bool:
@@ -134,6 +135,7 @@ class Scenario:
     """A skill, what selects it, and what the agent does: send a message, or work on a task in steps.
 
     `words` are first words of a text, `message_ids` prefixes of a messageId. `faults` apply from the start.
+    `scopes` are the scopes of OAuth 2.0 that a client needs.
     """
 
     skill: AgentSkill
@@ -143,3 +145,4 @@ class Scenario:
     number: Number
     faults: tuple[ActiveFault, ...]
     response: Reply | tuple[Step, ...]
+    scopes: tuple[str, ...] = ()

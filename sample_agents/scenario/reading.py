@@ -63,6 +63,7 @@ def read_scenario(file: Path) -> Scenario:
         number=_number(table),
         faults=_faults(table),
         response=_response(table),
+        scopes=_scopes(table),
     )
     table.check_unused()
     return scenario
@@ -80,11 +81,22 @@ def _number(table: Table) -> Number:
     return number
 
 
+def _scopes(table: Table) -> tuple[str, ...]:
+    scopes = table.texts("scopes")
+    if any(not scope.isascii() or not scope.isprintable() or set(scope) & set(' "\\') for scope in scopes):
+        table.fail("A scope has printable ASCII characters, without spaces, quotation marks and backslashes.", "scopes")
+    return scopes
+
+
 def _faults(table: Table) -> tuple[ActiveFault, ...]:
     try:
-        return tuple(parse_fault(text) for text in table.texts("fault"))
+        faults = tuple(parse_fault(text) for text in table.texts("fault"))
     except UnknownFaultError as error:
         table.fail(str(error), "fault")
+    for active in faults:
+        if active.fault.level.needs_authentication:
+            table.fail(f"{active} is not about the scenario; set it with --fault.", "fault")
+    return faults
 
 
 def _response(table: Table) -> Reply | tuple[Step, ...]:
@@ -131,6 +143,8 @@ def _status(table: Table, action: str) -> SetStatus:
     status = SetStatus(_STATES[action], _texts_and_parts(table, action))
     if not status.asks:
         return status
+    if "resumes" in table:
+        return replace(status, resumes=table.get("resumes", bool, False))
     return replace(status, answers=tuple(_answer(inner) for inner in table.tables("answers")))
 
 

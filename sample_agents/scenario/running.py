@@ -148,7 +148,8 @@ async def run_steps(scenario: Scenario, steps: Sequence[Step], task: TaskContext
     for step, context in current_turn_steps(scenario, steps, task.messages):
         match step:
             case SetStatus():
-                await task.status(step.state, [_part(content, context) for content in step.parts] or None)
+                parts = [_part(content, context) for content in step.parts] or None
+                await task.status(step.state, parts, resumes=step.resumes)
             case SendArtifact():
                 await _send_artifact(step, context, task)
             case Wait():

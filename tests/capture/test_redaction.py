@@ -278,3 +278,9 @@ def test_a_large_hostile_body_is_masked_in_linear_time(redactor: Redactor) -> No
         body = piece * (200_000 // len(piece))
         assert CANARY.encode() not in redactor.body(body)
         redactor.body(body, push=True)
+
+
+def test_a_masked_header_keeps_its_scheme_in_json():
+    raw = b'{"Authorization": "Bearer ****", "text": "{\\"authorization\\": \\"Basic ****\\"}"}'
+    assert Redactor().body(raw) == raw
+    assert Redactor().body(b'{"authorization": "Bearer **** abc"}') == b'{"authorization": "****"}'

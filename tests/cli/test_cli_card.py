@@ -32,6 +32,33 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert named["Security"] == "none required"
 
 
+def test_the_security_requirements_are_compared_with_the_credentials(cli: RunCli, make_agent: MakeAgent):
+    skill = {"id": "s", "name": "S", "description": "d", "tags": ["t"]}
+    own = [{"schemes": {"token": {"list": []}, "sso": {"list": ["write"]}}}]
+    agent = make_agent(
+        card={
+            "securitySchemes": {
+                "token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}},
+                "tls": {"mtlsSecurityScheme": {}},
+                "sso": {"oauth2SecurityScheme": {"flows": {"password": {"tokenUrl": "https://sso.example/token"}}}},
+            },
+            "securityRequirements": [{"schemes": {"token": {"list": []}, "tls": {}}}, {"schemes": {"token": {}}}],
+            "skills": [{**skill, "securityRequirements": own}, skill],
+        }
+    )
+    lines = cli("card", "get", "-a", agent.url, "--bearer", "s3cret").out.splitlines()
+    assert [line for line in lines if line.startswith("Security: ")] == [
+        "Security: a bearer token and a client certificate (missing: a client certificate)",
+        "Security: a bearer token (met)",
+    ]
+    assert [line for line in lines if line.startswith("Skill security: ")] == [
+        "Skill security: a bearer token and OAuth 2.0 (password) with write (met)"
+    ]
+    [refused] = [line for line in lines if line.startswith("Security scheme: ")]
+    assert refused.startswith("Security scheme: sso: password is not used: deprecated: ")
+    assert "Security: a bearer token (missing)" in cli("card", "get", "-a", agent.url).out
+
+
 def test_json_is_the_card_as_served(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(card={"x-unknown": [1.0, None, "ü"]})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")

@@ -99,15 +99,15 @@ def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: Make
     ran = cli("doctor", make_agent(answer).url)
     assert ran.code == 1
     lines = ran.out.splitlines()
-    [at] = [number for number, line in enumerate(lines) if line.startswith("Step: - ")]
+    [at] = [n for n, line in enumerate(lines) if line.startswith("Step: - interface")]
     assert "interface 1 as 1.0 over JSONRPC" in lines[at]
     assert lines[at + 1].startswith("  Remedy: Add --bearer")
     total = sum(line.startswith("Step: ") for line in lines)
     reason = "interface 1 as 1.0 over JSONRPC: credentials are required (401)"
-    assert lines[0] == f"Valid: no, 1 of {total} checks failed: {reason}"
+    assert lines[0] == f"Valid: no, 2 of {total} checks failed: {reason}"
     assert lines[1].startswith("Interface: - 1.0 over JSONRPC at ")
     assert lines[1].endswith(": credentials are required (401)")
-    assert ran.err.startswith("Error: 1 of ")
+    assert ran.err.startswith("Error: 2 of ")
     assert "\nHint: Add --bearer" in ran.err
 
 

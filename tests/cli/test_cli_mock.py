@@ -206,3 +206,17 @@ def test_invalid_certificate_is_an_error(cli: RunCli, tmp_path: Path):
     ran = cli("mock", "--cert", str(path), "--key", str(path))
     assert (ran.code, ran.out) == (2, "")
     assert "TLS could not be set up" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--fault", "no-pkce"], "Add --auth oauth2"),
+        (["--fault", "no-pkce", "--auth", "bearer"], "Add --auth oauth2"),
+        (["--fault", "login-page"], "Add --auth."),
+    ],
+)
+def test_a_fault_of_logins_needs_authentication(cli: RunCli, words: list[str], hint: str):
+    ran = cli("mock", *words)
+    assert (ran.code, ran.out) == (2, "")
+    assert hint in ran.err

@@ -69,7 +69,7 @@ def test_user_sees_retries_of_failed_deliveries(inspect: Run, cols: int, rows: i
         say(terminal, "report 2")
         terminal.wait_for("● completed")
         terminal.press("alt+4")
-        terminal.wait_for(lambda terminal: re.search("x3 .*204", terminal.screen_text()))
+        terminal.wait_for(lambda terminal: re.search("(x3|attempt 3) .*204", terminal.screen_text()))
         terminal.press("c")
         terminal.wait_for("2 retries")
         terminal.press("escape", "ctrl+q")

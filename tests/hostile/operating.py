@@ -71,10 +71,12 @@ class Tour:
         self.terminal.click(line.index(view, line.index(title)), row)
 
     def go_to_text(self) -> None:
-        """Go to the composer from any view: Chat focuses it, unless Chat is the current view."""
+        """Go to the composer from any view and focus it."""
         self.terminal.press("alt+6")
         self.terminal.wait_for("╭─ Findings ")
         self.terminal.press("alt+2")
+        self.terminal.wait_for(" i write")
+        self.terminal.press("i")
         self.terminal.wait_for(" enter send")
 
     def say(self, text: str) -> None:

@@ -25,7 +25,7 @@ def test_reply_of_the_terminal_does_not_start_an_editor(inspect: Run, tmp_path: 
     editor.chmod(0o700)
     terminal = inspect("demo", "--no-tour", env={"EDITOR": str(editor), "VISUAL": str(editor)})
     terminal.wait_for("2 Chat")
-    terminal.press("2")
+    terminal.press("2", "i")
     terminal.wait_for("^g $EDITOR")
     terminal.send(b"\x1b]0;title\x07after the reply")
     terminal.wait_for("│▌ after the reply ")

@@ -188,7 +188,7 @@ def test_markup_is_displayed_as_text_and_ignores_clicks(inspect: Run, home: Path
         click_on_everything(terminal, "@click=", "app.quit]x", "[link=", "passwd]x")
         terminal.click(tour.lines[0].index("quit]x") + 5, 0)  # the name is not clickable, and the program still runs
         terminal.press("down", "home", "alt+2")
-        terminal.wait_for(" enter send")
+        terminal.wait_for(" i write")
         terminal.press("alt+1")
         terminal.wait_for("Interfaces")
         terminal.press("i")

@@ -23,7 +23,7 @@ from calling import Caller
 from inspector.protocol.dialects.registry import DIALECTS
 
 START_SECONDS = 60
-"""The time in seconds that an agent may take to print its URL."""
+"""The time in seconds that a program may take to print its URL."""
 
 CALL_SECONDS = 20
 
@@ -49,7 +49,7 @@ class Agent:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect these tests unless the mark `interop` is requested or the environments exist."""
-    if "interop" in config.option.markexpr or all(map(environments.is_ready, environments.ALL)):
+    if "interop" in config.option.markexpr or environments.are_complete():
         return
     left_out = [item for item in items if item.get_closest_marker("interop")]
     items[:] = [item for item in items if item not in left_out]
@@ -60,7 +60,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Agent]]:
     """Start each agent in its environment at its first use and stop it at the end of the run."""
     with ExitStack() as ends:
-        yield cache(lambda name: ends.enter_context(_process(name, tmp_path_factory.mktemp("agents"))))
+        yield cache(lambda name: ends.enter_context(_agent(name, tmp_path_factory.mktemp("agents"))))
 
 
 @pytest.fixture(params=list(environments.SDKS))
@@ -69,22 +69,51 @@ def agent(request: pytest.FixtureRequest, running: Callable[[str], Agent]) -> Ag
     return running(request.param)
 
 
+@pytest.fixture(scope="session")
+def run_issuer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Start each authorization server at its first use; return its issuer."""
+    with ExitStack() as ends:
+
+        def start(name: str) -> str:
+            log = tmp_path_factory.mktemp("issuers") / f"{name}.log"
+            return ends.enter_context(_process(name, log, f"authorization/server_{name}"))
+
+        yield cache(start)
+
+
+@pytest.fixture(scope="session")
+def run_protected(
+    tmp_path_factory: pytest.TempPathFactory, run_issuer: Callable[[str], str]
+) -> Iterator[Callable[[str, str], Agent]]:
+    """Start the agent of an SDK that accepts the tokens of an authorization server."""
+    with ExitStack() as ends:
+
+        def start(name: str, server: str) -> Agent:
+            log = tmp_path_factory.mktemp("protected") / f"{name}.log"
+            url = ends.enter_context(_process(name, log, f"agents/protected_{name}", run_issuer(server)))
+            return Agent(name, url, log)
+
+        yield cache(start)
+
+
 @contextmanager
-def _process(name: str, home: Path) -> Iterator[Agent]:
-    """Run an agent and stop it with all its child processes."""
-    assert environments.is_ready(name), f"the environment {name!r} is missing; create it with `make interop`"
+def _agent(name: str, home: Path) -> Iterator[Agent]:
     log = home / f"{name}.log"
+    with _process(name, log, f"agents/agent_{name}") as url:
+        yield Agent(name, url, log)
+
+
+@contextmanager
+def _process(name: str, log: Path, script: str, *arguments: str) -> Iterator[str]:
+    """Run a script in an environment and stop it with all its child processes; return the first line of its output."""
+    assert environments.is_ready(name), f"the environment {name!r} is missing; create it with `make interop`"
+    command = [*environments.command(name, script), *arguments]
     with (
         log.open("wb") as errors,
-        subprocess.Popen(
-            environments.command(name, f"agents/agent_{name}"),
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        ) as process,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, start_new_session=True) as process,
     ):
         try:
-            yield Agent(name, _first_line(process, log), log)
+            yield _first_line(process, log)
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
@@ -100,7 +129,7 @@ def _first_line(process: subprocess.Popen[bytes], log: Path) -> str:
     assert process.stdout
     readable, _, _ = select.select([process.stdout], [], [], START_SECONDS)
     line = process.stdout.readline().decode().strip() if readable else ""
-    assert line, f"the agent did not start; its output:\n{log.read_text()}"
+    assert line, f"the program did not start; its output:\n{log.read_text()}"
     return line
 
 

@@ -1,4 +1,4 @@
-"""Create an environment in `.interop/` for each release of the official SDKs, with pip or npm."""
+"""Create an environment in `.interop/` for each official SDK and each authorization server, with pip or npm."""
 
 from __future__ import annotations
 
@@ -68,13 +68,30 @@ NODE_SDKS: dict[str, Sdk] = {
 
 ALL: dict[str, Sdk] = SDKS | NODE_SDKS
 
+
+@dataclass(frozen=True)
+class AuthorizationServer:
+    """A library for authorization servers: the packages of its environment, of pip or of npm (`node`)."""
+
+    packages: tuple[str, ...]
+    node: bool = False
+
+
+AUTHORIZATION_SERVERS: dict[str, AuthorizationServer] = {
+    "authlib": AuthorizationServer(("authlib==1.9.9", "flask==3.1.3", "joserfc==1.8.0")),
+    "oidc_provider": AuthorizationServer(("oidc-provider@9.13.3",), node=True),
+}
+"""The authorization servers; the script of each is `authorization/server_<name>.py` or `.mjs`."""
+
+_ENVIRONMENTS: dict[str, Sdk | AuthorizationServer] = {**ALL, **AUTHORIZATION_SERVERS}
+
 _SCRIPTS = "scripts"
 """A link in an environment of Node.js to this folder: Node.js searches for packages in the folders above a script."""
 
 
 def command(name: str, script: str) -> list[str | Path]:
     """Return the command that runs a script of this folder in an environment: `agents/agent_v1`, without its suffix."""
-    if ALL[name].node:
+    if _ENVIRONMENTS[name].node:
         links = ("--preserve-symlinks", "--preserve-symlinks-main")
         return ["node", *links, HOME / name / _SCRIPTS / f"{script}.mjs"]
     return [python(name), HERE / f"{script}.py"]
@@ -91,10 +108,16 @@ def is_ready(name: str) -> bool:
     return stamp.is_file() and stamp.read_text() == _contents(name)
 
 
+def are_complete() -> bool:
+    """Return whether all environments are ready."""
+    return all(map(is_ready, _ENVIRONMENTS))
+
+
 def create(name: str) -> None:
     """Create an environment; raises CalledProcessError or FileNotFoundError if its packages cannot be installed."""
     shutil.rmtree(HOME / name, ignore_errors=True)
-    (_create_node if ALL[name].node else _create_python)(HOME / name, ALL[name].packages)
+    environment = _ENVIRONMENTS[name]
+    (_create_node if environment.node else _create_python)(HOME / name, environment.packages)
     _stamp(name).write_text(_contents(name))
 
 
@@ -119,11 +142,11 @@ def _stamp(name: str) -> Path:
 
 
 def _contents(name: str) -> str:
-    return "\n".join((sys.version, *ALL[name].packages))
+    return "\n".join((sys.version, *_ENVIRONMENTS[name].packages))
 
 
 def _create(name: str) -> bool:
-    print(f"creating {HOME / name}: {', '.join(ALL[name].packages)}", flush=True)
+    print(f"creating {HOME / name}: {', '.join(_ENVIRONMENTS[name].packages)}", flush=True)
     try:
         create(name)
     except FileNotFoundError as error:
@@ -137,7 +160,7 @@ def _create(name: str) -> bool:
 
 def main() -> int:
     """Create the missing environments in parallel; the exit code is 1 if one fails."""
-    missing = [name for name in ALL if not is_ready(name)]
+    missing = [name for name in _ENVIRONMENTS if not is_ready(name)]
     if not missing:
         return 0
     with ThreadPoolExecutor(len(missing)) as workers:

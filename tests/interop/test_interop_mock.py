@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import environments
+import httpx
 import pytest
+from inspector.sample_agents.authentication import SECRET, USER, Authenticator
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 
@@ -53,3 +58,35 @@ def test_the_official_clients_can_use_every_operation(mock: str, name: str, bind
     assert refused != "no error"
     assert name != "v1" or refused == "TaskNotFoundError"
     assert result == EXPECTED[name]
+
+
+@pytest.fixture(scope="module")
+def run_mock() -> Iterator[Callable[[str], str]]:
+    """Start the mock agent with each kind of authentication at its first use."""
+    with ExitStack() as ends:
+        yield cache(lambda kind: ends.enter_context(serve_in_thread(authenticator=Authenticator(kind))))
+
+
+def token_of(url: str) -> str:
+    """Return a token of the authorization server of the mock."""
+    form = {"grant_type": "client_credentials", "client_id": USER, "client_secret": SECRET}
+    return str(httpx.post(f"{url}/oauth/token", data=form, trust_env=False).raise_for_status().json()["access_token"])
+
+
+@pytest.mark.parametrize("binding", environments.SDKS["v1"].transports)
+@pytest.mark.parametrize(
+    ("kind", "scheme"),
+    [("bearer", "bearer"), ("api-key:header", "api_key"), ("oauth2", "oauth2_device"), ("oidc", "oidc")],
+)
+def test_the_official_client_can_authenticate(run_mock: Callable[[str], str], kind: str, scheme: str, binding: str):
+    url = run_mock(kind)
+    script = Path(__file__).parent / "clients" / "authenticated_v1.py"
+
+    def call(credential: str) -> Any:
+        command = [environments.python("v1"), script, url, binding, scheme, credential]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    assert call(token_of(url) if kind in ("oauth2", "oidc") else SECRET) == {"message": "hello"}
+    assert "error" in call("wrong")

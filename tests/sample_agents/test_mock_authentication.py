@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 import aiohttp
 import pytest
 from inspector.sample_agents.authentication import KINDS, SECRET, USER, Authenticator
-from inspector.sample_agents.oauth import DEVICE_GRANT
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
 from inspector.sample_agents.signing import ALGORITHMS, ISSUER, Signer
@@ -143,151 +139,6 @@ async def test_the_card_of_an_agent_with_authentication_violates_no_rule(
         raw = await answer.read()
         findings = lint(raw).findings
     assert [token for token in findings if token.severity is not Severity.HINT] == []
-
-
-# OAuth 2
-
-
-@dataclass
-class Oauth:
-    """An OAuth 2 client that reads the URLs from the card."""
-
-    session: aiohttp.ClientSession
-    agent: MockAgent
-    flows: dict[str, Any] = field(default_factory=dict)
-
-    async def read_card(self) -> None:
-        async with self.session.get(f"{self.agent.url}{CARD}") as card:
-            for scheme in (await card.json())["securitySchemes"].values():
-                self.flows |= scheme["oauth2SecurityScheme"]["flows"]
-
-    async def post(self, url: str, **form: str) -> tuple[int, Any]:
-        async with self.session.post(url, data=form) as answer:
-            assert answer.headers["Cache-Control"] == "no-store"
-            return answer.status, await answer.json()
-
-    async def token(self, **form: str) -> tuple[int, Any]:
-        return await self.post(self.flows["clientCredentials"]["tokenUrl"], **form)
-
-    async def authorize(self, **query: str) -> tuple[int, dict[str, str]]:
-        """Send the authorization request and return the status and the query of the redirect."""
-        url = self.flows["authorizationCode"]["authorizationUrl"]
-        async with self.session.get(url, params=query, allow_redirects=False) as answer:
-            location = answer.headers.get("Location", "")
-            assert not location or location.startswith(BACK)
-            return answer.status, dict(parse_qsl(urlsplit(location).query))
-
-    async def accepts(self, token: dict[str, Any]) -> bool:
-        peer = peer_for(self.session, self.agent, "1.0")
-        peer.headers["Authorization"] = f"Bearer {token['access_token']}"
-        return isinstance(await peer.send("echo hi"), Message)
-
-
-BACK = "http://127.0.0.1:9/back"
-VERIFIER = "a-verifier-that-is-long-enough-to-be-hard-to-guess"
-CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-QUERY = {
-    "response_type": "code",
-    "client_id": USER,
-    "redirect_uri": BACK,
-    "state": "s",
-    "code_challenge": CHALLENGE,
-    "code_challenge_method": "S256",
-}
-
-
-@pytest.fixture
-async def oauth(session: aiohttp.ClientSession) -> AsyncIterator[Oauth]:
-    async with running_agent(authenticator=Authenticator("oauth2")) as agent:
-        client = Oauth(session, agent)
-        await client.read_card()
-        yield client
-
-
-async def test_client_credentials_get_a_valid_token(oauth: Oauth):
-    status, token = await oauth.token(grant_type="client_credentials", client_id=USER, client_secret=SECRET)
-    assert (status, token["token_type"], token["expires_in"]) == (200, "Bearer", 3600)
-    assert await oauth.accepts(token)
-
-
-async def test_client_credentials_may_be_in_the_header(oauth: Oauth):
-    url, headers = oauth.flows["clientCredentials"]["tokenUrl"], {"Authorization": f"Basic {BASIC}"}
-    async with oauth.session.post(url, data={"grant_type": "client_credentials"}, headers=headers) as answer:
-        assert await oauth.accepts(await answer.json())
-
-
-@pytest.mark.parametrize(
-    ("form", "status", "error"),
-    [
-        ({"client_id": USER, "client_secret": "wrong", "grant_type": "client_credentials"}, 401, "invalid_client"),
-        ({"grant_type": "client_credentials"}, 401, "invalid_client"),
-        ({"client_id": USER, "client_secret": SECRET, "grant_type": "password"}, 400, "unsupported_grant_type"),
-        ({}, 400, "unsupported_grant_type"),
-        ({"grant_type": "authorization_code", "code": "x"}, 400, "invalid_grant"),
-        ({"grant_type": DEVICE_GRANT, "device_code": "x"}, 400, "expired_token"),
-    ],
-)
-async def test_an_invalid_token_request_is_rejected(oauth: Oauth, form: dict[str, str], status: int, error: str):
-    assert await oauth.token(**form) == (status, {"error": error})
-
-
-async def test_a_code_can_be_used_once_with_its_verifier(oauth: Oauth):
-    status, back = await oauth.authorize(**QUERY)
-    assert (status, back["state"]) == (302, "s")
-    redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
-    status, token = await oauth.token(**redeem)
-    assert status == 200
-    assert await oauth.accepts(token)
-    assert await oauth.token(**redeem) == (400, {"error": "invalid_grant"})
-
-
-@pytest.mark.parametrize("change", [{"code_verifier": "another"}, {"redirect_uri": "http://127.0.0.1:9/other"}])
-async def test_a_code_with_another_verifier_or_redirect_is_rejected(oauth: Oauth, change: dict[str, str]):
-    _, back = await oauth.authorize(**QUERY)
-    redeem = {"grant_type": "authorization_code", "code": back["code"], "redirect_uri": BACK, "code_verifier": VERIFIER}
-    assert await oauth.token(**redeem | change) == (400, {"error": "invalid_grant"})
-
-
-@pytest.mark.parametrize(
-    ("change", "error"),
-    [
-        ({"response_type": "token"}, "unsupported_response_type"),
-        ({"code_challenge": ""}, "invalid_request"),
-        ({"code_challenge_method": "plain"}, "invalid_request"),
-    ],
-)
-async def test_an_invalid_authorization_request_redirects_with_an_error(
-    oauth: Oauth, change: dict[str, str], error: str
-):
-    status, back = await oauth.authorize(**QUERY | change)
-    assert (status, back["error"], "code" in back) == (302, error, False)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"client_id": "x"}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": "http://["}, {"redirect_uri": ""}],
-)
-async def test_other_redirects_are_rejected(oauth: Oauth, change: dict[str, str]):
-    assert await oauth.authorize(**QUERY | change) == (400, {})
-
-
-async def test_a_device_code_is_pending_until_the_user_allows_it(oauth: Oauth):
-    status, device = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"], client_id=USER)
-    assert status == 200
-    poll = {"grant_type": DEVICE_GRANT, "device_code": device["device_code"]}
-    assert await oauth.token(**poll) == (400, {"error": "authorization_pending"})
-    async with oauth.session.get(device["verification_uri"], params={"user_code": "x"}) as wrong:
-        assert wrong.status == 400
-    async with oauth.session.get(device["verification_uri_complete"]) as allowed:
-        assert allowed.status == 200
-    _, token = await oauth.token(**poll)
-    assert await oauth.accepts(token)
-    assert await oauth.token(**poll) == (400, {"error": "expired_token"})
-
-
-async def test_a_device_of_an_unknown_client_gets_no_code(oauth: Oauth):
-    asked = await oauth.post(oauth.flows["deviceCode"]["deviceAuthorizationUrl"])
-    assert asked == (400, {"error": "invalid_client"})
 
 
 # Signatures

@@ -12,6 +12,7 @@ import aiohttp
 import grpc.aio
 import pytest
 import trustme
+from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.server import MockAgent
 from inspector.sample_agents.tls import Tls
 
@@ -36,9 +37,9 @@ def pem(tmp_path: Path) -> dict[str, Path]:
 
 
 @asynccontextmanager
-async def served(pem: dict[str, Path], *, mutual: bool) -> AsyncIterator[MockAgent]:
+async def served(pem: dict[str, Path], *, mutual: bool, **members: Any) -> AsyncIterator[MockAgent]:
     tls = Tls(pem["server"], pem["server-key"], pem["ca"] if mutual else None)
-    agent = MockAgent(pace=0, tls=tls)
+    agent = MockAgent(pace=0, tls=tls, **members)
     await agent.start()
     try:
         yield agent
@@ -64,6 +65,15 @@ async def test_with_tls_every_url_is_https(pem: dict[str, Path]):
     assert agent.url.startswith("https://127.0.0.1:")
     assert all(interface["url"].startswith("https://") for interface in card["supportedInterfaces"])
     assert "securitySchemes" not in card
+
+
+async def test_a_certificate_is_required_besides_each_other_alternative(pem: dict[str, Path]):
+    async with served(pem, mutual=True, authenticator=Authenticator("oauth2")) as agent:
+        card = await card_of(agent, context(pem, "client"))
+    [approval] = [skill for skill in card["skills"] if skill["id"] == "approval"]
+    for requirements in (card["securityRequirements"], approval["securityRequirements"]):
+        names = [sorted(choice["schemes"]) for choice in requirements]
+        assert names == [["client_certificate", name] for name in ("oauth2", "oauth2_code", "oauth2_device")]
 
 
 async def test_with_an_authority_only_its_clients_are_accepted(pem: dict[str, Path]):

@@ -113,13 +113,14 @@ def test_the_head_of_a_scenario_is_read(tmp_path: Path):
         tmp_path,
         'id = "book"\nname = "Book a table"\ndescription = "Books."\ntags = ["a", "b"]\nexamples = "book two"\n'
         'words = ["Book", "table"]\nmessage_ids = ["book-"]\ndefault = true\nnumber = { default = 2, most = 9 }\n'
-        'fault = ["drop:3", "batch"]\nsteps = [{ completed = "" }]\n',
+        'fault = ["drop:3", "batch"]\nscopes = ["books", "books:write"]\nsteps = [{ completed = "" }]\n',
     )
     assert (scenario.skill.id, scenario.skill.name, scenario.skill.tags) == ("book", "Book a table", ["a", "b"])
     assert (scenario.skill.examples, scenario.skill.output_modes) == (["book two"], None)
     assert (scenario.words, scenario.message_ids, scenario.default) == ({"book", "table"}, ("book-",), True)
     assert (scenario.number.default, scenario.number.most) == (2, 9)
     assert [str(fault) for fault in scenario.faults] == ["drop:3", "batch"]
+    assert scenario.scopes == ("books", "books:write")
     assert scenario.response == (SetStatus(State.COMPLETED),)
 
 
@@ -190,6 +191,8 @@ steps = [
         (HEAD + 'exmaples = ["a"]\nsteps = [{ wait = 1 }]', 2, "Did you mean 'examples'"),
         (HEAD + "number = { default = 5, most = 3 }\nsteps = [{ wait = 1 }]", 2, "default <= most"),
         (HEAD + "number = { most = 3, least = 1 }\nsteps = [{ wait = 1 }]", 2, "'least'"),
+        (HEAD + 'fault = "no-pkce"\nsteps = [{ wait = 1 }]', 2, "set it with --fault"),
+        (HEAD + 'scopes = ["a b"]\nsteps = [{ wait = 1 }]', 2, "without spaces"),
         (HEAD + 'fault = "explode"\nsteps = [{ wait = 1 }]', 2, "Unknown fault 'explode'"),
         (HEAD + 'steps = [\n { wait = 1, fault = "hangs" } ]', 3, "Did you mean 'hang'?"),
         (HEAD + 'steps = [\n { wait = 1, fault = "drop:x" } ]', 3, "needs a number"),

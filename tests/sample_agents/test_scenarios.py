@@ -15,12 +15,21 @@ from inspector.sample_agents.scenario.reading import read_scenario
 from inspector.sample_agents.scenario.running import current_turn_steps
 from inspector.sample_agents.scenario.toml_table import ScenarioError
 from inspector.sample_agents.server import MockAgent
-from mock_peer import Peer, peer_for, say, state_of, text_of
+from mock_peer import Peer, eventually, peer_for, say, state_of, text_of
 
-from inspector.protocol.model import Message, Part, TaskArtifactUpdateEvent
+from inspector.protocol.model import Message, Part, SendConfiguration, TaskArtifactUpdateEvent, TaskRequest
 from inspector.protocol.operations import Operation
 
 HEAD = 'description = "A test."\n'
+WAITING = """
+[[steps]]
+auth-required = "Log in elsewhere."
+resumes = true
+[[steps]]
+wait = {seconds}
+[[steps]]
+working = "Go."
+"""
 
 
 @pytest.fixture(params=[("1.0", "JSONRPC"), ("1.0", "GRPC"), ("0.3", "HTTP+JSON")], ids=" ".join)
@@ -32,6 +41,7 @@ def way(request: pytest.FixtureRequest) -> tuple[str, str]:
 STATES = {
     "approval": ["submitted", "working", "auth_required"],
     "ask": ["submitted", "working", "input_required"],
+    "authorize": ["submitted", "working", "auth_required"],
     "careless": ["submitted", "working", "artifact", "completed"],
     "echo": ["message"],
     "fail": ["submitted", "working", "failed"],
@@ -84,6 +94,37 @@ async def test_the_replies_select_the_next_steps(
     task = await converse(peer, *replies)
     assert state_of(task) == state
     assert [text_of(artifact.parts) for artifact in task.artifacts or []] == artifacts
+
+
+async def test_a_task_that_resumes_continues_without_a_reply(session: aiohttp.ClientSession, tmp_path: Path):
+    write(tmp_path, "later", WAITING.format(seconds=1))
+    agent = MockAgent(behaviours=Scenarios((tmp_path,)), pace=0.1)
+    await agent.start()
+    try:
+        peer = peer_for(session, agent, "1.0")
+        task = await peer.send("later")
+        assert state_of(task) == "auth_required"
+        record = agent.store.find(task.id)
+        await eventually(lambda: record.ended)
+        assert (state_of(await peer.task(task.id)), record.turns) == ("completed", 1)
+    finally:
+        await agent.stop()
+
+
+async def test_a_task_that_resumes_can_be_canceled_and_takes_messages(session: aiohttp.ClientSession, tmp_path: Path):
+    write(tmp_path, "later", WAITING.format(seconds=60))
+    agent = MockAgent(behaviours=Scenarios((tmp_path,)))
+    await agent.start()
+    try:
+        peer = peer_for(session, agent, "1.0")
+        task = await peer.send("later")
+        wait = SendConfiguration(return_immediately=True)
+        assert state_of(await peer.send("hello", configuration=wait, task_id=task.id)) == "working"
+        assert agent.running == 1
+        assert state_of(await peer.call(Operation.CANCEL, TaskRequest(id=task.id))) == "canceled"
+        await eventually(lambda: agent.running == 0)
+    finally:
+        await agent.stop()
 
 
 async def test_a_form_has_a_schema_and_accepts_data(peer: Peer):

@@ -8,8 +8,8 @@ import pytest
 from scripted import Agent, OpenSession, card_of, giving
 
 from inspector.capture.redaction import Redactor
-from inspector.protocol.card import AgentCard
-from inspector.session.authentication import EnteredCredentials, check_requirements, masked
+from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.session.authentication import Authentication, EnteredCredentials, check_requirements, masked
 from inspector.wire.client.credentials import Credentials
 
 URL = "https://agent.example/rpc"
@@ -56,7 +56,22 @@ def test_an_alternative_names_what_is_missing():
     assert (first.words, first.missing) == ("a bearer token and a client certificate", ("a client certificate",))
     assert second.missing == ()
     assert third.missing == ("lost, which the card does not define",)
+    assert [alternative.result for alternative in (first, second, third)] == [
+        "missing: a client certificate",
+        "met",
+        "missing",
+    ]
     assert check_requirements(card(token=BEARER), sent, URL) == []
+
+
+def test_the_requirements_of_a_skill_are_compared_with_the_credentials():
+    own = AgentSkill(security_requirements=[{"schemes": {"tls": {"list": []}}}])
+    required = Authentication(Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME})), URL)
+    described = card(["token"], token=BEARER, tls=TLS)
+    assert [alternative.missing for alternative in required.alternatives(described)] == [()]
+    assert [alternative.words for alternative in required.alternatives(described, own)] == ["a client certificate"]
+    assert [alternative.result for alternative in required.alternatives(described, own)] == ["missing"]
+    assert [alternative.result for alternative in required.alternatives(described, AgentSkill())] == ["met"]
 
 
 def test_entered_credentials_replace_given_credentials_of_the_same_name_at_their_origin_only():

@@ -52,7 +52,7 @@ async def test_a_stream_that_ends_before_its_task_is_a_lost_stream(agent: Agent,
     assert not dropped(session).broken
 
 
-@pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "INPUT_REQUIRED", "AUTH_REQUIRED"])
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "INPUT_REQUIRED"])
 async def test_a_stream_that_ends_with_its_task_or_for_input_is_not_lost(
     agent: Agent, open_session: OpenSession, state: str
 ):
@@ -60,6 +60,16 @@ async def test_a_stream_that_ends_with_its_task_or_for_input_is_not_lost(
     session = await open_session(agent.url)
     await say(session)
     assert last_drop(session) is None
+
+
+async def test_a_task_that_waits_for_an_authorization_continues_after_its_stream(
+    agent: Agent, open_session: OpenSession
+):
+    agent.answer(streaming(*BEGUN, status("AUTH_REQUIRED")))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    assert next_step(session.journal.capture, drop, 0) is NextStep.SUBSCRIBE
 
 
 async def test_missed_changes_are_found_with_the_snapshot(agent: Agent, open_session: OpenSession):

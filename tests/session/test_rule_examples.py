@@ -66,9 +66,8 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
         tell_status(exchange, example)
     else:
         kind = example.get("type", "text/event-stream" if streamed else "application/json")
-        exchange.take(
-            Head(1.0, example.get("status", 200), "", "HTTP/1.1", (("Content-Type", kind),), kind.startswith("text/e"))
-        )
+        headers = (("Content-Type", kind), *example.get("responseHeaders", {}).items())
+        exchange.take(Head(1.0, example.get("status", 200), "", "HTTP/1.1", headers, kind.startswith("text/e")))
         for data in payloads(example, wrapped=binding.name == "JSONRPC"):
             if streamed:
                 exchange.take(Frames(2.0, Decoder(1_000_000).feed(b"data: " + data + b"\n\n")))

@@ -71,8 +71,10 @@ async def test_http_errors_are_not_findings(agent: Agent, open_session: OpenSess
     assert rules(session) == ({"HTTP-008"} if status == 401 else set())
 
 
-async def test_a_401_with_a_challenge_is_not_a_finding(agent: Agent, open_session: OpenSession):
+async def test_a_401_for_a_scheme_on_the_card_is_not_a_finding(agent: Agent, open_session: OpenSession):
     agent.answer(giving(b"", status=401, headers={"WWW-Authenticate": "Bearer"}))
+    schemes = {"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
+    agent.serve_card(securitySchemes=schemes, securityRequirements=[{"schemes": {"token": {"list": []}}}])
     session = await open_session(agent.url)
     await say(session, stream=False)
     assert rules(session) == set()

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, is_login
 from inspector.options import Options
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
@@ -107,9 +107,9 @@ class Driver:
         return [record for record in found if event in ("", record.event)]
 
     def sent(self, operation: str = "") -> list[Any]:
-        """Return the bodies of the sent requests, parsed as JSON."""
+        """Return the bodies of the sent requests, parsed as JSON, without those of logins."""
         wanted = [record for record in self.records(Kind.REQUEST) if record.raw and operation in ("", record.operation)]
-        return [json.loads(record.raw) for record in wanted]
+        return [json.loads(record.raw) for record in wanted if not is_login(record)]
 
     # Actions
 

@@ -77,6 +77,7 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
     card = {
         "securitySchemes": {
             "sso": {"oauth2SecurityScheme": {"description": "Ours alone", "flows": {"authorizationCode": flow}}},
+            "old": {"oauth2SecurityScheme": {"flows": {"implicit": {}}}},
             "key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}},
         },
         "securityRequirements": [{"schemes": {"sso": {"list": ["r"]}}}, {"schemes": {"key": {"list": []}}}],
@@ -90,12 +91,13 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
         for words in (
             "✕ OAuth 2.0 (authorizationCode) with r   missing",
             "✕ an API key in header X-API-Key   missing",
-            "enter credentials (C)",
+            "log in, or enter a secret (C)",
             "sso: OAuth 2.0 (authorizationCode). Ours alone. authorizationUrl https://id.example/in. tokenUrl",
             "urn:x:1   required   Counts",
             "(the host is xn--exmple-4nf.org)",
             "http://169.254.169.254/icon.png   not fetched",
-            "requires an API key in header X-API-Key",
+            "✕ implicit is not used: deprecated",
+            "requires ✕ an API key in header X-API-Key   missing",
         ):
             assert words in driver.screen, words
         assert len(driver.records(Kind.REQUEST)) == 1
@@ -590,5 +592,5 @@ async def test_enter_on_the_authentication_opens_the_dialog(open_app: Open):
     }
     async with playing(card=card) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
-        await driver.click("enter credentials (C)", times=2)
+        await driver.click("log in, or enter a secret (C)", times=2)
         await driver.until("Bearer token (header Authorization)")

@@ -206,8 +206,9 @@ async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
         assert "404 Not Found" in driver.line("/.well-known/agent.json")
         assert driver.screen.count("/.well-known/agent.json") == 1, "the outcomes are not repeated in the sentence"
         await driver.go(5)
-        assert "html" in driver.screen
-        await driver.press("home", "enter", "end")
+        await driver.press("home")
+        await driver.until("<html>Welcome</html>")
+        await driver.press("enter", "end")
         await driver.settled()
         assert driver.records(Kind.BODY)[0].raw == b"<html>Welcome</html>"
 

@@ -50,9 +50,9 @@ def stored(home: Path) -> bytes:
 async def test_a_refused_card_is_fetched_again_with_a_bearer_token(open_app: Open, home: Path):
     async with playing(guarded(has_bearer), card=web.Response(status=401)) as agent:
         async with open_app(agent.url, SIZE) as driver:
-            await driver.until("enter credentials")
+            await driver.until("credentials: log in, or enter a secret")
             assert "401" in driver.line("/.well-known/agent-card.json")
-            assert "Press C to enter credentials." in driver.line("Next step")
+            assert "Press C to log in or to enter a secret." in driver.line("Next step")
             assert "credentials needed" in driver.lines[0]
             await driver.press("C")
             await driver.until("Bearer token (header Authorization)")
@@ -88,10 +88,10 @@ async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(
         assert "✕ an API key in header X-Agent-Key   missing" in driver.screen
         await driver.ask("hello")
         await driver.until("credentials needed")
-        assert "Press esc, then C, to enter" in driver.screen
+        assert "Press esc, then C, to log in" in driver.screen
         await driver.press("escape", "C")
         await driver.until("API key (header X-Agent-Key)")
-        await driver.press("down", "enter")
+        await driver.press("down", "down", "enter")
         await driver.type(CANARY)
         await driver.press("enter", "enter")
         await driver.until("New requests are sent with the credentials.")
@@ -131,7 +131,7 @@ async def test_credentials_are_not_sent_to_another_origin(open_app: Open):
 async def test_entered_credentials_can_be_removed(open_app: Open):
     async with playing(complete) as agent, open_app(agent.url, SIZE) as driver:
         await driver.connected()
-        await driver.press("C", "down", "down", "enter")
+        await driver.press("C", "down", "down", "down", "down", "enter")
         await driver.type("X-Tenant-Token")
         await driver.press("enter")
         await driver.type(CANARY)
@@ -148,11 +148,11 @@ async def test_entered_credentials_can_be_removed(open_app: Open):
 @pytest.mark.parametrize(
     ("keys", "values", "problem"),
     [
-        (["enter"], {"field-token": ""}, "Enter the secret."),
-        (["enter"], {"field-token": "a\u00e4b"}, "characters that are not allowed"),
-        (["enter"], {"field-token": "abc"}, "too short or too common to be masked"),
-        (["enter"], {"field-token": "abcd", "field-origin": "somewhere"}, "Enter the origin of the agent"),
-        (["down", "down", "enter"], {"field-name": "a b", "field-value": "abcd"}, "not the name of a header"),
+        (["enter"], {"field-secret": ""}, "Enter the secret."),
+        (["enter"], {"field-secret": "a\u00e4b"}, "characters that are not allowed"),
+        (["enter"], {"field-secret": "abc"}, "too short or too common to be masked"),
+        (["enter"], {"field-secret": "abcd", "field-origin": "somewhere"}, "Enter the origin of the agent"),
+        (["down"] * 4 + ["enter"], {"field-name": "a b", "field-secret": "abcd"}, "not the name of a header"),
     ],
 )
 async def test_invalid_credentials_are_rejected_in_the_dialog(

@@ -103,17 +103,15 @@ def faint(driver: Driver, system: ColorSystem) -> set[str]:
 
 
 def assert_selection(driver: Driver, system: ColorSystem) -> None:
-    """The row under the cursor of the focused list differs from the others by a mark or a fill."""
+    """The row under the cursor, which can have several lines, differs from the others by a mark or a fill."""
     view = driver.app.focused
     assert isinstance(view, CursorView), view
     x, y, width, _ = view.content_region
     lines = screen(driver, system)
-    row = lines[y + view.cursor - view.top][x : x + width]
-    others = [
-        line[x : x + width]
-        for number, line in enumerate(lines[y : y + view.size.height])
-        if number + view.top != view.cursor
-    ]
+    drawn = [line[x : x + width] for line in lines[y : y + view.size.height]]
+    indices = [view.index_at(view.top + number) for number in range(len(drawn))]
+    row = drawn[indices.index(view.cursor)]
+    others = [line for line, index in zip(drawn, indices, strict=True) if index != view.cursor]
     mark = row[0].character == "▌" and row[0].contrast >= NOTICEABLE
     fill = contrast(row[0].ground, others[0][-1].ground) >= READABLE
     assert mark or fill

@@ -61,6 +61,10 @@ COMMANDS = [
     Command("push get", "alias of task push-config get", "task:GET_PUSH"),
     Command("push list", "alias of task push-config list", "task:LIST_PUSH"),
     Command("push delete", "alias of task push-config delete", "task:DELETE_PUSH"),
+    Command("auth login", "log in to an agent with OAuth 2.0 or OpenID Connect, and store the token", "auth:LOGIN"),
+    Command("auth status", "list the stored tokens, or check the credentials for an agent", "auth:STATUS"),
+    Command("auth logout", "revoke and remove stored tokens", "auth:LOGOUT"),
+    Command("auth token", "print the stored token for an agent, for another program", "auth:TOKEN"),
     Command("doctor", "diagnose an agent: connection, card, interfaces, streaming, push notifications", "doctor"),
     Command("listen", "receive push notifications and print them", "listen"),
 ]

@@ -88,9 +88,9 @@ def _add_security(parser: Parser) -> None:
     group = parser.add_argument_group("security")
     parser.value(
         "--auth KIND",
-        "require credentials: bearer, basic (user mock), api-key:header, api-key:query, api-key:cookie or oauth2 "
-        "(client mock; client credentials, authorization code with PKCE, or device code)",
-        choices=("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", "oauth2"),
+        "require credentials: bearer, basic (user mock), api-key:header, api-key:query, api-key:cookie, oauth2 "
+        "(client mock; client credentials, authorization code with PKCE, or device code) or oidc (OpenID Connect)",
+        choices=("bearer", "basic", "api-key:header", "api-key:query", "api-key:cookie", "oauth2", "oidc"),
         group=group,
     )
     parser.value(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import flaw, host_of, is_local
+from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
@@ -16,10 +16,6 @@ from inspector.protocol.pointer import pointer
 RULE_SET = RuleSet[Facts](versions=SINCE_0_2)
 
 _KEY_LOCATIONS = ("header", "query", "cookie")
-_HTTP_SCHEME = re.compile(
-    r"basic|bearer|concealed|digest|dpop|gnap|hoba|mutual|negotiate|oauth|privatetoken|scram-sha-(1|256)|vapid"
-)
-"""The HTTP authentication schemes in the IANA registry."""
 
 
 def _scheme(name: str, **members: Json) -> Json:
@@ -157,7 +153,7 @@ def key_place(card: Facts) -> Iterator[Violation]:
 def unregistered(card: Facts) -> Iterator[Violation]:
     for declared in card.schemes:
         scheme = declared.members.get("scheme")
-        if declared.kind == "http" and isinstance(scheme, str) and not _HTTP_SCHEME.fullmatch(scheme.lower()):
+        if declared.kind == "http" and isinstance(scheme, str) and scheme.lower() not in REGISTERED:
             yield Violation(pointer(*declared.inside, "scheme"), f"scheme is {scheme!r}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from inspector.findings.authorization.denials import DENIALS, DENIED, Denial
 from inspector.findings.error_cause import judge_error
 from inspector.findings.finding import Finding
 from inspector.findings.result import judge_result
@@ -40,6 +41,7 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
     Unreadable,
 )
+from inspector.protocol.security import authentication_schemes
 from inspector.protocol.sse import Frame
 
 _EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
@@ -95,15 +97,23 @@ class StreamJudge(ExchangeObserver):
         """Note the circumstances of the request, which some rules need."""
         self._circumstances = circumstances
 
-    def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
-        """Check the head of the response: its status, Content-Type and WWW-Authenticate.
+    def head(self, status: int, headers: Mapping[str, str], *, reached: bool) -> tuple[Finding, ...]:
+        """Check the head of the response; the names in `headers` are in lower case.
 
         `reached` is false if the response does not come from the agent, so that its body is not checked.
         """
+        content_type, challenge = headers.get("content-type", ""), headers.get("www-authenticate", "")
         self._status, self._charset, self._reached = status, charset_of(content_type), reached
         self._media_type = content_type.partition(";")[0].strip().lower()
         facts = http.ResponseHead(self._state.version, self._call.binding.name, status, content_type, challenge)
-        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts))
+        denied = self._denial(status, challenge, headers.get("location", "")) if status in DENIALS else ()
+        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts), *denied)
+
+    def _denial(self, status: int, challenge: str, location: str) -> list[Finding]:
+        sent = self._circumstances
+        schemes = authentication_schemes(sent.card) if sent.card is not None else None
+        version, authorization = self._state.version, sent.authorization
+        return DENIED.judge(Denial(version, sent.url, status, challenge, location, authorization, schemes))
 
     def feed(
         self, answer: Answer, value: Json, raw: bytes, at: float, place: tuple[str, Json], frame: Frame | None = None

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,7 +75,7 @@ class ExchangeObserver:
     def sent(self, circumstances: Circumstances) -> None:
         """Observe that the request was sent."""
 
-    def head(self, status: int, content_type: str, challenge: str, *, reached: bool) -> tuple[Finding, ...]:
+    def head(self, status: int, headers: Mapping[str, str], *, reached: bool) -> tuple[Finding, ...]:
         """Observe the head of the response."""
         return ()
 

@@ -189,7 +189,7 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
 def names_are_unique(raw: bytes, value: Json) -> bool:
     """Return whether no object repeats a name: whether the value, written as JSON, has as many names as the bytes.
 
-    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless they are escaped.
+    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped.
     True is always correct; False may be wrong.
     """
     if not isinstance(value, dict) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.capture.records import Kind, Record, is_probe
+from inspector.capture.records import Kind, Record, is_login, is_probe
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard
 from inspector.protocol.operations import Operation
@@ -85,7 +85,7 @@ class ObservedBehaviour:
         if record.kind is Kind.DELIVERY:
             self.deliveries += not record.meta["refused"]
             return
-        if is_probe(record):
+        if is_probe(record) or is_login(record):
             return
         if record.kind is Kind.REQUEST:
             asked = _named(record)

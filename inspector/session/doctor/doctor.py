@@ -19,8 +19,9 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions
+from inspector.session.doctor.credentials import credentials_step, demanded_in_words
 from inspector.session.doctor.message_check import try_message
-from inspector.session.doctor.probe import REQUIRED, Probed, other_protocol, probe
+from inspector.session.doctor.probe import Probed, other_protocol, probe
 from inspector.session.doctor.steps import (
     INTERFACE,
     NO_RESPONSE_HINT,
@@ -31,6 +32,7 @@ from inspector.session.doctor.steps import (
     compare,
     protocol_name,
 )
+from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
@@ -72,6 +74,7 @@ class Doctor:
         self.report = Report(session.journal.redactor.url(reference))
         self._connection: Connection | None = None
         self._confirmed: list[Choice] = []
+        self._denied: Exchange | None = None
 
     async def examine(self) -> AsyncGenerator[Step, None]:
         """Run the checks in order and yield each result; stop if a failed check makes the next checks impossible."""
@@ -103,6 +106,8 @@ class Doctor:
         for interface in interfaces:
             async for step in self._interface(interface, connection):
                 yield step
+        if self._denied is not None:
+            yield credentials_step(connection.card, self._denied)
         message_steps: dict[str, Step] = {}
         if self._message and self._confirmed:
             choice = self._preferred(connection)
@@ -258,7 +263,7 @@ class Doctor:
     async def _try(self, interface: InterfaceResult, candidates: Iterable[Candidate]) -> AsyncGenerator[Step, None]:
         """Make a call over each candidate; the first that responds becomes a proposal."""
         for where, observed, proposal in candidates:
-            step, supported, _ = await self._probe(f"{interface.name}{where}", proposal.choice)
+            step, supported, *_ = await self._probe(f"{interface.name}{where}", proposal.choice)
             yield replace(step, passed=True if supported else None, remedy="")
             if supported:
                 interface.protocols.append(observed)
@@ -273,13 +278,16 @@ class Doctor:
             return
         if option.dialect is not None:
             choice = Choice(option.interface, option.dialect, binding, option.reason)
-            step, supported, misplaced = await self._probe(interface.name, choice)
+            step, supported, misplaced, denied = await self._probe(interface.name, choice)
             yield step
+            if denied is not None and denied.head is not None:
+                interface.demanded = demanded_in_words(denied)
+                self._denied = self._denied or denied
             if supported:
                 interface.protocols.append(protocol_name(choice))
                 self._confirmed.append(choice)
             interface.unknown = supported is None and not misplaced
-            interface.protected = step.message.startswith(REQUIRED)
+            interface.protected = denied is not None
             if misplaced and self._url:
                 async for step in self._try(interface, other_places(option, self._url, connection.url)):
                     yield step

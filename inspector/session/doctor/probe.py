@@ -13,6 +13,7 @@ from inspector.protocol.errors import Fault, FaultCode, ProtocolError
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
+from inspector.session.doctor.credentials import remedy_for
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, Step, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
@@ -36,12 +37,13 @@ class Probed(NamedTuple):
     """The result of a probe.
 
     `supported` is whether the interface supports the version, None if unknown; `misplaced` is whether the agent may be
-    at another URL.
+    at another URL; `denied` is the exchange if the response demands credentials.
     """
 
     step: Step
     supported: bool | None
     misplaced: bool = False
+    denied: Exchange | None = None
 
 
 async def probe(session: Session, name: str, choice: Choice, seconds: float) -> Probed:
@@ -68,7 +70,13 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     status = exchange.head.status if exchange.head else 0
     if fault is not None and fault.code in _PROTECTED:
         word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
-        return Probed(step(False, f"{REQUIRED} ({status if status in _DENIED else word})", fault.hint), None)
+        source = status if status in _DENIED else word
+        cause = fault.seen.partition(" The token ")[2]
+        seen = f"{REQUIRED}{f' ({source})' if source else ''}{f': the token {cause}' if cause else ''}"
+        if not source:  # a client certificate
+            seen = fault.seen
+        card = session.connection.card if session.connection else None
+        return Probed(step(False, seen, remedy_for(fault.hint, card)), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:

@@ -9,6 +9,8 @@ from inspector.protocol.errors import Fault
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
 
+CREDENTIALS = "credentials"
+"""The name of the step that compares the demanded with the declared credentials."""
 STREAMING = "streaming"
 """The name of the step about a stream."""
 PUSH = "push"
@@ -75,13 +77,17 @@ class Report:
 
 @dataclass(slots=True)
 class InterfaceResult:
-    """One declared interface: its confirmed protocols, and whether the check had no result or needs credentials."""
+    """One declared interface: its confirmed protocols, and whether the check had no result or needs credentials.
+
+    `demanded` is the scheme of the credentials, `""` if it is not known.
+    """
 
     name: str
     option: Option
     protocols: list[str] = field(default_factory=list)
     unknown: bool = False
     protected: bool = False
+    demanded: str = ""
 
 
 def protocol_name(choice: Choice) -> str:
@@ -115,7 +121,10 @@ def compare(
         observed, matches = (step.message, step.passed) if step else (not_checked, None)
         rows.append(Comparison(feature, declared, observed, matches))
     required = any(result.protected for result in results)
-    observed = "required" if required else "sent" if has_credentials else "not required"
+    demanded = ", ".join(dict.fromkeys(result.demanded for result in results if result.demanded))
+    observed = f"required{f': {demanded}' if demanded else ''}"
+    if not required:
+        observed = "sent" if has_credentials else "not required"
     undeclared = required and not any(card.security_requirements or ())
     return [*rows, Comparison("credentials", requirements_in_words(card), observed, False if undeclared else None)]
 

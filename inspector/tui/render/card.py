@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
+from inspector.session.authentication import Authentication
 from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.connection import Connection
-from inspector.tui.render.card_facts import Authentication, CardFacts, Signed
+from inspector.tui.render.card_facts import CardFacts, Signed
 from inspector.tui.render.card_lines import (
     Act,
     CardLine,
@@ -41,7 +42,7 @@ class CardLines:
         self._width = 0
         self.words = ""
         self.signed = Signed()
-        self.authentication = Authentication()
+        self._authentication = Authentication()
         self.whole = False
         """Whether a long description is shown in full."""
         self.skills = SkillLines(connection.card, FindingsByMember(connection.findings), glyphs)
@@ -60,7 +61,7 @@ class CardLines:
     def renew(self) -> None:
         """Lay out the lines above the skills again."""
         writer = Writer(self._width, self._glyphs)
-        head = CardFacts(self._connection, self._observed, self.signed, writer, self.authentication, whole=self.whole)
+        head = CardFacts(self._connection, self._observed, self.signed, writer, self._authentication, whole=self.whole)
         searching = bool(self.words)
         if self.part is not Part.SKILLS and not searching:
             head.write_facts()
@@ -69,6 +70,11 @@ class CardLines:
         if self.part is not Part.FACTS:
             head.write_heading(searching=searching, found=self.skills.shown, apart=self.part is Part.SKILLS)
         self._head = writer.lines
+
+    def authenticate(self, authentication: Authentication) -> None:
+        """Compare the security requirements with these credentials; `renew` lays out the lines."""
+        self._authentication = authentication
+        self.skills.authenticate(authentication)
 
     def search(self, words: str) -> None:
         """Show the skills with all of these words, or without words the whole card."""

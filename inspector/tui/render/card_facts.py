@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,9 @@ from rich.cells import cell_len
 from inspector.capture.secret_locations import mask_url
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.protocol.pointer import pointer
-from inspector.protocol.security import requirements_in_words, scheme_in_words
+from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
 from inspector.protocol.selection import Option, options
-from inspector.session.authentication import Alternative
+from inspector.session.authentication import Authentication
 from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
 from inspector.session.connection import Connection
 from inspector.text.sanitise import clean
@@ -27,6 +28,7 @@ from inspector.tui.render.card_lines import (
 )
 from inspector.tui.render.card_words import provider_in_words, scheme_details, shown_url
 from inspector.tui.render.finding_lines import verdict_in_words
+from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.skills import FEW
 
 _CAPABILITY = 22
@@ -45,15 +47,6 @@ class Signed:
 
     verdicts: Sequence[SignatureResult] = ()
     notes: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Authentication:
-    """The alternatives of the security requirements, and the masked credentials that are sent to the agent at `url`."""
-
-    alternatives: Sequence[Alternative] = ()
-    sent: Sequence[str] = ()
-    url: str = ""
 
 
 class CardFacts:
@@ -184,35 +177,33 @@ class CardFacts:
             self._write.text("", f"and {count - _MOST_ROWS:,} more {what}", "card--muted")
 
     def _authentication(self) -> None:
-        required = self._auth.alternatives
+        required = self._auth.alternatives(self._card)
         at = "/securityRequirements"
         if not required:
             self._write.text("Authentication", requirements_in_words(self._card), at=at)
         for number, alternative in enumerate(required[:_MOST_ROWS]):
-            self._alternative("Authentication" if number == 0 else "", alternative, at)
+            self._write.alternative("Authentication" if number == 0 else "", alternative, at=at)
+        self._more("alternatives", len(required))
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
             # A card for two versions has the same details in the members of both.
             details = "".join(f". {detail}" for detail in dict.fromkeys(scheme_details(scheme)))
-            text = f"{clean(name, limit=60)}: {scheme_in_words(scheme)}{details}"
-            self._write.text("", text, "card--muted", at="/securitySchemes" + pointer(name))
+            read, place = read_scheme(name, scheme), "/securitySchemes" + pointer(name)
+            self._write.text("", f"{clean(name, limit=60)}: {read.in_words()}{details}", "card--muted", at=place)
+            for refused in refused_flows(read):
+                self._write.text("", f"{self._glyphs.cross} {refused}", "card--warning", at=place)
         self._more("schemes", len(schemes))
         for sent in self._auth.sent:
             self._write.text("", f"sent: {sent}", "card--good", act=EnterCredentials())
+        if self._auth.token is not None:
+            text = login_in_words(self._auth.token, time.time())
+            self._write.text("", text, "card--good", act=EnterCredentials())
         if required or schemes or self._auth.sent:
-            hint = f"{'change' if self._auth.sent else 'enter'} credentials ({key_of('credentials')})"
+            wanted = "change credentials" if self._auth.sent else "log in, or enter a secret"
+            hint = f"{wanted} ({key_of('credentials')})"
             self._write.text("", f"{self._glyphs.folded} {hint}", "card--example", act=EnterCredentials())
         self._take("securityRequirements", "securitySchemes", "security", "authentication")
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
-
-    def _alternative(self, label: str, alternative: Alternative, at: str) -> None:
-        """Write what is required, and whether there are credentials for it."""
-        missing = alternative.missing
-        sign, style = (self._glyphs.cross, "card--warning") if missing else (self._glyphs.check, "card--good")
-        lacking = " and ".join(missing)
-        result = "met" if not missing else "missing" if lacking == alternative.words else f"missing: {lacking}"
-        pieces = ((f"{sign} {alternative.words}", "card--text"), (f"   {result}", style))
-        self._write.row(label, *pieces, act=EnterCredentials() if missing else None, at=at)
 
     def _capabilities(self) -> None:
         for number, capability in enumerate(compare_capabilities(self._card, self._observed)):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from inspector.findings.finding import Finding, Severity
+from inspector.session.authentication import Alternative
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import markdown_lines
@@ -120,13 +121,20 @@ class Writer:
         for number, line in enumerate(hang(Paragraph(head, text, style), min(self.width, _WIDEST + indent))):
             self.add(*line, act=act if number == 0 else None, pointer=at)
 
-    def row(self, label: str, *pieces: Piece, act: Act = None, at: str = "") -> None:
+    def row(self, label: str, *pieces: Piece, indent: int = LABEL, act: Act = None, at: str = "") -> None:
         """Write a row of several styles beside its label; its first line has the action."""
-        head = [(f"{label:<{LABEL}}", "card--label")]
+        head = [(f"{label:<{indent}}", "card--label")]
         short = [(text[:LONGEST], style) for text, style in pieces]
-        lines = wrap_pieces(short, self.width, first=head, rest=[(" " * LABEL, "card--label")])
+        lines = wrap_pieces(short, self.width, first=head, rest=[(" " * indent, "card--label")])
         for number, line in enumerate(lines):
             self.add(*line, act=act if number == 0 else None, pointer=at)
+
+    def alternative(self, label: str, alternative: Alternative, *, indent: int = LABEL, at: str = "") -> None:
+        """Write credentials that are required, and whether there are credentials for them."""
+        missing = bool(alternative.missing)
+        sign, style = (self.glyphs.cross, "card--warning") if missing else (self.glyphs.check, "card--good")
+        pieces = ((f"{sign} {alternative.words}", "card--text"), (f"   {alternative.result}", style))
+        self.row(label, *pieces, indent=indent, act=EnterCredentials() if missing else None, at=at)
 
     def markdown(self, text: str, *, indent: int = 0, at: str = "") -> None:
         """Write Markdown."""

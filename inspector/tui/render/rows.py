@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import LOGIN, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
+from inspector.session.login.state import Step
 from inspector.tui.render.annotations import Annotation
 from inspector.tui.render.glyphs import Glyphs
 
@@ -25,8 +26,12 @@ _VERBS = {
     "CancelTask": "cancel",
     "SubscribeToTask": "subscribe",
     "GetAgentCard": "get card",
+    "Login": "login",
 }
 """Short names of operations; the others are shown as `request`."""
+
+_STEPS = {step.value: step.in_words for step in Step}
+"""The steps of a login in words."""
 
 SENDS = frozenset({"SendMessage", "SendStreamingMessage"})
 """The operations that send a message."""
@@ -103,11 +108,16 @@ def kind_of(record: Record) -> str:
             return record.event or record.kind.value
 
 
+def _step(record: Record) -> str:
+    """Return the step of a login to which a record belongs, `""` for other records."""
+    return _STEPS.get(str(record.meta[LOGIN]), "") if is_login(record) else ""
+
+
 def content_cell(record: Record, glyphs: Glyphs) -> Cell:
     """Return the content of a record: its state and its text, or why it was rejected or failed."""
     match record.kind:
         case Kind.REQUEST:
-            return record.label or record.operation, "feed--sent"
+            return record.label or _step(record) or record.operation, "feed--sent"
         case Kind.END:
             return record.label, "feed--bad" if "seen" in record.meta else "feed--quiet"
         case Kind.NOTE | Kind.KEEPALIVE:
@@ -116,8 +126,10 @@ def content_cell(record: Record, glyphs: Glyphs) -> Cell:
             return f"rejected  {record.label}", "feed--bad"
         case Kind.RESPONSE:
             return record.label, "feed--bad" if record.meta["status"] >= 400 else "feed--text"
-    if record.event in ("error", "unreadable"):
+    if record.event in ("error", "unreadable") or (is_login(record) and record.label):
         return record.label, "feed--bad"
+    if is_login(record):
+        return f"{glyphs.check} {_step(record)}", "feed--quiet"
     if record.state:
         return f"{glyphs.state_glyph(record.state)} {short(record.state)}  {record.label}", state_style(record.state)
     return record.label, "feed--text"

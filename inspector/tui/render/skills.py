@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 from inspector.protocol.card import AgentCard, AgentSkill
-from inspector.protocol.security import requirements_in_words
+from inspector.session.authentication import Authentication
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.card_lines import STYLES, CardLine, FindingsByMember, Try, Unfold, Writer
 from inspector.tui.render.glyphs import Glyphs
@@ -18,6 +18,7 @@ _INDENT = 4
 _NARROWEST_NAME = 12
 _WIDEST_NAME = 32
 _MOST_EXAMPLES = 50
+_MOST_ALTERNATIVES = 10
 _LONGEST = 1000
 """The most characters of the description of a folded skill."""
 _MOST_WRAPPED = 200
@@ -40,6 +41,7 @@ class SkillLines:
         self._details: dict[int, list[CardLine]] = {}
         self._heads: dict[int, list[CardLine]] = {}
         self._width = 0
+        self._authentication = Authentication()
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -55,6 +57,13 @@ class SkillLines:
             self._width = width
             self._details.clear()
             self._heads.clear()
+            self._place()
+
+    def authenticate(self, authentication: Authentication) -> None:
+        """Compare the requirements of the skills with these credentials."""
+        self._authentication = authentication
+        self._details.clear()
+        if self._width:
             self._place()
 
     def search(self, words: str) -> None:
@@ -150,17 +159,25 @@ class SkillLines:
         facts = [f"id {skill.id}"] if skill.id and skill.id != skill.name else []
         facts += [f"input modes {', '.join(skill.input_modes)}"] if skill.input_modes else []
         facts += [f"output modes {', '.join(skill.output_modes)}"] if skill.output_modes else []
-        if skill.security_requirements:
-            requirements = {"security_requirements": skill.security_requirements}
-            facts.append(f"requires {requirements_in_words(self._card.model_copy(update=requirements))}")
         if facts:
             writer.text("", "   ".join(facts), "card--label", indent=_INDENT, at=at)
+        self._write_requirements(writer, skill, f"{at}/securityRequirements")
         for example in (skill.examples or ())[:_MOST_EXAMPLES]:
             text = f"{self._glyphs.sent} {example}"
             writer.text("", text, "card--example", indent=_INDENT, act=Try(example), at=f"{at}/examples")
         writer.findings(self._findings.peek(f"skills/{number}"))
         writer.blank()
         return writer.lines
+
+    def _write_requirements(self, writer: Writer, skill: AgentSkill, at: str) -> None:
+        """Write the requirements of a skill that has its own, and whether there are credentials for them."""
+        required = self._authentication.alternatives(self._card, skill) if skill.security_requirements else []
+        for number, alternative in enumerate(required[:_MOST_ALTERNATIVES]):
+            label = " " * _INDENT + ("or " if number else "requires ")
+            writer.alternative(label, alternative, indent=len(label), at=at)
+        if len(required) > _MOST_ALTERNATIVES:
+            more = f"and {len(required) - _MOST_ALTERNATIVES:,} more alternatives"
+            writer.text("", more, "card--muted", indent=_INDENT, at=at)
 
     def example(self, skill: int) -> str:
         """Return the first example of a skill, `""` without one."""

@@ -23,19 +23,25 @@ def illegal(moves: Sequence[Move]) -> list[int]:
 
 
 def notice(
-    moves: Sequence[Move], glyphs: Glyphs, *, past: bool = False, writing: bool = False, replying: bool = False
+    moves: Sequence[Move],
+    glyphs: Glyphs,
+    *,
+    past: bool = False,
+    writing: bool = False,
+    replying: bool = False,
+    listening: bool = False,
 ) -> list[Piece]:
     """Return what the user has to know about the states: that the agent waits, or the last illegal transition.
 
     In the `past` no answer is possible. While the user is `writing`, letters are text; `replying` is whether the
-    message is the answer.
+    message is the answer, `listening` whether a stream of the task is open.
     """
     if not moves:
         return []
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent was waiting for you here", "$state-warning")]
     if moves[-1].state in INTERRUPTED:
-        return [(_waiting(moves[-1].state, writing=writing, replying=replying), "$state-warning")]
+        return [(_waiting(moves[-1].state, writing=writing, replying=replying, listening=listening), "$state-warning")]
     if wrong := illegal(moves):
         before, after = (short(moves[index].state) for index in (wrong[-1] - 1, wrong[-1]))
         text = f"illegal transition: {clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)}"
@@ -44,10 +50,11 @@ def notice(
     return []
 
 
-def _waiting(state: str, *, writing: bool, replying: bool) -> str:
+def _waiting(state: str, *, writing: bool, replying: bool, listening: bool) -> str:
     """Return that the agent waits, and the keys that help where the focus is."""
     first = f"{key_of('back')} " if writing else ""
     if state == State.AUTH_REQUIRED:
-        return f"the agent waits for credentials: enter them where it asks, {first}{key_of('subscribe')} subscribe"
+        then = "listening" if listening else f"{first}{key_of('subscribe')} listen again"
+        return f"the agent waits for an authorization: do what its message asks, {then}"
     reply = "" if writing and not replying else "enter reply, " if writing else f"{key_of('write')} reply, "
     return f"the agent waits for your input: {reply}{first}{key_of('cancel')} cancel{'' if writing else ' task'}"

@@ -1,78 +1,260 @@
-"""The dialog for credentials: a bearer token, an API key or another header, for one origin."""
+"""The dialogs for credentials: a menu of the ways to get them, and the form of a secret that the user has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
 
 from inspector.capture.redaction import Redactor
-from inspector.protocol.security import DEFAULT_KEY_PLACE, key_place
-from inspector.session.authentication import masked
+from inspector.protocol.errors import FaultError, usage_error
+from inspector.protocol.security import DEFAULT_KEY_PLACE, Grant, HttpScheme, key_place, security_schemes
+from inspector.session.authentication import check_requirements, masked
+from inspector.session.exchanges import Reachability
+from inspector.session.login.logins import last_refusal
+from inspector.session.login.options import LoginOption
 from inspector.session.session import Session
-from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
+from inspector.text.sanitise import clean_line
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.login_lines import login_in_words
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.screens.form import Field, FormScreen
+from inspector.tui.screens.menu import Entry, MenuScreen
+from inspector.tui.widgets.fact_view import FactView
+from inspector.wire.client.client_certificate import (
+    CertificateFiles,
+    ClientCertificate,
+    PassphraseError,
+    read_client_certificate,
+)
 from inspector.wire.client.credentials import origin
 
-_BEARER, _KEY, _HEADER, _REMOVE = "bearer", "key", "header", "remove"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header (RFC 9110 section 5.1)."""
+_LONGEST_NAME = 30
+"""The most cells for the name of a scheme."""
+_GRANTS = {
+    Grant.AUTHORIZATION_CODE: "in a browser",
+    Grant.DEVICE_CODE: "with a code on any device",
+    Grant.CLIENT_CREDENTIALS: "as a client, without a user",
+}
+_LONGEST_REASON = 200
+_AROUND = 5
+"""Lines of the menu besides its lists: the borders, the blank line between the lists, and the footer."""
 
 
-def credentials_screen(session: Session) -> FormScreen:
-    """Return the dialog; `use` applies its values to the session."""
-    card = session.connection.card if session.connection else None
-    location, name = key_place(card) if card else DEFAULT_KEY_PLACE
-    other = "" if card else ", or the place that the card declares"
+class Secret(Enum):
+    """A kind of secret that the user enters."""
+
+    BEARER = "Bearer token (header Authorization)"
+    BASIC = "User name and password (header Authorization)"
+    KEY = "API key"
+    SCHEME = "Another HTTP scheme (header Authorization)"
+    HEADER = "Another header"
+    CERTIFICATE = "Client certificate (TLS)"
+
+
+class Change(Enum):
+    """A change of the credentials in use."""
+
+    REFRESH = "refresh"
+    LOG_OUT = "log out"
+    REMOVE = "remove"
+
+
+class CredentialsScreen(MenuScreen):
+    """Shows what the card requires and what of it is met; returns a `LoginOption`, a `Secret` or a `Change`."""
+
+    def __init__(self, session: Session, glyphs: Glyphs) -> None:
+        super().__init__("Credentials", list(_entries(session)))
+        self._required = _required(session, glyphs)
+        sent = masked(session.credentials, session.agent_url)
+        self.set_title("Credentials", f"now sent: {', '.join(sent)}" if sent else "now sent: none")
+
+    def body(self) -> ComposeResult:
+        """Make the requirements above the list."""
+        view = FactView(Paragraphs(self._required), id="required")
+        view.can_focus = False
+        yield view
+        yield from super().body()
+
+    def on_resize(self) -> None:
+        """Share the height between the requirements and the list."""
+        room = self.size.height * 9 // 10 - _AROUND
+        needed = len(self._entries)
+        self.query_one("#required").styles.max_height = max(1, room - needed, room // 3)
+        self.query_one("#menu-list").styles.max_height = max(room * 2 // 3, room - len(self._required))
+
+
+def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
+    """Return the alternatives of the card, and which of them are met."""
+    refused = _refusal(session)
+    if session.connection is None:
+        text = "The card was not received, so it is not known what the agent requires and how to log in."
+        return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
+    card = session.connection.card
+    alternatives = check_requirements(card, session.credentials, session.agent_url)
+    lines = []
+    if not alternatives:
+        lines.append(Paragraph(("", "line--text"), "The card requires no credentials.", "line--soft"))
+    else:
+        text = "The card requires one of these:" if len(alternatives) > 1 else "The card requires:"
+        lines.append(Paragraph(("", "line--text"), text, "line--soft"))
+    for alternative in alternatives:
+        sign, style = (glyphs.cross, "line--warning") if alternative.missing else (glyphs.check, "line--good")
+        lines.append(Paragraph((f"  {sign} ", style), f"{alternative.words}   {alternative.result}", "line--text"))
+    if (token := session.token) is not None:
+        lines.append(Paragraph((f"{glyphs.check} ", "line--good"), login_in_words(token, time.time()), "line--good"))
+    return [*lines, *refused]
+
+
+def _refusal(session: Session) -> list[Paragraph]:
+    """Return why the agent refused the last request, nothing if it did not."""
     url = session.agent_url
-    choices = [
-        Choice(_BEARER, "Bearer token (header Authorization)", ("token", "origin")),
-        Choice(
-            _KEY,
-            f"API key ({location} {name}{other})",
-            ("key", "origin"),
-        ),
-        Choice(_HEADER, "Another header", ("name", "value", "origin")),
-    ]
+    state = session.journal.exchanges.host_state(url)
+    status, challenges = last_refusal(session.journal, url)
+    if not status or state is None or state.state is not Reachability.CREDENTIALS_NEEDED:
+        return []
+    reasons = (each.get("error_description") or each.get("error") for each in challenges)
+    reason = next((f": {clean_line(reason, _LONGEST_REASON)}" for reason in reasons if reason), "")
+    text = f"The agent refused the last request with {status}{reason}."
+    return [Paragraph(("! ", "line--bad"), text, "line--warning")]
+
+
+def _entries(session: Session) -> Sequence[Entry | str]:
+    """Return the lines of the menu: the ways to log in, the secrets to enter, and what to do with those in use."""
+    lines: list[Entry | str] = []
+    options = session.logins.options
+    if options:
+        names = [clean_line(option.scheme, _LONGEST_NAME) for option in options]
+        widest = max(map(cell_len, names))
+        lines.append("Log in")
+        lines += [
+            _entry(option, name + " " * (widest - cell_len(name))) for option, name in zip(options, names, strict=True)
+        ]
+    lines.append("Enter a secret")
+    lines += [Entry(_label(session, secret), "", True, secret) for secret in Secret]
+    token = session.token
+    changes = []
+    if token is not None:
+        if token.can_renew:
+            changes.append(Entry("Request a new token now", "", True, Change.REFRESH))
+        changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", "", True, Change.LOG_OUT))
     if session.entered:
-        choices.append(Choice(_REMOVE, "Remove the credentials that were entered here"))
-    fields = (
-        Field("token", "Token", "sent as Authorization: Bearer", secret=True),
-        Field("key", "API key", secret=True),
-        Field("name", "Header", "for example X-Tenant-Token"),
-        Field("value", "Value", secret=True),
-        Field("origin", "Sent only to", "http://host:port", value=origin(url)),
-    )
-    screen = FormScreen("Credentials, for this session only", fields, choices, check=_problem)
-    sent = masked(session.credentials, url)
-    screen.set_title("Credentials", f"now sent: {', '.join(sent)}" if sent else "now sent: none")
-    return screen
+        changes.append(Entry("Remove the secrets that were entered here", "", True, Change.REMOVE))
+    return [*lines, "In use", *changes] if changes else lines
 
 
-def _problem(values: Mapping[str, str]) -> str:
-    kind = values[CHOICE]
-    if kind == _REMOVE:
+def _entry(option: LoginOption, name: str) -> Entry:
+    grant = f"({option.grant.value})"
+    if option.refused:
+        return Entry(f"{name}  {grant} is not used", "", True, option, quiet=True)
+    return Entry(f"{name}  {_GRANTS[option.grant]} {grant}", "", True, option)
+
+
+def _label(session: Session, secret: Secret) -> str:
+    if secret is not Secret.KEY:
+        return str(secret.value)
+    location, name = _place(session)
+    other = "" if session.connection else ", or the place that the card declares"
+    return f"{secret.value} ({location} {clean_line(name, _LONGEST_NAME)}{other})"
+
+
+def _place(session: Session) -> tuple[str, str]:
+    return key_place(session.connection.card) if session.connection else DEFAULT_KEY_PLACE
+
+
+def secret_form(session: Session, secret: Secret) -> FormScreen:
+    """Return the form for a secret; `use` applies its values to the session."""
+    match secret:
+        case Secret.BEARER:
+            fields = [Field("secret", "Token", "sent as Authorization: Bearer", secret=True)]
+        case Secret.BASIC:
+            fields = [Field("name", "User name"), Field("secret", "Password", secret=True)]
+        case Secret.KEY:
+            fields = [Field("secret", "API key", secret=True)]
+        case Secret.SCHEME:
+            named = Field("name", "Scheme", "for example Digest", value=_other_scheme(session))
+            fields = [named, Field("secret", "Credentials", "what follows the scheme in the header", secret=True)]
+        case Secret.HEADER:
+            fields = [Field("name", "Header", "for example X-Tenant-Token"), Field("secret", "Value", secret=True)]
+        case Secret.CERTIFICATE:
+            fields = [
+                Field("name", "Certificate", "a PEM or PKCS#12 file"),
+                Field("key", "Private key", "a PEM file; empty if the key is in the same file"),
+                Field("secret", "Passphrase", "empty if the key has none", secret=True),
+            ]
+    where = Field("origin", "Sent only to", "http://host:port", value=origin(session.agent_url))
+    title = f"{_label(session, secret)}, for this session only"
+    return FormScreen(title, [*fields, where], check=lambda values: _problem(secret, values))
+
+
+def _other_scheme(session: Session) -> str:
+    """Return the HTTP scheme of the card that has no form of its own, `""` without one."""
+    schemes = security_schemes(session.connection.card).values() if session.connection else ()
+    names = (scheme.scheme for scheme in schemes if isinstance(scheme, HttpScheme))
+    return next((name for name in names if name.lower() not in ("bearer", "basic") and _TOKEN.fullmatch(name)), "")
+
+
+def _problem(kind: Secret, values: Mapping[str, str]) -> str:
+    secret, name = values["secret"], values.get("name", "")
+    if kind is Secret.CERTIFICATE:
+        if not origin(values["origin"]).startswith("https:"):
+            return "Enter the origin of the agent: https://, the host and the port."
+        try:
+            _certificate(values)
+        except FaultError as error:
+            return error.fault.seen
         return ""
-    secret = values.get("token") or values.get("key") or values.get("value") or ""
+    if kind is Secret.BASIC and (not name or ":" in name):
+        return "Enter the user name, which cannot contain a colon."
     if not secret:
         return "Enter the secret."
-    if not secret.isprintable() or not secret.isascii():
+    if kind is not Secret.BASIC and (not secret.isprintable() or not secret.isascii()):
         return "The secret contains characters that are not allowed in a header."
     if Redactor([secret]).text(secret) == secret:
         return "The secret is too short or too common to be masked in the capture."
-    if kind == _HEADER and not _TOKEN.fullmatch(values["name"]):
-        return "This is not the name of a header."
+    if kind in (Secret.HEADER, Secret.SCHEME) and not _TOKEN.fullmatch(name):
+        return "This is not the name of a header." if kind is Secret.HEADER else "This is not the name of a scheme."
     if not origin(values["origin"]):
         return "Enter the origin of the agent: http:// or https://, the host and the port."
     return ""
 
 
-def use(session: Session, values: Mapping[str, str]) -> None:
+def _certificate(values: Mapping[str, str]) -> ClientCertificate:
+    """Read the certificate that was entered; raises `FaultError`."""
+    certificate, key = Path(values["name"]), Path(values["key"]) if values["key"] else None
+    try:
+        files = CertificateFiles(certificate.expanduser(), key.expanduser() if key else None)
+    except RuntimeError as error:
+        raise usage_error("The path has an unknown user.") from error
+    return read_client_certificate(files, values["secret"])
+
+
+def passphrase_form(needed: PassphraseError) -> FormScreen:
+    """Return the form for the passphrase of the client certificate in the options."""
+    fields = [Field("passphrase", "Passphrase", secret=True)]
+    return FormScreen("Passphrase of the client certificate", fields, description=needed.fault.seen)
+
+
+def use(session: Session, kind: Secret, values: Mapping[str, str]) -> None:
     """Send what was entered with new requests; from now on it is masked in all records."""
-    match values[CHOICE]:
-        case "bearer":
-            session.entered.add_bearer(values["origin"], values["token"].removeprefix("Bearer "))
-        case "key":
-            session.entered.add_key(values["origin"], values["key"])
-        case "header":
-            session.entered.add_header(values["origin"], values["name"], values["value"])
-        case _:
-            session.entered.clear()
+    entered, place, secret, name = session.entered, values["origin"], values["secret"], values.get("name", "")
+    match kind:
+        case Secret.BEARER:
+            entered.add_bearer(place, secret.removeprefix("Bearer "))
+        case Secret.BASIC:
+            entered.add_basic(place, name, secret)
+        case Secret.KEY:
+            entered.add_key(place, secret)
+        case Secret.SCHEME:
+            entered.add_scheme(place, name, secret)
+        case Secret.HEADER:
+            entered.add_header(place, name, secret)
+        case Secret.CERTIFICATE:
+            entered.add_certificate(place, _certificate(values), secret)

@@ -72,7 +72,7 @@ class FormScreen(Dialog[dict[str, str]]):
     def body(self) -> ComposeResult:
         """Make the description, the choices, the fields and the line for an error message."""
         if self._description:
-            yield Static(plain(self._description), id="form-description")
+            yield Static(plain(self._description, newlines=True), id="form-description")
         if self._choices:
             yield ChoiceList(
                 *(Option(plain(choice.label)) for choice in self._choices), enter_hint="choose", id="choices"

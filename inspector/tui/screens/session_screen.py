@@ -21,7 +21,7 @@ from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.frame import FrameScreen
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.switcher import ViewSwitcher
-from inspector.tui.widgets.status_bar import Status, TabName
+from inspector.tui.widgets.status_bar import CREDENTIALS_NEEDED, Status, TabName
 from inspector.wire.discovery import name_of
 
 if TYPE_CHECKING:  # loaded after the card is shown
@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # loaded after the card is shown
 
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
+_EXPIRY_TICK = 10.0
+"""The seconds between two updates of the time until a token expires."""
 
 
 class SessionScreen(FrameScreen):
@@ -85,6 +87,7 @@ class SessionScreen(FrameScreen):
                 self.chat.composer.offer_draft(self._unsent)
                 self._show_connection_in_chat()
         self.set_interval(PHASE, self._tick)
+        self.set_interval(_EXPIRY_TICK, self._show_expiry)
 
     async def all_views(self) -> None:
         """Wait until all views are mounted, which are needed for calls."""
@@ -102,6 +105,11 @@ class SessionScreen(FrameScreen):
         shown = self.is_current and self.view == "chat"
         if shown and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
+
+    def _show_expiry(self) -> None:
+        """Show how long the token of a login is still valid."""
+        if self.session.token is not None:
+            self._show_status()
 
     # The state of the session
 
@@ -156,7 +164,7 @@ class SessionScreen(FrameScreen):
 
     def show_fault(self, fault: Fault) -> None:
         """Show why there is no agent."""
-        self._doing = ("bad", "credentials needed" if fault.code in DENIED else "no agent")
+        self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
         self.refresh_view()
         self.call_after_refresh(self.views.request_others)
@@ -200,7 +208,10 @@ class SessionScreen(FrameScreen):
     def _show_status(self) -> None:
         light, doing = self._doing
         reference = self.session.journal.redactor.url(self.reference)
+        denied = self.status_bar.denied
         self.status_bar.show(Status.of(self.session, light, doing, reference))
+        if denied is not self.status_bar.denied:
+            self.refresh_bindings()
 
     def watch_view(self, view: str) -> None:
         """Show another view and focus it."""

@@ -30,6 +30,7 @@ from inspector.tui.widgets.card_view import CardView
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
+    from inspector.tui.credential_dialogs import CredentialDialogs
     from inspector.tui.tour import Send
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
@@ -49,7 +50,8 @@ class WorkbenchScreen(SessionScreen):
         bind("zoom", "unzoom", "restore", "Restore the pane"),
         bind("zoom", "zoom", show=False),
         bind("interface", "interfaces", show=False),
-        bind("credentials", "credentials", show=False),
+        bind("credentials", "credentials(True)", "credentials", "Log in to the agent, or enter a secret"),
+        bind("credentials", "credentials(False)", show=False),
         bind("translate", "translate", show=False),
         bind("send-again", "send_again", "", "Send the selected message again", show=False),
         bind("doctor", "doctor", show=False),
@@ -66,6 +68,7 @@ class WorkbenchScreen(SessionScreen):
         bind("tour", "tour", "", "Start the guided tour, or focus it", show=False),
         *LAST_KEYS,
     ]
+    _credentials: CredentialDialogs | None = None
     _tour: Tour | None = None
     _has_tour = False
 
@@ -94,23 +97,39 @@ class WorkbenchScreen(SessionScreen):
         if self.session.connection is not None:
             ask(self, InterfacesScreen(self.session.connection, "Interfaces"), self.use)
 
-    def action_credentials(self) -> None:
-        """Enter credentials for the agent."""
-        ask(self, lazy_loading.credentials_screen(self.session), self._use_credentials)
+    @work(group="credentials", exclusive=True)
+    async def action_credentials(self, _needed: bool = True) -> None:
+        """Log in to the agent or enter a secret, and fetch the card again if there is none."""
+        if self._credentials is None:
+            self._credentials = lazy_loading.credential_dialogs(
+                self, self.session, self._glyphs, self._options.redirect_port
+            )
+        outcome = await self._credentials.ask()
+        if outcome.seq:
+            await self.all_views()
+            self.show_record(outcome.seq)
+        if outcome.changed:
+            self._show_new_credentials()
 
-    def on_agent_view_credentials_wanted(self) -> None:
-        """Enter credentials for the agent."""
-        self.action_credentials()
-
-    def _use_credentials(self, values: dict[str, str]) -> None:
-        """Use the credentials for new requests, and fetch the card again if there is none."""
-        lazy_loading.use_credentials(self.session, values)
-        if self.session.connection is None:
+    def _show_new_credentials(self) -> None:
+        """Show what the new credentials meet, and fetch the card again if there is none."""
+        connection = self.session.connection
+        if connection is None:
             self.agent.post_message(AgentView.RefreshWanted())
             return
+        self.session.journal.exchanges.forget_denied(self.session.agent_url, connection.url)
         self.agent.show_authentication()
-        sent = bool(self.session.entered)
-        notify(self, "New requests are sent with the credentials." if sent else "The credentials were removed.")
+        if self.views.has_chat:
+            self.chat.composer.problem = ""
+        self.refresh_view()
+
+    def on_agent_view_credentials_wanted(self) -> None:
+        """Log in to the agent or enter a secret."""
+        self.action_credentials()
+
+    def on_status_bar_credentials_clicked(self) -> None:
+        """Log in to the agent or enter a secret."""
+        self.action_credentials()
 
     def on_status_bar_interface_clicked(self) -> None:
         """Choose the interface."""
@@ -197,8 +216,12 @@ class WorkbenchScreen(SessionScreen):
 
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
-        self.view = "traffic"
-        self.views.traffic.show_seq(event.seq)
+        self.show_record(event.seq)
+
+    def show_record(self, seq: int) -> None:
+        """Show a record in Traffic, or a note in Chat."""
+        self.view = "traffic" if self.session.journal.capture.get(seq).exchange else "chat"
+        self.views.view.show_seq(seq)
 
     @work(group="calls")
     async def on_call_wanted(self, event: CallWanted) -> None:
@@ -316,6 +339,8 @@ class WorkbenchScreen(SessionScreen):
             return self._has_tour
         if action == "actions":
             return self._tour is None or not self._tour.has_focus
+        if action == "credentials" and not self.session.recorded:
+            return parameters == (self.status_bar.denied,)
         if action == "close_tab":
             return parameters == (self.has_other_tabs,)
         if action == "send_once":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import at
-from inspector.session.authentication import check_requirements, masked
+from inspector.session.authentication import Authentication
 from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui.render.card import CardLines, Part
-from inspector.tui.render.card_facts import Authentication, Signed
+from inspector.tui.render.card_facts import Signed
 from inspector.tui.render.card_lines import Try
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.card_view import CardView
@@ -73,11 +73,13 @@ class CardPair:
         lines = self.card.lines
         if lines is None or self._connection is None:
             return
-        credentials, url = self._session.credentials, self._session.agent_url
-        alternatives = check_requirements(self._connection.card, credentials, url)
-        lines.authentication = Authentication(alternatives, masked(credentials, url), url)
+        authentication = Authentication(self._session.credentials, self._session.agent_url, self._session.token)
+        lines.authenticate(authentication)
         lines.signed = self._signed
         self.card.renew()
+        if self.is_wide and self.skills.lines is not None:
+            self.skills.lines.authenticate(authentication)
+            self.skills.renew()
 
     def show_observations(self) -> None:
         """Show new observations of the agent's behaviour."""

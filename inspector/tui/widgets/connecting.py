@@ -148,9 +148,9 @@ class Connecting(VerticalScroll):
 
     def _failure(self, fault: Fault) -> list[Content]:
         denied = fault.code in DENIED
-        hint = f"Press {key_of('credentials')} to enter credentials." if denied else fault.hint
+        hint = f"Press {key_of('credentials')} to log in or to enter a secret." if denied else fault.hint
         whose = "you: credentials are needed" if denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
-        steps = [("credentials", "enter credentials")] if denied else []
+        steps = [("credentials", "credentials: log in, or enter a secret")] if denied else []
         steps += [("refresh", "try again")]
         if self._unread:
             steps += [("representation", "show the response and its findings"), ("edit-card", "edit a copy")]

@@ -103,7 +103,7 @@ class CursorView(LineView):
         elif self.cursor == NOWHERE and self.line_count:
             self.cursor = 0  # there were no lines before the width was known
 
-    def _index_at(self, line: int) -> int:
+    def index_at(self, line: int) -> int:
         """Return the index of what a line of the content shows."""
         return line
 
@@ -154,7 +154,7 @@ class CursorView(LineView):
         offset = event.get_content_offset(self)
         if offset is None:
             return
-        index, before = self._index_at(self.top + offset.y), self.cursor
+        index, before = self.index_at(self.top + offset.y), self.cursor
         if event.chain == 1:
             self._opened_by_clicks = False
         if index >= self.line_count:

@@ -16,7 +16,7 @@ MOST = 8
 """The most keys that are shown."""
 
 _GAP = 3
-_PINNED = ("unzoom", "close_tab(True)", "actions", "help")
+_PINNED = ("unzoom", "credentials(True)", "close_tab(True)", "actions", "help")
 
 Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 """A key, its action in words, and its binding; enter has None, because the focused widget describes enter."""

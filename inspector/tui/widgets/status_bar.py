@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.render.times import clock
+from inspector.tui.render.token_expiry import short_expiry
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 if TYPE_CHECKING:  # the bar is painted before the session is loaded
@@ -28,6 +30,9 @@ _SHORTEST_PART = 2
 _GAP = 3
 _INTERFACE = "interface"
 _CLOSE = "close"
+_CREDENTIALS = "credentials"
+CREDENTIALS_NEEDED = "credentials needed"
+"""The state of an agent that refused the last request for lack of credentials."""
 
 
 class TabName(NamedTuple):
@@ -51,6 +56,10 @@ class Status:
     findings: int = 0
     worst: Severity | None = None
     failure: str = ""
+    login: tuple[str, str] = ("", "")
+    """The state of the login in use, and its colour."""
+    denied: bool = False
+    """Whether the agent refused the last request for lack of credentials."""
 
     @classmethod
     def of(cls, session: Session, light: str, doing: str, reference: str) -> Status:
@@ -59,6 +68,7 @@ class Status:
         choice = connection.choice if connection else None
         light, doing = _true_state(session, light, doing)
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
+        token = session.token
         return cls(
             agent=connection.card.name if connection else reference,
             interface=f"A2A {choice.dialect.version} · {choice.binding.name}" if choice else "",
@@ -69,6 +79,8 @@ class Status:
             findings=sum(map(len, journal.found.values())),
             worst=journal.worst,
             failure=journal.capture.failure or "",
+            login=short_expiry(token, time.time()) if token is not None else ("", ""),
+            denied=doing == CREDENTIALS_NEEDED,
         )
 
 
@@ -81,7 +93,7 @@ def _true_state(session: Session, light: str, doing: str) -> tuple[str, str]:
     state = host.state.value if host is not None else ""
     if host is not None and state == "unreachable":
         return "bad", f"{state} since {clock(host.since)}"
-    return ("bad", state) if state == "credentials needed" else (light, doing)
+    return ("bad", state) if state == CREDENTIALS_NEEDED else (light, doing)
 
 
 class StatusBar(Static):
@@ -93,6 +105,11 @@ class StatusBar(Static):
         self._status = status
         self._tabs: tuple[TabName, ...] = ()
         self._current = 0
+
+    @property
+    def denied(self) -> bool:
+        """Whether the agent refused the last request for lack of credentials."""
+        return self._status.denied
 
     def show(self, status: Status) -> None:
         """Draw a status, if it has changed."""
@@ -107,6 +124,9 @@ class StatusBar(Static):
 
     class InterfaceClicked(Message):
         """The interface was clicked."""
+
+    class CredentialsClicked(Message):
+        """The state of the login was clicked, or that the agent needs credentials."""
 
     @dataclass
     class TabClicked(Message):
@@ -124,6 +144,8 @@ class StatusBar(Static):
             self.post_message(self.InterfaceClicked())
         elif target == _CLOSE:
             self.post_message(self.CloseClicked())
+        elif target == _CREDENTIALS:
+            self.post_message(self.CredentialsClicked())
         elif target:
             self.post_message(self.TabClicked(int(target) - self._current))
 
@@ -134,11 +156,12 @@ class StatusBar(Static):
     def _content(self) -> Content:
         status, width = self._status, self.size.width
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
-        right = [Content.styled(f"{self._glyphs.light} {status.doing}", light)]
+        doing = Content.styled(f"{self._glyphs.light} {status.doing}", light)
+        right = [clickable(doing, _CREDENTIALS) if status.denied else doing]
         program = Content.styled("a2a-inspect", "$text-soft")
         optional = self._optional()
-        names = self._names(max(width // 2, width - _width([self._interface(0), *right, optional[0][0]]) - _GAP))
-        interface = self._interface(width - _width([names, *right, *(forms[-1] for forms in optional[:2])]) - _GAP)
+        names = self._names(max(width // 2, width - _width([self._interface(0), *right, optional[1][0]]) - _GAP))
+        interface = self._interface(width - _width([names, *right, *(forms[-1] for forms in optional[:3])]) - _GAP)
         left = [names, interface]
         for forms in optional:
             right += [form for form in forms if _width([*left, *right, form]) <= width][:1]
@@ -181,7 +204,9 @@ class StatusBar(Static):
         pushed = [
             Content.styled(f"{self._glyphs.pushed} {text}", "$wire-pushed") for text in (status.push, "webhook on")
         ]
+        login, style = status.login
         return [
+            (clickable(Content.styled(login, style), _CREDENTIALS),),
             (
                 Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
                 if worst is not None

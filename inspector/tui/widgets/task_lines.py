@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.lifecycle import State, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session import reconnect
 from inspector.session.exchanges import ExchangeSummary
@@ -43,11 +43,18 @@ class NoticeLine(Static):
         self._drawn: tuple[Piece, ...] = ()
 
     def show(
-        self, account: AssembledTask | None, *, past: bool = False, writing: bool = False, replying: bool = False
+        self,
+        account: AssembledTask | None,
+        *,
+        past: bool = False,
+        writing: bool = False,
+        replying: bool = False,
+        listening: bool = False,
     ) -> None:
-        """Show the notice about a task as it is, or as it was in the `past`; see `notice` for the focus."""
+        """Show the notice about a task as it is, or as it was in the `past`; see `notice` for the rest."""
         moves = account.moves if account is not None else []
-        drawn = tuple(notice(moves, self._glyphs, past=past, writing=writing, replying=replying))
+        where = {"past": past, "writing": writing, "replying": replying, "listening": listening}
+        drawn = tuple(notice(moves, self._glyphs, **where))
         if drawn != self._drawn:
             self._drawn = drawn
             self.display = bool(drawn)
@@ -114,7 +121,8 @@ class StreamLine(Static):
         drop = self._drop
         if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
             found = reconnect.lost_stream(task, stream)
-            if found is not None:
+            # An agent may end the stream of a task that waits for an authorization (1.0 sections 7.6 and 11.7).
+            if found is not None and (self.automatic or task.now.state != State.AUTH_REQUIRED):
                 continued = drop is None or stream.events > 1
                 self._drop, self._resumed, self._missed = found, False, None
                 self._tries = 0 if continued else self._tries
@@ -189,7 +197,8 @@ class StreamLine(Static):
             hint = again if self._waiting is None else "reconnecting soon"
             if self.automatic and self._tries and self._waiting is None:
                 hint = f"{self._tries} attempts failed, {again}"
-            problem = "" if drop.broken else f"{self._glyphs.cross} ended while the task is {state}   "
+            waits = task.now.state == State.AUTH_REQUIRED
+            problem = "" if drop.broken or waits else f"{self._glyphs.cross} ended while the task is {state}   "
             return [(problem, "bold $state-bad"), (hint, "bold $state-warning")]
         if self._missed is not None:
             return [(f"while disconnected: {self._missed.words}", "$wire-pushed")]

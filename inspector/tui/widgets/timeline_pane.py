@@ -213,7 +213,10 @@ class TimelinePane(Pane):
         shown = past or task
         account = shown.now if shown is not None else None
         replying = account is not None and self.reply_to == account.id
-        self._notice.show(account, past=past is not None, writing=self.reply_to is not None, replying=replying)
+        stream = session.journal.exchanges.stream_of(account.id) if account is not None else None
+        listening = stream is not None and stream.seconds is None and not session.journal.exchanges.over
+        writing = self.reply_to is not None
+        self._notice.show(account, past=past is not None, writing=writing, replying=replying, listening=listening)
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:

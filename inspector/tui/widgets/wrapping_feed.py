@@ -56,7 +56,8 @@ class WrappingFeed(Feed):
         part = min(max(0, line - self.cursor), self._extra) if self.cursor >= 0 else 0
         return line - part, part
 
-    def _index_at(self, line: int) -> int:
+    def index_at(self, line: int) -> int:
+        """Return the index of the row that a line of the content shows."""
         return self._row_at(line)[0]
 
     def _bring_into_view(self, index: int) -> None:

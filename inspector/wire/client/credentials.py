@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
+from inspector.wire.client.client_certificate import ClientCertificate
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -33,13 +34,18 @@ def split_userinfo(url: str) -> tuple[str, str]:
 
 
 def basic(userinfo: str) -> str:
-    """Return the value of Authorization for the userinfo of a URL (RFC 7617)."""
+    """Return the value of Authorization for the userinfo of a URL, which is percent-encoded (RFC 7617)."""
     return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
+
+
+def basic_credentials(user_and_password: str) -> str:
+    """Return the value of Authorization for a user and a password with a colon between them (RFC 7617)."""
+    return f"Basic {b64encode(user_and_password.encode()).decode('ascii')}"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers and query parameters with credentials, and the origins to which they may be sent.
+    """Headers, query parameters and a client certificate, and the origins to which they may be sent.
 
     `plain` are headers without credentials, which are sent with every request. `more` are further credentials with
     origins of their own; they replace credentials of the same name. If `unasked`, they are sent with the first request
@@ -51,14 +57,15 @@ class Credentials:
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     plain: Mapping[str, str] = field(default_factory=dict)
     more: tuple[Credentials, ...] = ()
+    certificate: ClientCertificate | None = None
     unasked: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.headers or self.query or self.more)
+        return bool(self.headers or self.query or self.more or self.certificate)
 
     def are_for(self, url: str) -> bool:
         """Return whether credentials may be sent to a URL."""
-        return bool(self._sent_to(url))
+        return any(part.headers or part.query or part.certificate for part in self._sent_to(url))
 
     def _sent_to(self, url: str) -> list[Credentials]:
         place = origin(url)
@@ -76,6 +83,13 @@ class Credentials:
     def query_for(self, url: str) -> dict[str, str]:
         """Return the query parameters with credentials that are sent to a URL."""
         return {name: value for part in self._sent_to(url) for name, value in part.query.items()}
+
+    def certificate_for(self, url: str) -> ClientCertificate | None:
+        """Return the client certificate for the TLS handshake with the host of a URL."""
+        found = None
+        for part in self._sent_to(url):
+            found = part.certificate or found
+        return found
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
         """Return the credentials with an API key added as the `header`, `query` parameter or `cookie` of this name."""

@@ -14,6 +14,7 @@ import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
+from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.observations import Ending
 
 TOO_LARGE = "Check whether the agent should send that much; the limit protects this machine."
@@ -22,10 +23,15 @@ _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
 _CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
+PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
+"""What to do if a proxy requires credentials."""
+
 _agent = partial(Fault, Whose.AGENT, FaultCode.UNREACHABLE)
 _network = partial(Fault, Whose.NETWORK, FaultCode.UNREACHABLE)
 _invalid = partial(Fault, Whose.AGENT, INVALID_RESPONSE)
 _usage = partial(Fault, Whose.YOURS, FaultCode.USAGE)
+
+_refused = partial(Fault, Whose.YOURS, FaultCode.AUTH_FAILED)
 
 _CLOSED = ("peer closed connection", "Server disconnected")
 """What the errors of h11, httpcore and our transport about a lost connection contain."""
@@ -38,6 +44,26 @@ _BROKEN = (
 )
 """How the gRPC library's messages about a lost connection begin."""
 
+_ALERT = re.compile(r"ALERT_([A-Z_]+)")
+"""A TLS alert in the text of an error, as in `TLSV1_ALERT_UNKNOWN_CA`."""
+_NO_AGREEMENT = "handshake failure"
+_ADD_CERTIFICATE = "add --client-cert FILE (PEM or PKCS#12)."
+_ABOUT_CLIENT: Mapping[str, str] = {
+    "access denied": "",
+    "bad certificate": "",
+    "certificate expired": "Request a new certificate, or check the clock of the server.",
+    "certificate required": "The server accepts certificates of other authorities only.",
+    "certificate revoked": "Request a new certificate.",
+    "certificate unknown": "",
+    "decrypt error": "",
+    "unknown ca": "Check which authorities the server accepts; the file needs the intermediate certificates, too.",
+    "unsupported certificate": "Check that the certificate is for client authentication.",
+}
+"""The TLS alerts of a server about a client certificate, with the remedy."""
+
+_ENDED = ("Socket closed", "recvmsg", "Unwrap failed")
+"""What the gRPC library's messages contain if the server ended a TLS connection, with or without an alert."""
+
 _NAME = re.compile(r"[0-9a-z_.-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
@@ -45,8 +71,11 @@ BINARY = "-bin"
 """The suffix of the names of binary metadata."""
 
 
-def explain(error: Exception, url: str, *, headed: bool = False) -> Fault:
-    """Convert an error of the HTTP client for `url` into a fault; `headed`: the head of the response was received."""
+def explain(error: Exception, url: str, certificate: ClientCertificate | None = None, *, headed: bool = False) -> Fault:
+    """Convert an error of the HTTP client for `url` into a fault.
+
+    `certificate` is the client certificate that was used; `headed`: the head of the response was received.
+    """
     host, authority = _host_and_port(url)
     cause = _root(error)
     match cause:
@@ -57,14 +86,19 @@ def explain(error: Exception, url: str, *, headed: bool = False) -> Fault:
             )
         case ssl.SSLError():
             seen = f"TLS with {host} failed: {_words(cause)}."
-            return _agent(seen, "If the agent uses plain http on this port, use http:// instead of https://.")
+            fault = _agent(seen, "If the agent uses plain http on this port, use http:// instead of https://.")
+            return _of_alert(fault, _words(cause), host, certificate)
         case socket.gaierror():
             return _network(f"The name {host} could not be resolved: {_words(cause)}.", _CHECK_NAME)
         case ConnectionRefusedError():
             seen = f"Nothing listens at {authority}: the connection was refused."
             return _agent(seen, "Is the agent running, and on this port?")
         case _:
-            return _explain_http(error, host, url, headed=headed)
+            fault = _explain_http(error, host, url, headed=headed)
+            lost = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError) and not headed
+            if not lost or isinstance(error, httpx.ConnectError) or not url.startswith("https:"):
+                return fault
+            return replace(fault, hint=_after_handshake(certificate))
 
 
 def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
@@ -83,6 +117,9 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             seen = f"{host} accepted the request, but did not respond before the timeout."
             hint = "Check the log of the agent, or try again with a longer --timeout."
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
+        case httpx.ProxyError() if _words(error).startswith("407"):
+            seen = f"The proxy requires credentials for the connection to {host}: {_words(error)}."
+            return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
         case httpx.ConnectError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
         case httpx.RemoteProtocolError() if any(mark in _words(error) for mark in _CLOSED):
@@ -97,6 +134,30 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
         case _:
             seen = f"An internal error occurred in the request to {host}: {type(error).__name__}: {_words(error)}."
             return Fault(Whose.OURS, FaultCode.INTERNAL, seen, "Please report this error with the capture.")
+
+
+def _of_alert(fault: Fault, words: str, host: str, certificate: ClientCertificate | None) -> Fault:
+    """Return the fault for the TLS alert in a text, `fault` if the alert is not about the client certificate."""
+    found = _ALERT.search(words)
+    alert = found[1].lower().replace("_", " ") if found else ""
+    if alert == _NO_AGREEMENT and certificate is None:  # TLS 1.2 has no alert for a missing certificate
+        return replace(fault, hint=f"The server may require a client certificate: {_ADD_CERTIFICATE}")
+    if alert not in _ABOUT_CLIENT:
+        return fault
+    if certificate is None:
+        seen = f"{host} requires a client certificate (TLS alert: {alert})."
+        return _refused(seen, f"{_ADD_CERTIFICATE[0].upper()}{_ADD_CERTIFICATE[1:]}")
+    seen = f"{host} refused the {certificate.in_words()} (TLS alert: {alert})."
+    return _refused(seen, _ABOUT_CLIENT[alert] or "Use a certificate that the server accepts.")
+
+
+def _after_handshake(certificate: ClientCertificate | None) -> str:
+    """Return the remedy for a connection that was lost before the response; many servers do not send an alert."""
+    if certificate is not None:
+        return f"The server may have refused the {certificate.in_words()}: check its log."
+    return (
+        f"Check whether the agent or a proxy closed it. The server may require a client certificate: {_ADD_CERTIFICATE}"
+    )
 
 
 def _host_and_port(url: str) -> tuple[str, str]:
@@ -159,12 +220,15 @@ def connect_timeout(call: GrpcRequest) -> LostError:
     return LostError(Ending.BROKEN, _network(f"The connection to {call.target} timed out.", hint))
 
 
-def lost(words: str, call: GrpcRequest, events: int, *, connected: bool) -> LostError:
+def lost(
+    words: str, call: GrpcRequest, events: int, certificate: ClientCertificate | None = None, *, connected: bool
+) -> LostError:
     """Explain a status that the gRPC library created itself; `events` is the number of messages before it."""
     if found := _TOO_LARGE.search(words):
         seen = f"Stopped reading: a message has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
         return LostError(Ending.LIMIT, _invalid(seen, TOO_LARGE))
-    return LostError(Ending.BROKEN, after_events(events, (_broken if connected else _unreached)(words, call)))
+    fault = _broken(words, call) if connected else _unreached(words, call, certificate)
+    return LostError(Ending.BROKEN, after_events(events, fault))
 
 
 def after_events(events: int, fault: Fault) -> Fault:
@@ -181,7 +245,7 @@ def _broken(words: str, call: GrpcRequest) -> Fault:
     return _agent(f"{call.target} closed the connection: {words}.", hint)
 
 
-def _unreached(words: str, call: GrpcRequest) -> Fault:
+def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | None) -> Fault:
     host = call.target.rpartition(":")[0]
     why = words.rpartition("last error: ")[2]
     if "Connection refused" in words:
@@ -194,10 +258,12 @@ def _unreached(words: str, call: GrpcRequest) -> Fault:
         return _agent(f"The certificate of {host} was refused: {why}.", hint)
     if "andshake failed" in words:
         hint = "If this port has no TLS, the URL on the card has to start with grpc:// or http://."
-        return _agent(f"TLS with {host} failed: {why}.", hint)
+        return _of_alert(_agent(f"TLS with {host} failed: {why}.", hint), why, host, certificate)
     if any(mark in words for mark in _NO_GRPC):
         hint = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
         return _agent(f"{call.target} does not use HTTP/2.", hint)
+    if call.tls and any(mark in words for mark in _ENDED):
+        return _agent(f"{call.target} closed the connection after the TLS handshake.", _after_handshake(certificate))
     if "Socket closed" in words or "recvmsg" in words:
         hint = "If this port uses TLS, the URL on the card has to start with grpcs:// or https://."
         return _agent(f"{call.target} accepted the connection and closed it.", hint)

@@ -11,11 +11,12 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.bindings.grpc import STATUSES
 from inspector.protocol.sse import Frame
+from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
 from inspector.wire.client.faults import (
     BINARY,
     LostError,
@@ -28,6 +29,8 @@ from inspector.wire.client.faults import (
 from inspector.wire.client.http import Limits, Tally
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, Trailers
 
+_Key: TypeAlias = tuple[str, bool, ClientCertificate | None]
+"""The host and port of a connection, whether it uses TLS, and its client certificate."""
 _CLOSE_SECONDS = 0.2
 """How many seconds running calls have to end when the client is closed."""
 
@@ -48,12 +51,18 @@ class GrpcClient:
     """
 
     def __init__(
-        self, limits: Limits | None = None, *, verify: bool = True, clock: Callable[[], float] = time.time
+        self,
+        limits: Limits | None = None,
+        *,
+        verify: bool = True,
+        clock: Callable[[], float] = time.time,
+        certificate_for: CertificateFor = no_certificate,
     ) -> None:
         self.limits = limits or Limits()
         self._verify = verify
         self._clock = clock
-        self._channels: dict[tuple[str, bool], Any] = {}
+        self._certificate_for = certificate_for
+        self._channels: dict[_Key, Any] = {}
 
     async def aclose(self) -> None:
         """Close every connection and end all running calls."""
@@ -93,7 +102,8 @@ class GrpcClient:
 
     async def _call(self, request: GrpcRequest, tally: Tally) -> AsyncGenerator[Observation, None]:
         library = _library()
-        channel = await self._channel(request)
+        key = self._key(request)
+        channel = await self._channel(key)
         connected = await self._connect(channel)
         if connected is None:
             raise connect_timeout(request)
@@ -101,7 +111,7 @@ class GrpcClient:
         call = method(request.path)(request.body, metadata=_metadata(request.metadata))
         try:
             head = await call.initial_metadata()
-            await _check(call, request, tally, connected=connected)
+            await _check(call, request, tally, key[2], connected=connected)
             yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
             with suppress(library.aio.AioRpcError):  # the status is read below
                 async for message in _messages(call, library.aio.EOF, streaming=request.streaming):
@@ -109,14 +119,14 @@ class GrpcClient:
                     tally.size += len(message)
                     at = self._clock()
                     yield Frames(at, [Frame(message, message)]) if request.streaming else Body(at, message)
-            await _check(call, request, tally, connected=connected)
+            await _check(call, request, tally, key[2], connected=connected)
             code, words, trailing = (await call.code()).value[0], await call.details(), await call.trailing_metadata()
             yield Trailers(self._clock(), code, STATUSES[code], words or "", _pairs(trailing))
         finally:
             call.cancel()
 
-    async def _channel(self, request: GrpcRequest) -> Any:
-        key = (request.target, request.tls)
+    async def _channel(self, key: _Key) -> Any:
+        target, tls, own = key
         if key not in self._channels:
             library = _library()
             options = (
@@ -126,13 +136,19 @@ class GrpcClient:
                 ("grpc.compression_enabled_algorithms_bitset", 1),  # identity only: no decompression
                 ("grpc.primary_user_agent", "a2a-inspect"),
             )
-            target = f"dns:///{request.target}"  # without the scheme, a host named `unix` would be a path
-            if request.tls:
-                credentials = library.ssl_channel_credentials(await self._authorities(request.target))
-                self._channels[key] = library.aio.secure_channel(target, credentials, options)
+            place = f"dns:///{target}"  # without the scheme, a host named `unix` would be a path
+            if tls:
+                authorities = await self._authorities(target)
+                pair = (own.key, own.chain) if own else (None, None)
+                credentials = library.ssl_channel_credentials(authorities, *pair)
+                self._channels[key] = library.aio.secure_channel(place, credentials, options)
             else:
-                self._channels[key] = library.aio.insecure_channel(target, options)
+                self._channels[key] = library.aio.insecure_channel(place, options)
         return self._channels[key]
+
+    def _key(self, request: GrpcRequest) -> _Key:
+        """Return what a connection depends on."""
+        return request.target, request.tls, self._certificate_for(request.url) if request.tls else None
 
     async def _authorities(self, target: str) -> bytes | None:
         """Return the certificates to trust, None for the default of the library."""
@@ -157,17 +173,19 @@ class GrpcClient:
 
     async def _forget(self, request: GrpcRequest) -> None:
         """Remove a failed connection, because the library would delay the next call."""
-        channel = self._channels.pop((request.target, request.tls), None)
+        channel = self._channels.pop(self._key(request), None)
         if channel is not None:
             await channel.close()
 
 
-async def _check(call: Any, request: GrpcRequest, tally: Tally, *, connected: bool) -> None:
+async def _check(
+    call: Any, request: GrpcRequest, tally: Tally, certificate: ClientCertificate | None, *, connected: bool
+) -> None:
     """Raise `LostError` if a call ended without a status from the server."""
     if call.done():
         words = await call.details() or ""
         if is_local_status((await call.code()).name, words, connected=connected):
-            raise lost(words, request, tally.events, connected=connected)
+            raise lost(words, request, tally.events, certificate, connected=connected)
 
 
 async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[bytes, None]:

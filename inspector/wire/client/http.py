@@ -22,6 +22,7 @@ from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.text.limited_file import LARGEST_DOCUMENT
+from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, after_events, explain
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
@@ -87,11 +88,26 @@ class Client:
         verify: bool = True,
         clock: Callable[[], float] = time.time,
         transport: httpx.AsyncBaseTransport | None = None,
+        certificate_for: CertificateFor = no_certificate,
     ) -> None:
         self.limits = limits or Limits()
+        self._verify = verify
         self._clock = clock
-        self._http = httpx.AsyncClient(
-            **_transport(verify=verify) if transport is None else {"transport": transport},
+        self._transport = transport
+        self._certificate_for = certificate_for
+        self._clients: dict[ClientCertificate | None, httpx.AsyncClient] = {}
+        self._http = self._client(None)
+
+    def _client(self, certificate: ClientCertificate | None) -> httpx.AsyncClient:
+        """Return the client whose connections have a client certificate, so that no other request can reuse them."""
+        if certificate not in self._clients:
+            self._clients[certificate] = self._new_client(certificate)
+        return self._clients[certificate]
+
+    def _new_client(self, certificate: ClientCertificate | None) -> httpx.AsyncClient:
+        chosen = {"transport": self._transport} if self._transport else _transport(certificate, verify=self._verify)
+        return httpx.AsyncClient(
+            **chosen,
             follow_redirects=False,
             timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
@@ -103,7 +119,8 @@ class Client:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        await self._http.aclose()
+        for client in self._clients.values():
+            await client.aclose()
 
     def preview(self, request: HttpRequest) -> Sent:
         """Return the request as `exchange` would send it; raises `ValueError` or `httpx.InvalidURL` for a bad url."""
@@ -131,11 +148,12 @@ class Client:
         """
         started = time.perf_counter()
         tally = Tally()
+        certificate = self._certificate_for(request.url)
         try:
             async with aclosing(body_of(request, upload or Upload())) as body:
                 built = self._build(request, body)
                 yield self._seen(request, built)
-                response = await self._send(built)
+                response = await self._send(self._client(certificate), built)
                 try:
                     async with aclosing(
                         self._response(response, tally, self.limits.document if document else self.limits.body)
@@ -156,12 +174,12 @@ class Client:
             how = Ending.BROKEN
             fault = Fault(Whose.YOURS, FaultCode.USAGE, f"{error}.", "The agent received only a part of the message.")
         except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-            how, fault = Ending.BROKEN, explain(error, request.url, headed=tally.headed)
+            how, fault = Ending.BROKEN, explain(error, request.url, certificate, headed=tally.headed)
             fault = after_events(tally.events, fault)
         seconds = time.perf_counter() - started
         yield Ended(self._clock(), how, seconds, tally.events, tally.size, tally.rest, fault)
 
-    async def _send(self, request: httpx.Request) -> httpx.Response:
+    async def _send(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
         """Send a request and wait for the response head.
 
         httpx's own transport keeps a socket open if the task is canceled between connecting and the first request.
@@ -174,7 +192,7 @@ class Client:
 
         request.extensions["trace"] = watch
         try:
-            return await self._http.send(request, stream=True)
+            return await client.send(request, stream=True)
         except asyncio.CancelledError:
             for connection in opened:
                 await connection.aclose()
@@ -301,10 +319,18 @@ class Inflater:
         return left
 
 
-def _transport(*, verify: bool) -> dict[str, Any]:
+def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[str, Any]:
     """Return the arguments that make httpx use our transport or, if the environment names a proxy, its own."""
 
+    @cache
+    def with_certificate(own: ClientCertificate) -> ssl.SSLContext:
+        context = httpx.create_ssl_context(verify=verify)
+        own.load_into(context)
+        return context
+
     def trust() -> ssl.SSLContext:
+        if certificate is not None:
+            return with_certificate(certificate)
         if not verify:
             return httpx.create_ssl_context(verify=False)
         return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))

@@ -62,6 +62,14 @@ class Head:
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
+    def fields(self) -> dict[str, str]:
+        """Return the headers by their names in lower case; the values of a repeated header are joined by commas."""
+        joined: dict[str, str] = {}
+        for key, value in self.headers:
+            name = key.lower()
+            joined[name] = f"{joined[name]}, {value}" if name in joined else value
+        return joined
+
 
 class Frames(NamedTuple):
     """The frames that were completed by one read from the socket."""

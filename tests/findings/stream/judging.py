@@ -27,7 +27,7 @@ class Judging:
         call = CallFacts(operation, self.dialect, jsonrpc.BINDING, "the-id", **members)
         self.judge = StreamJudge(call, lambda _: None, lambda _: "label")
         self.framed = operation in STREAMING
-        self.judge.head(200, "text/event-stream" if self.framed else "application/json", "", reached=True)
+        self.judge.head(200, {"content-type": "text/event-stream" if self.framed else "application/json"}, reached=True)
         self.last: Any = None
         self.events = 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import grpc
 import httpx
 from a2a.helpers import new_task_from_user_message, new_text_message, new_text_part
@@ -51,8 +53,14 @@ class Executor(AgentExecutor):
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
 
 
-def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
-    """Create the agent for this URL and this gRPC address; it accepts every webhook address."""
+def unchanged(_: AgentCard) -> None:
+    """Leave the card as it is."""
+
+
+def application(
+    url: str, target: str, server: grpc.aio.Server, change: Callable[[AgentCard], None] = unchanged
+) -> Starlette:
+    """Create the agent for this URL and this gRPC address; `change` adapts its card. It accepts every webhook."""
     card = AgentCard(
         name="interop agent 1.x",
         description="Runs the behaviour that the first word selects",
@@ -67,6 +75,7 @@ def application(url: str, target: str, server: grpc.aio.Server) -> Starlette:
         default_output_modes=["text/plain"],
         skills=[AgentSkill(**SKILL)],
     )
+    change(card)
     extended = AgentCard()
     extended.CopyFrom(card)
     extended.skills.append(AgentSkill(**EXTENDED))

@@ -234,7 +234,11 @@ async def test_required_credentials_are_reported_with_a_remedy(session: Session)
     assert "--bearer" in step.remedy
     assert not [one for one in report.steps if one.name == AS_0_3]
     assert row(report, "interface 1")[2] is None
-    assert row(report, "credentials") == ("none required", "required", False)
+    assert row(report, "credentials") == ("none required", "required: Bearer", False)
+    compared = the(report, "credentials")
+    assert compared.passed is False
+    assert compared.message == "demanded: Bearer; declared: none required; sent: none"
+    assert "Declare the demanded scheme" in compared.remedy
 
 
 async def test_protected_card_is_not_a_missing_card(session: Session):

@@ -49,8 +49,9 @@ def test_only_interrupted_states_have_a_notice_about_the_next_action():
     waiting = text(notice(moves(State.WORKING, State.INPUT_REQUIRED), UNICODE))
     assert waiting == "the agent waits for your input: i reply, x cancel task"
     writing = text(notice(moves(State.AUTH_REQUIRED), UNICODE, writing=True))
-    assert writing.endswith("where it asks, esc s subscribe")
-    assert "credentials" in text(notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE))
+    assert writing == "the agent waits for an authorization: do what its message asks, esc s listen again"
+    listening = text(notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE, listening=True))
+    assert listening == "the agent waits for an authorization: do what its message asks, listening"
     waited = notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE, past=True)
     assert text(waited) == "the agent was waiting for you here"
     assert notice(DONE, UNICODE) == []

@@ -1,0 +1,1 @@
+"""Rules about logins and about answers that demand credentials."""

@@ -1,0 +1,204 @@
+"""The messages of OAuth 2.0 and OpenID Connect: server metadata, token responses, device responses and errors.
+
+Reading is lenient: a member with a wrong type counts as missing.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import urlsafe_b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Json
+
+BEARER = "bearer"
+DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+OPENID_SCOPE = "openid"
+SECRET_MEMBERS = ("access_token", "refresh_token", "id_token", "device_code")
+"""The members of responses that are secrets."""
+_SERVER_PATH = "/.well-known/oauth-authorization-server"
+_OPENID_PATH = "/.well-known/openid-configuration"
+_INTERVAL = 5.0
+_LONGEST_INTERVAL = 60.0
+_DEVICE_SECONDS = 600.0
+_LONGEST = 1e10
+_LATEST = 1e12
+"""The largest number that is accepted as a date; it is thirty thousand years away."""
+
+
+def json_object(raw: bytes) -> Mapping[str, Json] | None:
+    """Return the JSON object in a body, None if the body is something else."""
+    value = parse(raw)
+    return value if isinstance(value, Mapping) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerMetadata:
+    """The metadata of an authorization server (RFC 8414 section 2), or the OpenID discovery document.
+
+    `issuer_in_redirect` is whether redirects contain the issuer (RFC 9207), `members` is the whole document.
+    """
+
+    issuer: str = ""
+    authorization_url: str = ""
+    token_url: str = ""
+    device_url: str = ""
+    revocation_url: str = ""
+    keys_url: str = ""
+    client_authentication: tuple[str, ...] = ()
+    issuer_in_redirect: bool = False
+    members: Mapping[str, Json] = field(default_factory=dict)
+
+
+def read_metadata(members: Mapping[str, Json]) -> ServerMetadata:
+    """Read the metadata of an authorization server."""
+    return ServerMetadata(
+        issuer=_text(members, "issuer"),
+        authorization_url=_text(members, "authorization_endpoint"),
+        token_url=_text(members, "token_endpoint"),
+        device_url=_text(members, "device_authorization_endpoint"),
+        revocation_url=_text(members, "revocation_endpoint"),
+        keys_url=_text(members, "jwks_uri"),
+        client_authentication=_texts(members, "token_endpoint_auth_methods_supported"),
+        issuer_in_redirect=members.get("authorization_response_iss_parameter_supported") is True,
+        members=members,
+    )
+
+
+def issuer_matches(issuer: str, metadata_url: str) -> bool:
+    """Return whether an issuer may be described by the document at a URL (RFC 8414 section 3.3).
+
+    At a URL without a well-known path, only the origins are compared.
+    """
+    try:
+        parts, place_of = urlsplit(issuer), urlsplit(metadata_url)
+    except ValueError:  # brackets without an address
+        return False
+    path = parts.path.rstrip("/")
+    bare = parts._replace(path="", query="", fragment="").geturl()
+    known = {f"{bare}{place}{path}" for place in (_SERVER_PATH, _OPENID_PATH)} | {f"{bare}{path}{_OPENID_PATH}"}
+    if "/.well-known/" in metadata_url:
+        return metadata_url.rstrip("/") in known
+    return bool(parts.netloc) and place_of[:2] == parts[:2]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenResponse:
+    """A successful response of a token endpoint (RFC 6749 section 5.1); the repr contains no secret.
+
+    `expires_in` is None if the server did not send it, `scopes` if the scopes are those that were asked for.
+    """
+
+    access_token: str = field(repr=False)
+    token_type: str
+    expires_in: float | None = None
+    scopes: tuple[str, ...] | None = None
+    refresh_token: str = field(default="", repr=False)
+    id_token: str = field(default="", repr=False)
+
+
+def read_token(members: Mapping[str, Json]) -> TokenResponse:
+    """Read the response of a token endpoint; `access_token` is empty if it is missing."""
+    scope = members.get("scope")
+    return TokenResponse(
+        access_token=_text(members, "access_token"),
+        token_type=_text(members, "token_type"),
+        expires_in=_seconds(members, "expires_in"),
+        scopes=tuple(scope.split()) if isinstance(scope, str) else None,
+        refresh_token=_text(members, "refresh_token"),
+        id_token=_text(members, "id_token"),
+    )
+
+
+def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, Json]:
+    """Return the claims of the JWT in a member, read without verification; none if it is not a JWT."""
+    return claims_of(_text(members or {}, name))
+
+
+def claims_of(token: str) -> Mapping[str, Json]:
+    """Return the claims of a JWT, read without verification; none if the token is not a JWT."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return {}
+    try:
+        raw = urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
+    except ValueError:
+        return {}
+    return json_object(raw) or {}
+
+
+def claimed_date(claims: Mapping[str, Json], name: str) -> float | None:
+    """Return a date in the claims of a token in seconds since 1970, None if it is missing or not a date."""
+    value = claims.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= _LATEST else None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceResponse:
+    """The response to a request for a device code (RFC 8628 section 3.2); the repr contains no secret."""
+
+    device_code: str = field(repr=False)
+    user_code: str
+    verification_url: str
+    complete_url: str
+    expires_in: float
+    interval: float
+
+
+def read_device(members: Mapping[str, Json]) -> DeviceResponse:
+    """Read the response to a request for a device code; texts are empty if they are missing."""
+    interval = _seconds(members, "interval")
+    return DeviceResponse(
+        device_code=_text(members, "device_code"),
+        user_code=_text(members, "user_code"),
+        verification_url=_text(members, "verification_uri"),
+        complete_url=_text(members, "verification_uri_complete"),
+        expires_in=_seconds(members, "expires_in") or _DEVICE_SECONDS,
+        interval=min(max(1.0, _INTERVAL if interval is None else interval), _LONGEST_INTERVAL),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OAuthError:
+    """The error of an authorization server (RFC 6749 sections 4.1.2.1 and 5.2)."""
+
+    code: str
+    description: str = ""
+
+    @property
+    def in_words(self) -> str:
+        """Return the code and the description of the error."""
+        return f"{self.code}: {self.description}" if self.description else self.code
+
+
+def read_error(members: Mapping[str, Json] | None) -> OAuthError | None:
+    """Return the error in a response or a redirect, None if it has none."""
+    code = _text(members or {}, "error")
+    return OAuthError(code, _text(members or {}, "error_description")) if code else None
+
+
+def _text(members: Mapping[str, Json], name: str) -> str:
+    value = members.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(members: Mapping[str, Json], name: str) -> tuple[str, ...]:
+    value = members.get(name)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _seconds(members: Mapping[str, Json], name: str) -> float | None:
+    """Return a number of seconds, also if it is a text, as some servers send it."""
+    value = members.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        seconds = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return seconds if math.isfinite(seconds) and 0 <= seconds <= _LONGEST else None

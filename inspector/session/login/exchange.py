@@ -1,0 +1,196 @@
+"""The HTTP requests of a login: each is recorded with masked secrets, and judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from inspector.capture.records import LOGIN, Kind, Record
+from inspector.findings.authorization.facts import LoginFacts
+from inspector.findings.finding import Finding
+from inspector.protocol.bindings.base import HttpRequest
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.model import Json
+from inspector.protocol.oauth import SECRET_MEMBERS, json_object, read_error, token_claims
+from inspector.session.connection import DocumentFetch
+from inspector.session.journal import Journal
+from inspector.session.login.state import Step
+from inspector.wire.client.http import Client
+from inspector.wire.client.observations import Body, Frames
+from inspector.wire.discovery import REDIRECTS
+
+OPERATION = "Login"
+"""The name of the operation in the records of logins."""
+
+_FORM = "application/x-www-form-urlencoded"
+_SHORTEST_SECRET = 8
+"""A server chooses its tokens: shorter tokens are masked by their location only, so that no common word is masked."""
+_QUOTED = 120
+
+_HINTS = {
+    "invalid_client": "Check the client id and the client secret.",
+    "invalid_grant": "Log in again.",
+    "invalid_scope": "Ask for scopes that the authorization server knows.",
+    "unauthorized_client": "Allow this flow for the client at the authorization server, or choose another flow.",
+    "unsupported_grant_type": "The authorization server does not offer this flow: choose another flow.",
+    "access_denied": "Log in again and allow the access.",
+    "expired_token": "The device code has expired: log in again.",
+}
+
+
+@dataclass(slots=True)
+class LoginFetch(DocumentFetch):
+    """One request of a login; `answer` is the JSON object of the response, None without; it contains secrets."""
+
+    step: Step
+    judge: Callable[[LoginFetch, Mapping[str, Json] | None], tuple[Finding, ...]]
+    answer: Mapping[str, Json] | None = field(default=None, init=False, repr=False)
+    raw: bytes = field(default=b"", init=False, repr=False)
+
+    @property
+    def mark(self) -> Mapping[str, Json]:
+        """Return the member of `meta` that marks the records of a login."""
+        return {LOGIN: self.step.value}
+
+    @property
+    def status(self) -> int:
+        """Return the status of the response, 0 without a response."""
+        return self.head.status if self.head else 0
+
+    def take_frames(self, seen: Frames) -> list[Record]:
+        """Append the frames of a stream, which is not a response of an authorization server."""
+        raws = [frame.raw for frame in seen.frames]
+        return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", "a stream of events")
+
+    def take_body(self, body: Body) -> list[Record]:
+        """Mask the secrets of a response from now on, append the body, and judge it."""
+        self.raw, self.answer = body.raw, json_object(body.raw)
+        redactor = self.journal.redactor
+        for name in SECRET_MEMBERS if self.answer else ():
+            mask_secret(self.journal, (self.answer or {}).get(name))
+        masked = redactor.body(body.raw)
+        findings = self.judge(self, json_object(masked))
+        error = read_error(json_object(masked))
+        label = error.in_words if error else ""
+        payloads = [(len(body.raw), masked)]
+        return self.append(Kind.BODY, body.at, label=label, payloads=payloads, findings=findings)
+
+
+def mask_secret(journal: Journal, value: Json) -> None:
+    """Mask a secret that a server has chosen from now on."""
+    if isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
+        journal.redactor.add(value)
+
+
+class LoginChannel:
+    """Sends the requests of one login, and records what happens elsewhere; everything is judged.
+
+    `metadata` is the document of the authorization server, once it was fetched.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        client: Client,
+        *,
+        grant: str = "",
+        scheme: Mapping[str, Json] | None = None,
+        scopes: tuple[str, ...] = (),
+        agent: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.journal = journal
+        self.clock = clock
+        self.metadata: Mapping[str, Json] | None = None
+        self._client = client
+        self._about: dict[str, Any] = {"grant": grant, "scheme": scheme or {}, "scopes": scopes, "agent": agent}
+
+    async def get(self, step: Step, url: str, *, issuer: str = "") -> LoginFetch:
+        """Fetch a document; raises `FaultError` if there is no response."""
+        return await self._send(step, HttpRequest("GET", url, {"Accept": "application/json"}), {}, issuer)
+
+    async def post(
+        self, step: Step, url: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None
+    ) -> LoginFetch:
+        """Post a form; raises `FaultError` if there is no response."""
+        sent = {"Content-Type": _FORM, "Accept": "application/json", **(headers or {})}
+        return await self._send(step, HttpRequest("POST", url, sent, urlencode(form).encode("ascii")), form)
+
+    async def _send(self, step: Step, request: HttpRequest, form: Mapping[str, str], issuer: str = "") -> LoginFetch:
+        text = self.journal.redactor.text
+        parameters = {name: text(value) for name, value in form.items()}
+
+        def judge(fetch: LoginFetch, answer: Mapping[str, Json] | None) -> tuple[Finding, ...]:
+            head = fetch.head
+            facts = LoginFacts(
+                step.value,
+                url=self.journal.redactor.url(request.url),
+                parameters=parameters,
+                status=fetch.status,
+                headers=self.journal.redactor.headers(head.headers) if head else (),
+                at=head.at if head else self.clock(),
+                answer=answer,
+                access_claims=token_claims(fetch.answer, "access_token"),
+                id_claims=token_claims(fetch.answer, "id_token"),
+                metadata=self.metadata,
+                issuer=issuer,
+                **self._about,
+            )
+            return self.journal.checker.login(facts)
+
+        fetch = LoginFetch(self.journal, OPERATION, request.url, step, judge)
+        await fetch.run(self._client, request)
+        if fetch.fault is not None:
+            raise FaultError(fetch.fault)
+        return fetch
+
+    def note(
+        self, step: Step, label: str, url: str, parameters: Mapping[str, str], **facts: Any
+    ) -> tuple[Finding, ...]:
+        """Record a step without a request from here: the URL for the browser, or the redirect; return the findings.
+
+        `facts` are members of `LoginFacts`.
+        """
+        redactor = self.journal.redactor
+        shown = {name: redactor.text(value) for name, value in parameters.items()}
+        about = LoginFacts(
+            step.value,
+            url=redactor.url(url),
+            parameters=shown,
+            at=self.clock(),
+            metadata=self.metadata,
+            **{**self._about, **facts},
+        )
+        findings = self.journal.checker.login(about)
+        meta = {LOGIN: step.value, "url": redactor.url(url), "parameters": shown}
+        self.journal.append(Kind.NOTE, self.clock(), label=label, event=LOGIN, meta=meta, findings=findings)
+        self.journal.notify()
+        return findings
+
+
+def refusal(fetch: LoginFetch, what: str) -> FaultError:
+    """Return the error for a response that is not the expected one; `what` names what was requested."""
+    text = fetch.journal.redactor.text
+    error = read_error(fetch.answer)
+    if error is not None:
+        seen = f"The authorization server refused {what}: {text(error.in_words)[:_QUOTED]}."
+        hint = _HINTS.get(error.code, "Check the registration of the client at the authorization server.")
+        return FaultError(Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, hint))
+    if fetch.status in REDIRECTS:
+        location = text(fetch.head.header("location") if fetch.head else "")
+        seen = f"The authorization server answered the request for {what} with a redirect to {location or 'nowhere'}."
+        hint = "Redirects are not followed with credentials: correct the URL on the card or in the metadata."
+        return FaultError(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
+    if fetch.status != 200:
+        seen = f"The authorization server answered the request for {what} with status {fetch.status}."
+        hint = f"Check that {fetch.journal.redactor.url(fetch.url)} is the right URL."
+        return FaultError(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
+    return invalid(f"The response of the authorization server to the request for {what} is not a JSON object.")
+
+
+def invalid(seen: str, hint: str = "Check the log of the authorization server.") -> FaultError:
+    """Return the error for a response of the authorization server that violates the protocol."""
+    return FaultError(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))

@@ -1,0 +1,121 @@
+"""Receive the redirect of an authorization server at a loopback address (RFC 8252 section 7.3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import TracebackType
+from urllib.parse import parse_qsl, urlsplit
+
+from inspector.protocol.errors import usage_error
+
+HOST = "127.0.0.1"
+PATH = "/callback"
+_LARGEST_HEAD = 16 * 1024
+_SECONDS = 10.0
+_MOST_CONNECTIONS = 20
+_MOST_PARAMETERS = 30
+
+_PAGE = (
+    "<!doctype html><html lang=en><meta charset=utf-8><title>a2a-inspect</title>"
+    "<p>{text} You can close this page and return to a2a-inspect."
+)
+_HEADERS = (
+    "Content-Type: text/html; charset=utf-8\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+    "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n"
+)
+_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request"}
+
+
+def redirect_uri(port: int) -> str:
+    """Return the redirect URI to register for the client."""
+    return f"http://{HOST}:{port}{PATH}"
+
+
+class RedirectListener:
+    """Listens on the loopback address until the redirect arrives; an asynchronous context manager.
+
+    `is_ours` gets the parameters of a redirect and returns whether it belongs to this login, which the page reports.
+    The first redirect ends the wait, also if it is not ours.
+    """
+
+    def __init__(self, port: int, is_ours: Callable[[Mapping[str, str]], bool]) -> None:
+        self.port = port
+        self._is_ours = is_ours
+        self._server: asyncio.Server | None = None
+        self._received: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
+        self._connections = 0
+
+    @property
+    def uri(self) -> str:
+        """Return the redirect URI."""
+        return redirect_uri(self.port)
+
+    async def __aenter__(self) -> RedirectListener:
+        """Start to listen; raises `FaultError` if the port is in use."""
+        try:
+            self._server = await asyncio.start_server(self._serve, HOST, self.port, limit=_LARGEST_HEAD)
+        except OSError as error:
+            seen = f"The redirect of the login cannot be received on port {self.port}: {error.strerror or error}."
+            hint = "Choose another port for redirects, and register its redirect URI at the authorization server."
+            raise usage_error(seen, hint) from error
+        self.port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop to listen."""
+        if self._server is not None:
+            self._server.close()
+
+    async def redirect(self) -> Mapping[str, str]:
+        """Wait for the redirect and return its parameters."""
+        return await self._received
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._connections += 1
+        try:
+            if self._connections <= _MOST_CONNECTIONS:
+                async with asyncio.timeout(_SECONDS):
+                    status, text, parameters = self._answer(await reader.readuntil(b"\r\n\r\n"))
+                    body = _PAGE.format(text=text)
+                    head = f"HTTP/1.1 {status} {_REASONS[status]}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n"
+                    writer.write((head + body).encode("ascii"))
+                    await writer.drain()
+                    if parameters is not None and not self._received.done():
+                        self._received.set_result(parameters)
+        except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            pass  # not a browser with a redirect: whoever connects gets no answer
+        finally:
+            self._connections -= 1
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+    def _answer(self, head: bytes) -> tuple[int, str, Mapping[str, str] | None]:
+        """Return the status and the text of the page, and the parameters of a redirect, None for other requests."""
+        lines = head.decode("latin-1").split("\r\n")
+        method, _, rest = lines[0].partition(" ")
+        target, _, version = rest.rpartition(" ")
+        hosts = [line.partition(":")[2].strip() for line in lines[1:] if line.lower().startswith("host:")]
+        if hosts not in ([f"{HOST}:{self.port}"], [f"localhost:{self.port}"]):  # DNS rebinding
+            return 421, "This address receives the redirect of a login only.", None
+        if not version.startswith("HTTP/1.") or method != "GET":
+            return 405, "This address receives the redirect of a login only.", None
+        try:
+            parts = urlsplit(target)
+            pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
+        except ValueError:
+            return 400, "The redirect is not valid.", None
+        if parts.path != PATH:
+            return 404, "This address receives the redirect of a login only.", None
+        parameters = dict(pairs)
+        if len(parameters) != len(pairs):  # RFC 6749 section 3.1
+            return 400, "The redirect repeats a parameter.", None
+        if not self._is_ours(parameters):
+            return 400, "This redirect does not belong to the running login.", parameters
+        if "error" in parameters:
+            return 200, "The login was refused.", parameters
+        return 200, "The login is complete.", parameters

@@ -1,0 +1,182 @@
+"""Where tokens are stored between sessions: the keyring of the system, or a file that only the user can read.
+
+The file `logins.json` in the state folder lists the stored tokens. It contains a token itself only if the user chose
+the file; a token in the keyring is only named there, because a keyring cannot list its content.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from inspector.capture.paths import stored_tokens_path
+from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import parse
+from inspector.session.login.tokens import Token, TokenKey
+
+_SERVICE = "a2a-inspect"
+_OTHERS = 0o077
+"""The permissions of the group and of others."""
+
+
+class Place(StrEnum):
+    """Where tokens are stored; one never replaces another silently."""
+
+    KEYRING = "keyring"
+    """In the keyring of the system (optional extra `keyring`)."""
+    FILE = "file"
+    """In a file that only the user can read; the user has to agree."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredToken:
+    """An entry of the list: the key of a token, where the token is, and the token itself if it is in the file."""
+
+    key: TokenKey
+    place: Place
+    token: Token | None = None
+
+
+class TokenStore:
+    """The stored tokens; every method raises `FaultError` if the file or the keyring cannot be used."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path or stored_tokens_path()
+
+    def where(self, place: Place) -> str:
+        """Return a place in words: `the keyring (SecretService Keyring)`, or the path of the file."""
+        return str(self.path) if place is Place.FILE else f"the keyring ({_keyring().get_keyring().name})"
+
+    def entries(self, origin: str = "") -> list[StoredToken]:
+        """Return the stored tokens, all or those for one origin, without asking the keyring."""
+        return [entry for entry in self._read() if origin in ("", entry.key.origin)]
+
+    def get(self, entry: StoredToken) -> Token | None:
+        """Return the token of an entry; None if the keyring does not have it any more."""
+        if entry.place is Place.FILE:
+            return entry.token
+        text = _guarded("read", lambda: _keyring().get_password(_SERVICE, _account(entry.key)))
+        value = parse(text.encode()) if text else None
+        return _token(value) if isinstance(value, Mapping) else None
+
+    def put(self, token: Token, place: Place) -> None:
+        """Store a token, in place of that with the same key."""
+        others = [entry for entry in self._read() if entry.key != token.key]
+        if place is Place.KEYRING:
+            text = json.dumps(asdict(token))
+            _guarded("written", lambda: _keyring().set_password(_SERVICE, _account(token.key), text))
+        self._write([*others, StoredToken(token.key, place, token if place is Place.FILE else None)])
+
+    def remove(self, key: TokenKey) -> bool:
+        """Remove a token; return whether there was one."""
+        entries = self._read()
+        found = [entry for entry in entries if entry.key == key]
+        for entry in found:
+            if entry.place is Place.KEYRING and self.get(entry) is not None:
+                _guarded("changed", lambda: _keyring().delete_password(_SERVICE, _account(key)))
+        if found:
+            self._write([entry for entry in entries if entry.key != key])
+        return bool(found)
+
+    def _read(self) -> list[StoredToken]:
+        try:
+            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise self._error(f"cannot be read: {reason(error)}", "Check the file.") from error
+        with os.fdopen(handle, "rb") as file:
+            if sys.platform != "win32" and os.fstat(handle).st_mode & _OTHERS:
+                mode = stat.filemode(os.fstat(handle).st_mode)
+                raise self._error(f"can be read by others ({mode})", f"Run chmod 600 {self.path}, and log in again.")
+            value = parse(file.read())
+        listed = value.get("logins") if isinstance(value, Mapping) else None
+        if not isinstance(listed, list):
+            raise self._error("is damaged", "Delete it and log in again.")
+        return [entry for item in listed if isinstance(item, Mapping) and (entry := _entry(item)) is not None]
+
+    def _write(self, entries: list[StoredToken]) -> None:
+        listed = [
+            {**asdict(entry.key), "place": entry.place.value} | ({"token": asdict(entry.token)} if entry.token else {})
+            for entry in entries
+        ]
+        try:
+            private_folder(self.path.parent)
+            replace_file(self.path, json.dumps({"logins": listed}, indent=1).encode())
+        except (OSError, CaptureError) as error:
+            why = reason(error) if isinstance(error, OSError) else str(error)
+            raise self._error(
+                f"cannot be written: {why}", "The token is used until the end of this session."
+            ) from error
+
+    def _error(self, what: str, hint: str) -> FaultError:
+        return _error(f"The file of tokens {self.path} {what}.", hint)
+
+
+def keyring_problem() -> str:
+    """Return why the keyring of the system cannot be used, `""` if it can."""
+    try:
+        _keyring()
+    except FaultError as error:
+        return error.fault.sentence()
+    return ""
+
+
+def _keyring() -> Any:
+    """Return the library `keyring` if it has a secure backend; raises `FaultError`."""
+    try:
+        import keyring  # noqa: PLC0415 - an optional library, which is slow to load
+    except ImportError as error:
+        hint = "Install it with pip install 'a2a-inspect[keyring]', or store the token in a file."
+        raise _error("The keyring of the system cannot be used: the library keyring is not installed.", hint) from error
+    backend = keyring.get_keyring()
+    module = type(backend).__module__
+    if module.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
+        hint = "Start a keyring service (Secret Service, KWallet), or store the token in a file."
+        raise _error("The keyring of the system cannot be used: there is no secure backend.", hint)
+    return keyring
+
+
+def _guarded(what: str, work: Any) -> Any:
+    from keyring.errors import KeyringError  # noqa: PLC0415 - see `_keyring`
+
+    try:
+        return work()
+    except (KeyringError, OSError, RuntimeError) as error:
+        hint = "Unlock the keyring, or store the token in a file."
+        raise _error(f"The keyring of the system cannot be {what}: {error}.", hint) from error
+
+
+def _account(key: TokenKey) -> str:
+    return json.dumps([key.origin, key.scheme, key.client_id])
+
+
+def _entry(item: Mapping[str, Any]) -> StoredToken | None:
+    token = item.get("token")
+    try:
+        key = TokenKey(str(item["origin"]), str(item["scheme"]), str(item["client_id"]))
+        place = Place(item["place"])
+    except (KeyError, ValueError):
+        return None
+    return StoredToken(key, place, _token(token) if isinstance(token, Mapping) else None)
+
+
+def _token(value: Mapping[str, Any]) -> Token | None:
+    """Read a stored token; None if it is damaged."""
+    try:
+        members = {**value, "key": TokenKey(**value["key"]), "scopes": tuple(value["scopes"])}
+        return Token(**members)
+    except (KeyError, TypeError):
+        return None
+
+
+def _error(seen: str, hint: str) -> FaultError:
+    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))

@@ -1,0 +1,74 @@
+"""The form of a login: the client, its secret, the scopes and the port of the redirect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from inspector.protocol.security import Grant
+from inspector.session.login.options import ClientRegistration, LoginOption
+from inspector.session.login.redirect import redirect_uri
+from inspector.text.sanitise import clean_line
+from inspector.tui.screens.form import Field, FormScreen
+
+_SHOWN = 200
+_MOST_SCOPES = 6
+_HIGHEST_PORT = 65535
+
+
+def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
+    """Return the form with the input of an earlier login; `registration_of` reads its values."""
+    secret = "" if option.needs_secret else "none for a public client; env:NAME reads a variable"
+    fields = [
+        Field("client", "Client id", "as registered at the authorization server", value=before.client_id),
+        Field("secret", "Client secret", secret or "or env:NAME", value=before.client_secret, secret=True),
+        Field("scopes", "Scopes", "separated by spaces", value=" ".join(before.scopes)),
+    ]
+    if option.grant is Grant.AUTHORIZATION_CODE:
+        fields.append(Field("port", "Redirect port", value=str(before.redirect_port)))
+    title = f"Log in with {clean_line(option.scheme, 60)} ({option.grant.value})"
+    return FormScreen(title, fields, check=_check(option), description=_description(option, before))
+
+
+def _description(option: LoginOption, before: ClientRegistration) -> str:
+    """Return where the input is sent, which redirect URI has to be registered, and what the scopes mean."""
+    server = _server(option)
+    lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
+    if option.grant is Grant.AUTHORIZATION_CODE:
+        lines.append(f"Redirect URI to register there: {redirect_uri(before.redirect_port)}")
+    scopes = [f"{name}: {text}" if text else name for name, text in option.scopes.items()]
+    lines += [f"Scope {clean_line(scope, _SHOWN)}" for scope in scopes[:_MOST_SCOPES]]
+    if len(scopes) > _MOST_SCOPES:
+        lines.append(f"and {len(scopes) - _MOST_SCOPES:,} more scopes")
+    return "\n".join(lines)
+
+
+def _server(option: LoginOption) -> str:
+    """Return the origin to which the client is sent, as the card names it."""
+    url = option.token_url or option.metadata_url
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets without an address
+        return "?"
+    return clean_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", _SHOWN) if parts.netloc else "?"
+
+
+def _check(option: LoginOption) -> Callable[[Mapping[str, str]], str]:
+    def problem(values: Mapping[str, str]) -> str:
+        if not values["client"]:
+            return "Enter the id of the client, as it is registered at the authorization server."
+        if option.needs_secret and not values["secret"]:
+            return "This flow needs the secret of the client."
+        port = values.get("port", "")
+        if port and not (port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
+            return "Enter the port of the redirect, a number between 1 and 65535."
+        return ""
+
+    return problem
+
+
+def registration_of(values: Mapping[str, str], before: ClientRegistration) -> ClientRegistration:
+    """Return the client of the values of the form."""
+    scopes = tuple(values["scopes"].replace(",", " ").split())
+    port = int(values.get("port") or before.redirect_port)
+    return ClientRegistration(values["client"], values["secret"], scopes, port)

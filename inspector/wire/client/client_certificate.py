@@ -1,0 +1,177 @@
+"""Client certificates for mutual TLS, read from PEM and PKCS#12 files."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeAlias
+
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.text.sanitise import clean_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
+    from cryptography.x509 import Certificate
+
+_PEM = b"-----BEGIN "
+_DER = b"\x30"
+"""The first byte of a PKCS#12 file, which is an ASN.1 sequence."""
+_LONGEST_NAME = 80
+_FORMATS = "Use PEM files (the certificate, then its intermediate certificates, and the key), or a PKCS#12 file."
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateFiles:
+    """The files of a client certificate: PEM with the key in `key` or in the same file, or PKCS#12."""
+
+    certificate: Path
+    key: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCertificate:
+    """A certificate with its chain and its private key, both PEM without encryption, and the name in its subject."""
+
+    chain: bytes
+    key: bytes = field(repr=False)
+    name: str
+    expires: datetime
+
+    def in_words(self) -> str:
+        """Return the name of the certificate, and whether it has expired."""
+        expired = f", expired on {self.expires:%Y-%m-%d}" if self.expires < datetime.now(UTC) else ""
+        return f"client certificate {self.name}{expired}"
+
+    def load_into(self, context: ssl.SSLContext) -> None:
+        """Send the certificate in the handshakes of a TLS context.
+
+        The library reads keys from files only. The key in the file is encrypted with a passphrase that is not stored.
+        """
+        from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - slow to load
+
+        passphrase = secrets.token_bytes(32).hex()
+        key = serialization.load_pem_private_key(self.key, None)
+        encrypted = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.BestAvailableEncryption(passphrase.encode("ascii")),
+        )
+        with TemporaryDirectory(prefix="a2a-inspect-") as folder:
+            file = Path(folder, "certificate.pem")
+            file.write_bytes(self.chain + encrypted)
+            context.load_cert_chain(file, password=passphrase)
+
+
+CertificateFor: TypeAlias = Callable[[str], ClientCertificate | None]
+"""A function that returns the client certificate for a URL, None for none."""
+
+
+def no_certificate(_url: str) -> None:
+    """Return that no client certificate is used."""
+
+
+class PassphraseError(FaultError):
+    """Raised if a passphrase is missing or wrong; `file` is the file that needs it, `wrong` whether one was given."""
+
+    def __init__(self, file: Path, *, wrong: bool) -> None:
+        seen = f"{file} needs another passphrase, or is damaged." if wrong else f"{file} needs a passphrase."
+        hint = "Enter it when it is asked for, or add --client-passphrase env:NAME with the name of a variable."
+        super().__init__(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))
+        self.file = file
+        self.wrong = wrong
+
+
+def read_client_certificate(files: CertificateFiles, passphrase: str = "") -> ClientCertificate:
+    """Read a certificate and its key; raises `PassphraseError`, and `FaultError` for other problems."""
+    data = _content(files.certificate)
+    if _PEM in data:
+        certificates = _pem_certificates(files.certificate, data)
+        place = files.key or files.certificate
+        key = _pem_key(place, data if files.key is None else _content(files.key), passphrase)
+    elif data.startswith(_DER) and files.key is None:
+        key, certificates = _pkcs12(files.certificate, data, passphrase)
+    else:
+        raise usage_error(f"{files.certificate} is not a certificate with its key.", _FORMATS)
+    own = next((each for each in certificates if each.public_key() == key.public_key()), None)
+    if own is None:
+        key_file = files.key or files.certificate
+        raise usage_error(f"The key in {key_file} does not belong to the certificate in {files.certificate}.", _FORMATS)
+    read = _client_certificate([own, *(each for each in certificates if each != own)], key)
+    try:
+        read.load_into(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    except ssl.SSLError as error:  # for example a key that is too short
+        raise usage_error(f"{files.certificate} cannot be used for TLS: {error.reason or error}.") from error
+    return read
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise usage_error(f"{file} cannot be read: {error.strerror or error}.", _FORMATS) from error
+
+
+def _pem_certificates(file: Path, data: bytes) -> Sequence[Certificate]:
+    from cryptography import x509  # noqa: PLC0415 - slow to load
+
+    try:
+        return x509.load_pem_x509_certificates(data)
+    except ValueError as error:
+        raise usage_error(f"{file} has no valid certificate: {clean_line(str(error), 200)}.", _FORMATS) from error
+
+
+def _pem_key(file: Path, data: bytes, passphrase: str) -> PrivateKeyTypes:
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415 - slow to load
+
+    encrypted = b"ENCRYPTED" in data
+    if encrypted and not passphrase:
+        raise PassphraseError(file, wrong=False)
+    try:
+        return load_pem_private_key(data, passphrase.encode() if encrypted else None)
+    except (ValueError, TypeError) as error:
+        if encrypted:
+            raise PassphraseError(file, wrong=True) from error
+        raise usage_error(f"{file} has no valid private key.", f"{_FORMATS} --client-key names the file.") from error
+
+
+def _pkcs12(file: Path, data: bytes, passphrase: str) -> tuple[PrivateKeyTypes, Sequence[Certificate]]:
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12  # noqa: PLC0415 - slow to load
+
+    try:
+        content = load_pkcs12(data, passphrase.encode() or None)
+    except ValueError as error:
+        raise PassphraseError(file, wrong=bool(passphrase)) from error
+    if content.key is None or content.cert is None:
+        raise usage_error(f"{file} has no certificate with its key.", _FORMATS)
+    return content.key, [content.cert.certificate, *(each.certificate for each in content.additional_certs)]
+
+
+def _client_certificate(certificates: Sequence[Certificate], key: PrivateKeyTypes) -> ClientCertificate:
+    from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - slow to load
+
+    return ClientCertificate(
+        b"".join(each.public_bytes(serialization.Encoding.PEM) for each in certificates),
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
+        clean_line(_name(certificates[0]), _LONGEST_NAME),
+        certificates[0].not_valid_after_utc,
+    )
+
+
+def _name(certificate: Certificate) -> str:
+    """Return the common name of a certificate, else its first alternative name, else its subject."""
+    from cryptography import x509  # noqa: PLC0415 - slow to load
+
+    for attribute in certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME):
+        return str(attribute.value)
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, ValueError):  # ValueError: invalid extensions
+        return certificate.subject.rfc4514_string()
+    return next((str(name.value) for name in names), certificate.subject.rfc4514_string())

@@ -1,0 +1,180 @@
+"""`auth login`, `status`, `logout` and `token`, and the commands that use the stored token."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import keyring
+import pytest
+from inspector.sample_agents.authentication import SECRET, USER, Authenticator
+from inspector.sample_agents.server import MockAgent
+from keyring.backends import fail
+from puppets import CliResult, MakeAgent, RunCli, ServerThread
+
+from inspector.cli.output import Output
+
+CLIENT = ("--client-id", USER)
+FILE = ("--store", "file")
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    """Never use the keyring of the machine."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())
+    yield
+    keyring.set_keyring(before)
+
+
+@pytest.fixture(scope="module")
+def agent(server_thread: ServerThread) -> Iterator[str]:
+    """A mock agent that demands a token."""
+    mock = MockAgent(pace=0, authenticator=Authenticator("oauth2", interval=0))
+    url = server_thread.do(mock.start(grpc_port=None))
+    yield url
+    server_thread.do(mock.stop())
+
+
+def log_in(cli: RunCli, url: str, *more: str) -> CliResult:
+    secret = ("--client-secret", "env:THE_SECRET")
+    return cli("auth", "login", url, *CLIENT, *secret, *FILE, *more, THE_SECRET=SECRET)
+
+
+def test_a_stored_token_is_used_by_other_commands(cli: RunCli, agent: str, tmp_path: Path):
+    refused = cli("send", agent, "--text", "hi")
+    assert refused.code == 4
+    assert f"auth login -a {agent}" in refused.err
+    done = log_in(cli, agent)
+    assert done.code == 0, done.err
+    assert "Scopes: messages" in done.out
+    assert "logins.json" in done.out
+    for words in (("send", agent, "--text", "hi"), ("send", agent, "--text", "hi", "--stored-auth-only")):
+        ran = cli(*words)
+        assert ran.code == 0, ran.err
+        assert "hi" in ran.out
+    status = cli("auth", "status", agent)
+    assert (status.code, "Credentials: met" in status.out) == (0, True)
+    assert USER in cli("auth", "status").out
+
+
+def test_the_token_is_printed_only_by_auth_token(cli: RunCli, agent: str):
+    log_in(cli, agent)
+    [token] = cli("auth", "token", agent).out.splitlines()
+    answer = httpx.post(agent, headers={"Authorization": f"Bearer {token}"}, json={})
+    assert answer.status_code != 401
+    assert cli("auth", "token", agent, "-o", "json").json["accessToken"] == token
+    for words in (("auth", "status"), ("auth", "status", agent, "--debug"), ("auth", "status", "-o", "json")):
+        ran = cli(*words)
+        assert token not in ran.out + ran.err
+
+
+def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
+    log_in(cli, agent)
+    [token] = cli("auth", "token", agent).out.splitlines()
+    done = cli("auth", "logout", agent, THE_SECRET=SECRET)
+    assert "Logged out, and the token was revoked." in done.out
+    assert httpx.post(agent, headers={"Authorization": f"Bearer {token}"}, json={}).status_code == 401
+    again = cli("auth", "logout", agent)
+    assert (again.code, f"auth login -a {agent}" in again.err) == (4, True)
+    assert "There are no stored tokens." in cli("auth", "status").out
+    assert "There are no stored tokens." in cli("auth", "logout", "--all").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("send", "--text", "hi", "--stored-auth-only"),
+        ("task", "list", "--stored-auth-only"),
+        ("auth", "token"),
+        ("auth", "status"),
+        ("auth", "logout"),
+    ],
+)
+def test_missing_credentials_exit_with_4_and_name_the_command(cli: RunCli, agent: str, words: tuple[str, ...]):
+    ran = cli(*words, "-a", agent, "-o", "json")
+    assert ran.code == 4
+    error = json.loads(ran.err.splitlines()[-1])["error"]
+    assert error["code"] == "A2ACLI_ERR_CREDENTIALS_MISSING"
+    assert f"a2a-inspect auth login -a {agent}" in error["hint"]
+
+
+def test_stored_auth_only_sends_nothing_without_a_token_and_never_logs_in(cli: RunCli, make_agent: MakeAgent):
+    scheme = {"s": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
+    agent = make_agent(card={"securitySchemes": scheme, "securityRequirements": [{"schemes": {"s": {"list": []}}}]})
+    assert cli("send", "-a", agent.url, "--text", "hi", "--stored-auth-only").code == 4
+    assert {call.request.method for call in agent.calls} == {"GET"}, "only the card was requested"
+    assert cli("send", "-a", agent.url, "--text", "hi", "--stored-auth-only", "--bearer", "x" * 9).code == 2
+    assert cli("auth", "login", agent.url, "--stored-auth-only").code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--scheme", "none-such", *CLIENT, *FILE), "It offers oauth2, oauth2_code, oauth2_device"),
+        (("--scheme", "oauth2_code", "--device", *CLIENT, *FILE), "does not offer the flow deviceCode"),
+        ((*FILE,), "No client id was given"),
+        ((*CLIENT, *FILE, "--flow", "clientCredentials"), "needs the secret of the client"),
+        ((*CLIENT, "--store", "keyring"), "--store file"),
+        (CLIENT, "--store file"),
+        ((*CLIENT, *FILE, "--client-secret", "literal"), "write it as env:NAME"),
+        ((*CLIENT, *FILE, "--client-secret", "env:NO_SUCH_NAME"), "NO_SUCH_NAME is not set"),
+    ],
+)
+def test_what_is_missing_for_a_login_is_named(cli: RunCli, agent: str, words: tuple[str, ...], said: str):
+    ran = cli("auth", "login", agent, *words)
+    assert ran.code == 2
+    assert said in ran.err
+    assert "literal" not in ran.err
+
+
+def test_a_wrong_secret_is_refused_with_4(cli: RunCli, agent: str):
+    secret = ("--client-secret", "env:THE_SECRET")
+    ran = cli("auth", "login", agent, *CLIENT, *secret, *FILE, THE_SECRET="canary-wrong-secret")
+    assert (ran.code, "invalid_client" in ran.err) == (4, True)
+    assert "canary" not in ran.err + ran.out
+
+
+@contextmanager
+def a_user_who_allows(lines: list[str]) -> Iterator[None]:
+    """Open the URL that the program prints, in another thread."""
+    done = threading.Event()
+
+    def run() -> None:
+        while not done.wait(0.01):
+            found = re.search(r"Log in at: (\S+)", "".join(lines))
+            if found:
+                httpx.post(found[1], data={"decision": "allow"}, follow_redirects=True)
+                return
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("flow", ["authorizationCode", "deviceCode"])
+def test_the_url_of_the_login_is_printed(cli: RunCli, agent: str, flow: str, monkeypatch: pytest.MonkeyPatch):
+    lines: list[str] = []
+    printed = Output.line_to_stderr
+
+    def line_to_stderr(out: Output, label: str, text: str) -> None:
+        lines.append(f"{label}: {text}\n")
+        printed(out, label, text)
+
+    monkeypatch.setattr(Output, "line_to_stderr", line_to_stderr)
+    monkeypatch.setenv("BROWSER", "/bin/false")
+    with a_user_who_allows(lines):
+        ran = cli("auth", "login", agent, *CLIENT, *FILE, "--flow", flow, "--redirect-port", "0", "--no-browser")
+    assert ran.code == 0, ran.err
+    assert ("Code: " in ran.err) is (flow == "deviceCode")
+    assert "Within: 9m" in ran.err or "Within: 10m" in ran.err
+    assert f"({flow})" in ran.out

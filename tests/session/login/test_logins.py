@@ -1,0 +1,149 @@
+"""Tokens of a session: to where they are sent, when they are renewed, and where they are stored."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from authority import CLIENT, SECRET, TOKEN, Authority, granted, start
+from scripted import Agent, OpenSession, giving
+
+from inspector.capture.paths import stored_tokens_path
+from inspector.protocol.errors import FaultError
+from inspector.session.login.token_store import Place
+from inspector.session.login.tokens import Token, TokenKey
+from inspector.wire.client.credentials import Credentials
+
+
+async def test_a_token_is_sent_to_its_origin_only(authority: Authority, stranger: Agent, open_session: OpenSession):
+    authority.serve()
+    session = await open_session(authority.url, trusted=(stranger.url,))
+    await start(session, "clientCredentials").run()
+    assert session.credentials.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
+    assert session.credentials.headers_for(stranger.url) == {}
+    assert session.credentials.headers_for(authority.url.replace("http:", "https:")) == {}
+
+
+async def test_an_entered_credential_replaces_the_token_and_the_token_a_given_one(
+    authority: Authority, open_session: OpenSession
+):
+    authority.serve()
+    session = await open_session(authority.url, headers={"Authorization": "Bearer given"})
+    await start(session, "clientCredentials").run()
+    assert session.credentials.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
+    session.entered.add_bearer(authority.url, "entered")
+    assert session.credentials.headers_for(authority.url) == {"Authorization": "Bearer entered"}
+
+
+@pytest.mark.parametrize(("expires_in", "requests"), [(3600, 1), (10, 2), (None, 1)])
+async def test_a_token_is_renewed_before_it_expires(
+    authority: Authority, open_session: OpenSession, expires_in: int | None, requests: int
+):
+    authority.serve()
+    authority.tokens = [
+        (200, granted(expires_in=expires_in, refresh_token="canary-refresh")),
+        (200, granted(access_token="canary-renewed", refresh_token=None)),
+    ]
+    session = await open_session(authority.url)
+    await start(session, "clientCredentials").run()
+    await asyncio.gather(*(session.list_tasks().finish() for _ in range(3)))
+    assert len(authority.asked) == requests, "three calls at the same time renew it once"
+    sent = {heard.headers["Authorization"] for heard in authority.agent.heard if heard.path == "/rpc"}
+    assert sent == {f"Bearer {'canary-renewed' if requests == 2 else TOKEN}"}
+    if requests == 2:
+        assert authority.asked[1]["grant_type"] == "refresh_token"
+        assert session.logins.tokens[0].refresh_token == "canary-refresh"
+
+
+async def test_client_credentials_are_renewed_with_the_secret(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    authority.tokens = [(200, granted(expires_in=1)), (200, granted(access_token="canary-second"))]
+    session = await open_session(authority.url)
+    await start(session, "clientCredentials").run()
+    await session.list_tasks().finish()
+    assert authority.agent.heard[-1].headers["Authorization"] == "Bearer canary-second"
+    assert authority.asked[1]["grant_type"] == "client_credentials"
+
+
+async def test_the_next_session_uses_a_stored_token(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    session = await open_session(authority.url)
+    token = await start(session, "clientCredentials").run()
+    assert session.logins.store(token, Place.FILE) == str(stored_tokens_path())
+    after = await open_session(authority.url)
+    assert after.logins.tokens == (token,)
+    assert await after.list_tasks().finish() is None
+    assert authority.agent.heard[-1].headers["Authorization"] == f"Bearer {TOKEN}"
+    given = await open_session(authority.url, headers={"authorization": "Bearer given"})
+    assert given.credentials.headers_for(authority.url) == {"authorization": "Bearer given"}
+    assert TOKEN not in repr(after.logins.stored.entries())
+
+
+async def test_a_renewed_token_replaces_the_stored_one_and_another_process_uses_it(
+    authority: Authority, open_session: OpenSession
+):
+    authority.serve()
+    authority.tokens = [(200, granted(expires_in=1)), (200, granted(access_token="canary-second"))]
+    first = await open_session(authority.url)
+    first.logins.store(await start(first, "clientCredentials").run(), Place.FILE)
+    second = await open_session(authority.url)
+    await first.list_tasks().finish()
+    await second.list_tasks().finish()
+    assert len(authority.asked) == 2
+    assert second.logins.tokens[0].access_token == "canary-second"
+
+
+async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority: Authority, open_session: OpenSession):
+    authority.serve(metadata={"revocation_endpoint": f"{authority.url}/revoke"})
+    session = await open_session(authority.url)
+    token = await start(session, "clientCredentials").run()
+    session.logins.store(token, Place.FILE)
+    assert "not revoked" in await session.logins.log_out(token.key)
+    assert session.logins.tokens == ()
+    assert session.logins.stored.entries() == []
+    assert await session.logins.log_out(token.key) == "There was no token."
+    authority.agent.routes["/revoke"] = giving(b"")
+    revoked = await start(session, "clientCredentials").run()
+    assert await session.logins.log_out(revoked.key) == "Logged out, and the token was revoked."
+    assert session.credentials.headers_for(authority.url) == {}
+
+
+async def test_a_refresh_token_is_sent_only_to_the_server_that_issued_it(
+    authority: Authority, stranger: Agent, open_session: OpenSession
+):
+    authority.serve()
+    session = await open_session(authority.url)
+    authority.tokens = [(200, granted(refresh_token="canary-refresh"))]
+    token = await start(session, "clientCredentials").run()
+    card = session.logins.options[0]
+    assert card.token_url == token.token_url
+    authority.agent.serve_card(securitySchemes={"oauth": {"oauth2SecurityScheme": {"flows": {}}}})
+    await session.refresh()
+    await session.logins.refresh(token)
+    assert authority.asked[-1]["refresh_token"] == "canary-refresh"
+    assert stranger.heard == []
+
+
+async def test_a_store_that_others_can_read_is_not_used(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    session = await open_session(authority.url)
+    session.logins.store(await start(session, "clientCredentials").run(), Place.FILE)
+    stored_tokens_path().chmod(0o644)
+    after = await open_session(authority.url)
+    assert after.logins.tokens == ()
+    notes = [record.label for record in after.journal.capture.select() if "stored tokens are not used" in record.label]
+    assert notes
+    assert "chmod 600" in notes[0]
+    with pytest.raises(FaultError, match="can be read by others"):
+        after.logins.load()
+
+
+async def test_a_token_without_renewal_cannot_be_refreshed(open_session: OpenSession, tmp_path: Path):
+    session = await open_session()
+    key = TokenKey("http://a.example:80", "oauth", CLIENT)
+    token = Token(key, TOKEN, grant="authorizationCode", client_secret=SECRET)
+    with pytest.raises(FaultError, match="no refresh token"):
+        await session.logins.refresh(replace(token))
+    assert session.logins.added_to(Credentials()).headers_for("http://a.example") == {}

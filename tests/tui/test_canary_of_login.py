@@ -1,0 +1,67 @@
+"""The secrets of a login are in no view of the app and nowhere on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import httpx
+from aiohttp import web
+from canary import leaks
+from driving import Driver, Open
+from login_canary import CLIENT, GIVEN, SECRET, Provider
+
+from inspector.protocol.security import Grant
+from inspector.session.login.options import ClientRegistration
+from inspector.session.login.state import LoginState
+
+SIZE = (160, 45)
+
+
+def assert_hidden(driver: Driver, provider: Provider) -> None:
+    shown = f"{driver.screen}\n{driver.app.title} {driver.app.sub_title}"
+    assert [secret for secret in (*GIVEN, *provider.learned) if secret in shown] == []
+
+
+async def log_in(driver: Driver) -> None:
+    """Log in as a user who opens the URL at once."""
+    session, visits = driver.session, []
+
+    async def visit(url: str) -> None:
+        async with httpx.AsyncClient(follow_redirects=True) as browser:
+            await browser.get(url)
+
+    def on_change(state: LoginState) -> None:
+        if state.open_url and not visits:
+            visits.append(asyncio.ensure_future(visit(state.open_url)))
+
+    option = next(each for each in session.logins.options if each.grant == Grant.AUTHORIZATION_CODE)
+    await session.logins.start(option, ClientRegistration(CLIENT, SECRET, redirect_port=0), on_change).run()
+    await asyncio.gather(*visits)
+
+
+async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, home: Path):
+    provider = Provider()
+    runner = web.ServerRunner(web.Server(provider.handle, access_log=None), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    provider.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        async with open_app(provider.url, SIZE) as driver:
+            await driver.connected()
+            await log_in(driver)
+            await driver.ask("hello")
+            assert "/rpc" in provider.requests
+            for view in range(1, 7):
+                await driver.go(view)
+                await driver.settled()
+                assert_hidden(driver, provider)
+            await driver.go(5)
+            for _ in range(4):
+                await driver.press("down")
+                await driver.settled()
+                assert_hidden(driver, provider)
+    finally:
+        await runner.cleanup()
+    assert len(provider.learned) >= 3
+    assert not leaks(home, *GIVEN, *provider.learned)
