@@ -218,6 +218,7 @@ def serve_in_thread(
     pace: float = 1.0,
     log: Callable[[str], None] = _ignore,
     authenticator: Authenticator | None = None,
+    tls: Tls | None = None,
 ) -> Iterator[str]:
     """Run an agent in a daemon thread for the duration of the context, which returns the base URL.
 
@@ -234,7 +235,7 @@ def serve_in_thread(
         def on_ready(agent: MockAgent) -> None:
             ready.set_result((agent.url, stop))
 
-        agent = MockAgent(profile, pace=pace, log=log, authenticator=authenticator)
+        agent = MockAgent(profile, pace=pace, log=log, authenticator=authenticator, tls=tls)
         await _serve(agent, ListenAddress(host, port), on_ready, stopped)
 
     def target() -> None:

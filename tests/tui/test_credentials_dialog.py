@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 from aiohttp import web
+from certificates import pkcs12_file, write_pem
 from driving import Driver, Open
+from inspector.sample_agents.server import serve_in_thread
+from inspector.sample_agents.tls import Tls
 from players import playing
 from puppets import Call, task
 from textual.widgets import Input
@@ -181,3 +185,70 @@ async def test_a_capture_has_no_credentials(open_app: Open, mock: str, home: Pat
         await driver.until("capture")
         await driver.settled()
         assert driver.enabled("C") is False
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture
+def strict_agent(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The mock agent, which requires a client certificate of an authority that the app trusts."""
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    files = write_pem(tmp_path, "server", authority.issue_cert("127.0.0.1"))
+    with serve_in_thread(pace=0, tls=Tls(*files, tmp_path / "ca.pem")) as url:
+        yield url
+
+
+@pytest.fixture
+def certificate(authority: trustme.CA, tmp_path: Path) -> Path:
+    """The file of a client certificate whose passphrase is the canary."""
+    path = tmp_path / "client.p12"
+    path.write_bytes(pkcs12_file(authority.issue_cert("client@agents.example"), CANARY))
+    return path
+
+
+async def test_a_client_certificate_is_entered_for_an_agent_that_requires_one(
+    open_app: Open, strict_agent: str, certificate: Path, home: Path
+):
+    async with open_app(strict_agent, SIZE) as driver:
+        await driver.until("credentials: enter a client certificate")
+        await driver.press("C", "down", "down", "down", "down", "down", "enter")
+        await driver.until("a PEM or PKCS#12 file")
+        driver.widget("#field-name", Input).value = str(certificate)
+        driver.widget("#field-secret", Input).value = "another-passphrase"
+        await submit(driver)
+        await driver.until("another passphrase, or is")
+        driver.widget("#field-secret", Input).value = CANARY
+        assert CANARY not in driver.screen
+        await submit(driver)
+        await driver.connected()
+        await driver.ask("hello")
+    assert CANARY.encode() not in stored(home)
+
+
+async def test_the_passphrase_of_a_certificate_in_the_options_is_asked_for(
+    open_app: Open, strict_agent: str, certificate: Path, home: Path
+):
+    async with open_app(strict_agent, SIZE, client_cert=str(certificate)) as driver:
+        await driver.until("Passphrase of the client certificate")
+        await driver.type("another-passphrase")
+        await driver.press("enter")
+        await driver.until("another passphrase, or is")
+        await driver.type(CANARY)
+        assert CANARY not in driver.screen
+        await driver.press("enter")
+        await driver.connected()
+    assert CANARY.encode() not in stored(home)
+
+
+async def test_without_the_passphrase_the_app_says_why_it_does_not_connect(
+    open_app: Open, strict_agent: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(certificate.parent)
+    async with open_app(strict_agent, SIZE, run={"notifications": True}, client_cert=certificate.name) as driver:
+        await driver.until("Passphrase of the client certificate")
+        await driver.press("escape")
+        await driver.until("client.p12 needs a passphrase. Enter it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
 from inspector.tui.widgets.view_tabs import clickable, clicked
+from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.client.http import Limits
 
 _TICK = 0.2
@@ -149,8 +151,14 @@ class Connecting(VerticalScroll):
     def _failure(self, fault: Fault) -> list[Content]:
         denied = fault.code in DENIED
         hint = f"Press {key_of('credentials')} to log in or to enter a secret." if denied else fault.hint
+        needs_certificate = CERTIFICATE_OPTION in fault.hint
+        if needs_certificate:
+            hint += f" Press {key_of('credentials')} to enter one here."
         whose = "you: credentials are needed" if denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
-        steps = [("credentials", "credentials: log in, or enter a secret")] if denied else []
+        steps = []
+        if denied or needs_certificate:
+            ways = "enter a client certificate" if needs_certificate else "log in, or enter a secret"
+            steps.append(("credentials", f"credentials: {ways}"))
         steps += [("refresh", "try again")]
         if self._unread:
             steps += [("representation", "show the response and its findings"), ("edit-card", "edit a copy")]
@@ -165,7 +173,10 @@ class Connecting(VerticalScroll):
         ]
 
     def _fact(self, label: str, text: str) -> Content:
-        return Content.assemble((f"  {label:<{_LABEL}}", "$text-soft"), plain(text))
+        width = max(20, self._text.size.width - _LABEL - 2)
+        lines = textwrap.wrap(text, width, break_on_hyphens=False)
+        indented = ("\n" + " " * (_LABEL + 2)).join(lines)
+        return Content.assemble((f"  {label:<{_LABEL}}", "$text-soft"), plain(indented))
 
     def _steps(self, steps: list[tuple[str, str]]) -> list[Content]:
         """Return lines with a key and what it does; a click runs it."""

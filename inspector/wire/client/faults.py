@@ -47,7 +47,8 @@ _BROKEN = (
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
 """A TLS alert in the text of an error, as in `TLSV1_ALERT_UNKNOWN_CA`."""
 _NO_AGREEMENT = "handshake failure"
-_ADD_CERTIFICATE = "add --client-cert FILE (PEM or PKCS#12)."
+CERTIFICATE_OPTION = "--client-cert FILE (PEM or PKCS#12)"
+"""The option that a hint names if a server may require a client certificate."""
 _ABOUT_CLIENT: Mapping[str, str] = {
     "access denied": "",
     "bad certificate": "",
@@ -141,12 +142,12 @@ def _of_alert(fault: Fault, words: str, host: str, certificate: ClientCertificat
     found = _ALERT.search(words)
     alert = found[1].lower().replace("_", " ") if found else ""
     if alert == _NO_AGREEMENT and certificate is None:  # TLS 1.2 has no alert for a missing certificate
-        return replace(fault, hint=f"The server may require a client certificate: {_ADD_CERTIFICATE}")
+        return replace(fault, hint=f"The server may require a client certificate: add {CERTIFICATE_OPTION}.")
     if alert not in _ABOUT_CLIENT:
         return fault
     if certificate is None:
         seen = f"{host} requires a client certificate (TLS alert: {alert})."
-        return _refused(seen, f"{_ADD_CERTIFICATE[0].upper()}{_ADD_CERTIFICATE[1:]}")
+        return _refused(seen, f"Add {CERTIFICATE_OPTION}.")
     seen = f"{host} refused the {certificate.in_words()} (TLS alert: {alert})."
     return _refused(seen, _ABOUT_CLIENT[alert] or "Use a certificate that the server accepts.")
 
@@ -156,7 +157,8 @@ def _after_handshake(certificate: ClientCertificate | None) -> str:
     if certificate is not None:
         return f"The server may have refused the {certificate.in_words()}: check its log."
     return (
-        f"Check whether the agent or a proxy closed it. The server may require a client certificate: {_ADD_CERTIFICATE}"
+        "Check whether the agent or a proxy closed it. "
+        f"The server may require a client certificate: add {CERTIFICATE_OPTION}."
     )
 
 
