@@ -121,7 +121,7 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
         assert "ab␛[2Jcd" in tour.seen
         assert "not UTF-8" in tour.seen
         tour.leave(" enter open")
-        terminal.press("up", "up", "up")
+        terminal.press("up", "up", "up", "up")
         tour.look("as text")
         terminal.press("v")
         tour.look('data: {"jsonrpc"')
