@@ -148,21 +148,26 @@ def foreign(raw: bytes) -> list[Token]:
     """
     found = []
     in_alternate_screen = False
+    accepted: set[str] = set()  # sequences that are Textual's own in the alternate screen: the same appear very often
     for token in tokens(raw):
+        if token.kind == "text" or (in_alternate_screen and token.kind == "csi" and token.body in accepted):
+            continue
         match token:
             case Token("csi", "?1049h" | "?1049l" as switch):
                 own = in_alternate_screen == (switch[-1] == "l")
                 in_alternate_screen = switch[-1] == "h"
             case Token("csi", body):
                 own = _OWN_CSI.fullmatch(body) is not None and (in_alternate_screen or not body.endswith("H"))
+                if own and in_alternate_screen:
+                    accepted.add(body)
             case Token("osc", body):
                 own = _OWN_OSC.fullmatch(body) is not None
             case Token("c0", body):
                 own = body in "\r\n"
             case Token("unfinished", body):
                 own = _OWN_START.fullmatch(body) is not None
-            case Token(kind, _):
-                own = kind == "text"
+            case _:
+                own = False
         if not own:
             found.append(token)
     return found
