@@ -112,6 +112,7 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
         tour.look("press enter to show less")
         assert [line.strip("│▌▁▂▃▄▅▆▇ ") for line in tour.lines].count("next") == len(attacks)
         tour.say("go")
+        terminal.wait_for("closed while the task is working")  # the last row of the timeline
         tour.look("the end")
         shown_states = states_of(tour.lines)
         for name, (_, token) in PAYLOADS.items():
