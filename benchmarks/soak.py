@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 import random
 import signal
@@ -149,7 +148,6 @@ async def rounds(url: str, seconds: float) -> None:
     async with app.run_test(size=(140, 40)) as pilot:
         while time.monotonic() - began < seconds or len(memory) < 3 * _WARM_UP:
             total += await one_round(app, pilot, url)
-            gc.collect()  # the collector runs seldom, and the memory of a closed session would be counted
             memory.append(resident())
             sys.stdout.write(f"round {len(memory)}: {total:,} records, {memory[-1] // 1024} MB\n")
             sys.stdout.flush()
