@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import os
 import random
 import signal
@@ -43,6 +42,8 @@ _WARM_UP = 3
 """The rounds before the memory is compared: caches are filled."""
 _CALL_SECONDS = 0.5
 """Slow faults are left after this time."""
+_FAULTS = [name for name, fault in FAULTS.items() if not fault.level.needs_authentication]
+"""The faults that a scenario can have."""
 _VIEWS = "123456"
 _EVERY = 5
 """After so many messages, another view is shown."""
@@ -74,14 +75,16 @@ def check(condition: bool, text: str) -> None:
 @contextmanager
 def mock_agent(folder: Path) -> Iterator[str]:
     """Serve the mock agent, with a scenario for each fault, in a process of its own."""
-    for number, fault in enumerate(FAULTS):
+    for number, fault in enumerate(_FAULTS):
         text = _SCENARIO.format(fault=fault, word=f"soak{number}")
         (folder / f"soak{number}.toml").write_text(text, encoding="utf-8")
     argv = [PYTHON, "-m", "inspector", "mock", "--pace", "0", "--scenario", str(folder)]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            url = next(word for line in process.stdout for word in line.split() if word.startswith("http://"))
+            url = next((word for line in process.stdout for word in line.split() if word.startswith("http://")), None)
+            if url is None:
+                raise SoakError("the mock agent did not start")
             yield url.rstrip("/,.")
         finally:
             process.terminate()
@@ -129,7 +132,7 @@ async def one_round(app: InspectorApp, pilot: Pilot[int], url: str) -> int:
         before.journal.capture.path.unlink()
     await session.push.turn_on()
     busy = asyncio.create_task(send(session, "firehose 300"))
-    for number in range(len(FAULTS)):
+    for number in range(len(_FAULTS)):
         await send(session, f"soak{number}")
         if number % _EVERY == 0:
             await pilot.press(_VIEWS[number // _EVERY % len(_VIEWS)], "end")
@@ -145,7 +148,6 @@ async def rounds(url: str, seconds: float) -> None:
     async with app.run_test(size=(140, 40)) as pilot:
         while time.monotonic() - began < seconds or len(memory) < 3 * _WARM_UP:
             total += await one_round(app, pilot, url)
-            gc.collect()  # the collector runs seldom, and the memory of a closed session would be counted
             memory.append(resident())
             sys.stdout.write(f"round {len(memory)}: {total:,} records, {memory[-1] // 1024} MB\n")
             sys.stdout.flush()

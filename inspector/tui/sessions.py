@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
 from inspector.text.units import duration
 from inspector.tui import lazy_loading
+from inspector.tui.closed_widgets import free_closed_widgets
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
@@ -48,6 +50,8 @@ class Sessions:
         self.workbench: WorkbenchScreen | None = None
         """The workbench of the current tab."""
         self._opening = asyncio.Lock()
+        self._has_closed = False
+        """Whether a session was closed whose memory has not been freed yet."""
         self._demo_agent = demo_agent
         self._demo_url = ""
         self._passphrase = ""
@@ -62,7 +66,7 @@ class Sessions:
 
         The session gets a tab of its own, unless the current tab has the same agent, or no agent at all.
         """
-        async with self._opening:  # a cancelled attempt closes its session before the next begins
+        async with self._change():  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
                 try:
                     reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
@@ -156,7 +160,7 @@ class Sessions:
 
     async def open_recording(self, path: Path) -> None:
         """Show a capture; if it cannot be opened, report why and keep the current screen."""
-        async with self._opening:
+        async with self._change():
             being_written = paths.is_being_written(path)
             try:
                 recording = await asyncio.to_thread(lazy_loading.recording, path)
@@ -203,7 +207,7 @@ class Sessions:
 
     async def close_tab(self) -> None:
         """Close the session of the current tab, and show the tab before it, or the connect screen."""
-        async with self._opening:
+        async with self._change():
             if self.workbench is None:
                 return
             index = self._workbenches.index(self.workbench)
@@ -269,6 +273,18 @@ class Sessions:
         self._app.uninstall_screen(workbench)
         await workbench.remove()
         await workbench.session.close()
+        self._has_closed = True
+
+    @asynccontextmanager
+    async def _change(self) -> AsyncIterator[None]:
+        """Open or close sessions, one at a time; afterwards, free the memory of those that were closed."""
+        async with self._opening:
+            try:
+                yield
+            finally:
+                if self._has_closed:
+                    self._has_closed = False
+                    self._app.call_later(free_closed_widgets, self._app)  # here, locals still refer to the session
 
     async def _end_calls(self, workbench: WorkbenchScreen) -> None:
         """Cancel the running calls of a session, and wait until their end is recorded."""

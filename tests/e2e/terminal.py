@@ -17,11 +17,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 import pyte
+from pyte.modes import IRM
+from pyte.screens import Char, wcwidth
 
 KEYS = {
     "enter": "\r",
@@ -145,21 +148,26 @@ def foreign(raw: bytes) -> list[Token]:
     """
     found = []
     in_alternate_screen = False
+    accepted: set[str] = set()  # sequences that are Textual's own in the alternate screen: the same appear very often
     for token in tokens(raw):
+        if token.kind == "text" or (in_alternate_screen and token.kind == "csi" and token.body in accepted):
+            continue
         match token:
             case Token("csi", "?1049h" | "?1049l" as switch):
                 own = in_alternate_screen == (switch[-1] == "l")
                 in_alternate_screen = switch[-1] == "h"
             case Token("csi", body):
                 own = _OWN_CSI.fullmatch(body) is not None and (in_alternate_screen or not body.endswith("H"))
+                if own and in_alternate_screen:
+                    accepted.add(body)
             case Token("osc", body):
                 own = _OWN_OSC.fullmatch(body) is not None
             case Token("c0", body):
                 own = body in "\r\n"
             case Token("unfinished", body):
                 own = _OWN_START.fullmatch(body) is not None
-            case Token(kind, _):
-                own = kind == "text"
+            case _:
+                own = False
         if not own:
             found.append(token)
     return found
@@ -214,12 +222,41 @@ class Ending:
         return not self.left
 
 
+@lru_cache(maxsize=4096)
+def _narrow_cells(text: str) -> tuple[Char, ...]:
+    """Return the cells of a text whose characters all need one cell, otherwise nothing."""
+    return tuple(map(_cell, text)) if all(wcwidth(character) == 1 for character in text) else ()
+
+
+@lru_cache(maxsize=4096)
+def _cell(character: str) -> Char:
+    return Char(character)
+
+
+class TextScreen(pyte.Screen):
+    """A screen that draws text of narrow characters within a line at once: pyte draws character by character."""
+
+    def draw(self, data: str) -> None:
+        """Draw text at the cursor."""
+        start, cells = self.cursor.x, _narrow_cells(data)
+        end = start + len(cells)
+        if not cells or end > self.columns or IRM in self.mode:
+            super().draw(data)
+            return
+        self.buffer[self.cursor.y].update(zip(range(start, end), cells, strict=True))
+        self.cursor.x = end
+        self.dirty.add(self.cursor.y)
+
+
 class Display:
-    """The emulated screen: two pyte screens, fed with the sequences that pyte supports, and the modes that are on."""
+    """The emulated screen: two pyte screens, fed with the sequences that pyte supports, and the modes that are on.
+
+    It has no colours and attributes, because no test reads them.
+    """
 
     def __init__(self, cols: int, rows: int) -> None:
-        self._main = pyte.Screen(cols, rows)
-        self._alternate = pyte.Screen(cols, rows)
+        self._main = TextScreen(cols, rows)
+        self._alternate = TextScreen(cols, rows)
         self._stream = pyte.Stream(self._main)
         self._tokenizer = Tokenizer()
         self._modes: dict[int, bool] = {}
@@ -235,7 +272,7 @@ class Display:
         for token in self._tokenizer.feed(data):
             match token:
                 case Token("text", body):
-                    self._stream.feed(body)
+                    self.shown.draw(body)
                 case Token("c0", "\x07"):
                     self.bells += 1
                 case Token("c0", body):
@@ -279,6 +316,8 @@ class Display:
         return self._modes.get(_FRAME, False)
 
     def _csi(self, body: str) -> None:
+        if body.endswith("m"):
+            return
         if body == f"?{_FRAME}$p":
             self.replies += f"\x1b[?{_FRAME};2$y".encode()  # known, and off
         elif match := re.fullmatch(r"\?([\d;]+)([hl])", body):

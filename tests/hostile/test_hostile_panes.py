@@ -16,6 +16,8 @@ from terminal import Terminal, assert_absent, assert_inert
 
 ATTACKS = [*PAYLOADS.values(), *((text, text) for text in MARKUP)]
 """Texts that an agent sends, each with the text on the screen."""
+ESCAPE = "\x1b[27u"
+"""The escape key in the keyboard protocol of kitty: the program needs not wait for the rest of a sequence."""
 SHORT = 8
 """The characters of an id that are shown where there is little room."""
 WIDE = "日本語のエージェント" * 6
@@ -29,7 +31,7 @@ def line_with(tour: Tour, text: str) -> str:
 
 def close_dialog(terminal: Terminal, hint: str) -> None:
     """Close a dialog with escape, and wait until the hint of its footer disappears."""
-    terminal.press("escape")
+    terminal.send(ESCAPE)
     terminal.wait_for(lambda terminal: hint not in terminal.screen_text())
 
 

@@ -83,7 +83,6 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
         tour.leave('"skills"')
         terminal.press("f1")
         tour.look("╭─ Help ─")
-        assert_unharmed(terminal)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
     assert_unharmed(terminal)
@@ -113,6 +112,7 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
         tour.look("press enter to show less")
         assert [line.strip("│▌▁▂▃▄▅▆▇ ") for line in tour.lines].count("next") == len(attacks)
         tour.say("go")
+        terminal.wait_for("closed while the task is working")  # the last row of the timeline
         tour.look("the end")
         shown_states = states_of(tour.lines)
         for name, (_, token) in PAYLOADS.items():
@@ -121,7 +121,7 @@ def test_every_payload_is_displayed_visibly_and_the_text_after_it_too(
         assert "ab␛[2Jcd" in tour.seen
         assert "not UTF-8" in tour.seen
         tour.leave(" enter open")
-        terminal.press("up", "up", "up")
+        terminal.press("up", "up", "up", "up")
         tour.look("as text")
         terminal.press("v")
         tour.look('data: {"jsonrpc"')

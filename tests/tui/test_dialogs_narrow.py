@@ -38,18 +38,7 @@ async def test_the_actions_menu_shows_keys_and_the_help_whole_sentences(open_app
         assert " m " in driver.line("Mark this moment for a comparison")
         await driver.press("escape", "question_mark")
         await driver.settled()
-        assert "bearer token, API key or " in driver.screen
-        assert driver.place("another header")[0] == driver.place("Enter credentials")[0], (
-            "below the sentence, not the key"
-        )
-
-
-async def test_the_meaning_of_a_setting_has_the_blank_cells_of_its_value(open_app: Open, mock: str):
-    async with open_app(mock, size=(80, 24)) as driver:
-        await driver.connected()
-        await driver.press("comma")
-        await driver.settled()
-        assert "Draw symbols with ASCII characters" in driver.screen
+        assert "Log in to the agent" in driver.screen
 
 
 async def test_the_setting_under_the_cursor_is_described_in_full(open_app: Open, mock: str):

@@ -49,7 +49,7 @@ async def test_a_key_that_is_changed_works_at_once_and_after_the_next_start(open
 async def test_a_wrong_value_is_refused_and_the_default_can_be_restored(open_app: Open, mock: str, home: Path):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.press("comma", *["down"] * 7, "enter")
+        await driver.press("comma", *["down"] * 11, "enter")
         await driver.until("Port for webhooks")
         await driver.type("70000")
         await driver.press("enter")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from driving import Open
 
+from inspector.tui.widgets.pane import Pane
+
 SIZES = ((80, 24), (110, 30), (200, 50))
 
 
@@ -46,6 +48,20 @@ async def test_tab_maximises_the_next_pane_and_the_composer_restores(open_app: O
             assert len(seen) < 6, seen
         assert seen[:2] == ["Timeline", "Artifact"]
         assert driver.composer.has_focus_within
+
+
+async def test_the_next_maximised_pane_has_its_new_size_in_the_first_layout(open_app: Open, mock: str):
+    async with open_app(mock, size=(200, 50)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        screen = driver.workbench
+        tasks = driver.widget("#tasks-pane", Pane)
+        assert tasks.region.width == 46
+        screen.maximize(driver.widget("#artifact", Pane))
+        screen._compositor._full_map_invalidated = True  # as on a busy machine: a region that is read is computed
+        screen.maximize(tasks)
+        placements = screen.arrange(screen.size).placements
+        assert [place.region.width for place in placements if place.widget is tasks] == [200]
 
 
 async def test_another_view_restores_the_maximised_pane(open_app: Open, mock: str):

@@ -60,6 +60,7 @@ def _add_login(parser: Parser) -> None:
         "where to store the token: keyring, file (readable by you only) or none (default: keyring)",
         choices=STORES,
     )
+    parser.add_findings()
     parser.add_output()
     parser.add_connection()
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import events, work
+from textual.widget import Widget
 from textual.worker import Worker
 
 from inspector.capture.private_files import CaptureError
@@ -230,6 +231,17 @@ class SessionScreen(FrameScreen):
         """Pause drawing and deliveries for a moment, so that a key is handled first."""
         self._throttle.yield_to_input()
         self.session.push.yield_to_input()
+
+    def validate_maximized(self, pane: Widget | None) -> Widget | None:
+        """Give a pane the styles of a maximised pane before the screen maximises it.
+
+        Textual adds the class later, after a change of other styles that may compute the layout of the screen. That
+        layout, with the size of the pane beside other panes, would be kept, because the styles of a pane only
+        invalidate the layout of its parent.
+        """
+        if pane is not None:
+            pane.add_class("-maximized")
+        return pane
 
     def action_zoom(self) -> None:
         """Maximise the focused pane."""

@@ -21,10 +21,10 @@ from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.tui.widgets.feed import Cell, Column, Feed, Headings, Row
 
 _COLUMNS = (
-    Column("SETTING", 24),
-    Column("VALUE", 18, shares=True),
-    Column("FROM", 7, min_total_width=70),
-    Column("MEANING"),
+    Column("SETTING", 28),
+    Column("VALUE", 18),
+    Column("FROM", 7),
+    Column("MEANING", min_total_width=90),
 )
 _LATER = "A change is used when the next session starts."
 

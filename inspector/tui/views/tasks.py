@@ -41,6 +41,7 @@ _REQUEST = 16
 _OTHERS = 76
 """The cells of the columns beside the requests and messages; the requests get two fifths of the remaining cells."""
 
+REQUEST = "REQUEST"
 COLUMNS = (
     Column("STATE", 18),
     Column("ID", 8),
@@ -48,7 +49,7 @@ COLUMNS = (
     Column("AGE", 6, "right", min_total_width=90),
     Column("UPDATED", 8, "right", min_total_width=90),
     Column("ARTIFACTS", 10, "right", min_total_width=110),
-    Column("REQUEST", _REQUEST, shares=True),
+    Column(REQUEST, _REQUEST),
     Column("LAST MESSAGE"),
 )
 
@@ -129,7 +130,8 @@ class TasksView(View):
     def on_resize(self) -> None:
         """Share the free width between the requests and the messages."""
         width = max(_REQUEST, (self.size.width - _OTHERS) * 2 // 5)
-        self._feed.show_columns([column._replace(width=width) if column.shares else column for column in COLUMNS])
+        columns = [column._replace(width=width) if column.name == REQUEST else column for column in COLUMNS]
+        self._feed.show_columns(columns)
 
     def _draw_ages(self) -> None:
         if self.display and len(self._rows) and not self.session.recorded:

@@ -43,8 +43,7 @@ class Column(NamedTuple):
 
     It is hidden if the feed has fewer than `min_total_width` cells. A column that `shrinks` needs only as much width as
     the text of the row, so that the remaining width of that row is larger; in a row without a text it needs none. A
-    column that `shares` is beside the column without a width: in a row where the text of one is too long, it gets the
-    blank cells of the other. A text that is too long loses its end, or with `cuts_middle` its middle.
+    text that is too long loses its end, or with `cuts_middle` its middle.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Column(NamedTuple):
     align: Literal["left", "right"] = "left"
     min_total_width: int = 0
     shrinks: bool = False
-    shares: bool = False
     cuts_middle: bool = False
 
 
@@ -126,7 +124,7 @@ class FeedTable:
         """Return the most cells of a text that are needed to draw it in a column, on at most `most` lines."""
         if column.cuts_middle:
             return _LONGEST
-        return self._width if column.shares else column.width or self._width * most
+        return column.width or self._width * most
 
     def _cells(self, row: Row, *, whole: bool = False, most: int = 1) -> list[_PlacedCell]:
         """Return the visible cells of a row with their widths."""
@@ -141,9 +139,6 @@ class FeedTable:
         ]
         room = self._width - GAP * (len(cells) - 1)
         rest = max(0, room - sum(width or 0 for width in widths))
-        for number, (text, _, column) in enumerate(cells):
-            if column.shares:
-                widths[number], rest = _shared(cell_len(text), widths, cells, number, rest)
         placed: list[_PlacedCell] = []
         for cell, fixed in zip(cells, widths, strict=True):
             width = min(rest if fixed is None else fixed, max(0, room))
@@ -200,19 +195,6 @@ def _without_middle(text: str, width: int) -> str:
     while end > 0 and (room := room - cell_len(text[end - 1])) >= 0:
         end -= 1
     return f"{beginning}…{text[end:]}"
-
-
-def _shared(
-    needed: int, widths: Sequence[int | None], cells: Sequence[tuple[str, str, Column]], number: int, rest: int
-) -> tuple[int, int]:
-    """Return the width of a column that shares and that of the column without a width, for the texts of a row."""
-    own = widths[number] or 0
-    other = next((cell_len(text) for (text, _, _), width in zip(cells, widths, strict=True) if width is None), 0)
-    if needed > own:
-        own += min(needed - own, max(0, rest - other))
-    elif other > rest:
-        own -= min(own - needed, other - rest)
-    return own, rest + (widths[number] or 0) - own
 
 
 class Headings(Static):

@@ -19,7 +19,7 @@ COLUMNS = (
     Column("TASK", 8),
     Column("DELIVERED", 9, "right"),
     Column("REJECTED", 8, "right"),
-    Column("EXPECTS", 13, shares=True),
+    Column("EXPECTS", 15),
     Column("STATE"),
 )
 _MOST_ROWS = 4

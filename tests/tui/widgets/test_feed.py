@@ -369,21 +369,6 @@ class Fixed:
         return self._rows[index]
 
 
-async def test_neighbours_share_their_blank_cells() -> None:
-    columns = [Column("PATH"), Column("OPERATION", 10, shares=True), Column("SIZE", 4, "right")]
-    texts = [("/", "Send"), ("/a-long-path-of-a-card", "Get"), ("/", "SendStreamingMessage"), ("/" * 40, "o" * 40)]
-    rows = [[(path, "feed--text"), (operation, "feed--sent"), ("1 kB", "feed--muted")] for path, operation in texts]
-    feed = Feed(columns, Fixed(*rows))
-    async with Stage(feed).run_test(size=(40, 12)) as pilot:
-        await settle(pilot)
-        assert [line[1:] for line in drawn(feed)[:4]] == [
-            "/                    Send        1 kB",
-            "/a-long-path-of-a-card  Get      1 kB",
-            "/          SendStreamingMessage  1 kB",
-            "//////////////////…  ooooooooo…  1 kB",
-        ]
-
-
 class Exchanges(Fixed):
     """Rows of exchanges with a path and an operation."""
 
