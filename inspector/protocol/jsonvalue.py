@@ -191,7 +191,7 @@ def _explain(raw: bytes, message: str) -> str:
     if not start:
         return "empty"
     if start == "<":
-        return "HTML or XML, not JSON"
+        return "a web page or XML, not JSON"
     for words, plain in _PLAIN_TEXTS.items():
         if words in message:
             return message.replace(words, plain)

@@ -331,3 +331,16 @@ async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):
             await driver.until("waiting")
             await driver.press("q")
         assert driver.app.return_code == 0
+
+
+async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: str):
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(3)
+        await driver.press("c")
+        await driver.until("c (compare) is not available here")
+        assert "but in Chat and Webhooks" in " ".join(driver.screen.replace("▌", "").split())
+        await driver.press("down", "f9", "/")
+        await driver.type("c")
+        await driver.settled()
+        assert driver.screen.count("is not available here") == 1, "other keys and texts are not reported"
