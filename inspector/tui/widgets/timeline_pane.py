@@ -232,10 +232,12 @@ class TimelinePane(Pane):
             follow = Chip(f"{self._glyphs.light} following", "$state-good")
         elif self.feed.unseen:
             follow = Chip(f"{self.feed.unseen:,} new below, press {key_of('last')}", "$wire-received", "follow")
+        elif self.feed.cursor >= self.feed.line_count - 1:
+            follow = Chip("", "$wire-quiet")
         else:
             follow = Chip(f"not following, press {key_of('last')}", "$wire-quiet", "follow")
         room = self.size.width - cell_len(follow.text) - _BORDER
-        return [follow, *self.stream.measures(room)]
+        return [*([follow] if follow.text else []), *self.stream.measures(room)]
 
     def chosen(self, target: str) -> None:
         """Follow the newest row, or show the statistics of the stream."""
