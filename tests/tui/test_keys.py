@@ -340,7 +340,7 @@ async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: s
         await driver.press("c")
         await driver.until("c (compare) is not available here")
         assert "Webhooks." in driver.screen
-        await driver.press("down", "f9", "/")
+        await driver.press("down", "f10", "slash")
         await driver.type("c")
         await driver.settled()
         assert driver.screen.count("is not available here") == 1, "other keys and texts are not reported"
