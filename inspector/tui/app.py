@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from inspector.tui.sessions import Sessions
 
 DEFAULT_THEME = "dusk"
-_EXPIRY_TICK = 10.0
-"""The seconds between two updates of the time until a token expires."""
+_TICK = 10.0
+"""The seconds between two updates of the time until a token expires, and between two attempts to free memory."""
 
 
 class InspectorApp(App[int]):
@@ -154,7 +154,7 @@ class InspectorApp(App[int]):
         """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""
         self._exit_on_signals()
         # A timer of each session would keep it: asyncio keeps a cancelled timer until its time is over.
-        self.set_interval(_EXPIRY_TICK, self._show_expiry)
+        self.set_interval(_TICK, self._tick)
         themes, problems = load_themes()
         for theme in themes:
             self.register_theme(theme)
@@ -186,9 +186,11 @@ class InspectorApp(App[int]):
         """The screen of the current session, None before an agent is chosen."""
         return self._sessions.workbench if self._sessions is not None else None
 
-    def _show_expiry(self) -> None:
+    def _tick(self) -> None:
         if self.workbench is not None:
             self.workbench.show_expiry()
+        if self._sessions is not None:
+            self._sessions.free_closed()
 
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
         """Open the agent or the capture that was chosen."""
