@@ -190,7 +190,7 @@ class WorkbenchScreen(SessionScreen):
             self._close_tab()
 
     def _close_tab(self) -> None:
-        self.call_later(self.run_action, "app.close_connection")
+        self.app.call_later(self.app.run_action, "close_connection")
 
     def on_status_bar_close_clicked(self) -> None:
         """Close the tab whose mark was clicked."""
