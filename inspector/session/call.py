@@ -201,7 +201,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     answer = exchange.answer
-    reason = f": {error_text(answer)}" if isinstance(answer, Unreadable) else ""
+    reason = f": {error_text(answer).rstrip('.')}" if isinstance(answer, Unreadable) else ""
     seen = f"The interface returned {head.status} {head.reason}{reason}."
     if head.status not in (404, 405):
         code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL

@@ -217,6 +217,7 @@ class TimelinePane(Pane):
         listening = stream is not None and stream.seconds is None and not session.journal.exchanges.over
         writing = self.reply_to is not None
         self._notice.show(account, past=past is not None, writing=writing, replying=replying, listening=listening)
+        self.stream.writing = writing
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:
