@@ -146,6 +146,7 @@ async def rounds(url: str, seconds: float) -> None:
     left_tasks, left_sockets = asyncio.all_tasks(), sockets()
     app = InspectorApp(Options(reference=url))
     async with app.run_test(size=(140, 40)) as pilot:
+        await until(lambda: app.session and app.session.connection, "the agent is connected")
         while time.monotonic() - began < seconds or len(memory) < 3 * _WARM_UP:
             total += await one_round(app, pilot, url)
             memory.append(resident())

@@ -78,8 +78,7 @@ class Cards:
         card = AgentCard(
             name=NAME,
             description=(
-                "A small agent for trying things out. "
-                "Begin a message with the name of a skill; anything else is echoed."
+                "A small agent for trying things out. Begin a message with the id of a skill; anything else is echoed."
             ),
             supported_interfaces=[
                 interface

@@ -43,6 +43,7 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: dict[str, list[str]] = {}
+        self._patterns: dict[str, re.Pattern[bytes]] = {}
         for secret in secrets:
             self._add(secret)
         self._prepare()
@@ -80,7 +81,7 @@ class Redactor:
         the names of its members. In 1.0 the configuration can be the whole body; then `push` must be true.
         """
         if self._forms and _may_contain(raw, self._forms):
-            raw = self._words().sub(_mask_found, raw)
+            raw = self._masked(self._others, raw)
         if self._numbers and _may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
         return mask_body(raw, push=push or _may_have_push_configuration(raw))
@@ -109,19 +110,16 @@ class Redactor:
         self.known = len(self._secrets)
         # The longest first, so that a secret which begins with another secret is masked completely.
         secrets = sorted(self._secrets, key=len, reverse=True)
-        numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
-        others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
+        self._numeric = [secret for secret in secrets if _NUMERIC.fullmatch(secret)]
+        self._others = [secret for secret in secrets if not _NUMERIC.fullmatch(secret)]
         spellings = self._secrets
         self._texts = [form for secret in secrets for form in spellings[secret]]
-        self._forms = [_encode(form) for secret in others for form in spellings[secret]]
-        self._numbers = [_encode(secret) for secret in numeric]
+        self._forms = [_encode(form) for secret in self._others for form in spellings[secret]]
+        self._numbers = [_encode(secret) for secret in self._numeric]
         # Ids, urls, headers and the texts of webhook checks are often repeated. Adding a secret replaces these caches.
         self._short_text = functools.lru_cache(_CACHE_SIZE)(self._masked_text)
         self._short_header = functools.lru_cache(_CACHE_SIZE)(self._masked_header)
         self._short_url = functools.lru_cache(_CACHE_SIZE)(self._masked_url)
-        # Compiled on first use: most secrets never appear.
-        self._words = functools.cache(lambda: _any_of(others, spellings))
-        self._digits = functools.cache(lambda: _any_of(numeric, spellings))
 
     def _masked_header(self, name: str, value: str) -> str:
         known = name.strip().lower()
@@ -137,11 +135,20 @@ class Redactor:
                 text = text.replace(form, MASK)
         return text
 
+    def _masked(self, secrets: Iterable[str], raw: bytes) -> bytes:
+        """Mask each of these secrets. One pattern of all would be compiled again for each webhook, and kept by `re`."""
+        for secret in secrets:
+            pattern = self._patterns.get(secret)
+            if pattern is None:  # compiled on first use, because most secrets never appear
+                pattern = self._patterns[secret] = _pattern_of(secret, self._secrets[secret])
+            raw = pattern.sub(_mask_found, raw)
+        return raw
+
     def _mask_numeric(self, found: re.Match[bytes]) -> bytes:
         """Mask secrets that look like a number, in a string or as a number; a masked number becomes a string."""
         token = found[0]
         if token.startswith(b'"'):
-            return self._digits().sub(_mask_found, token)
+            return self._masked(self._numeric, token)
         return b'"' + _MASK + b'"' if any(number in token for number in self._numbers) else token
 
 
@@ -182,12 +189,10 @@ def _spellings(secret: str) -> list[str]:
     return sorted(forms, key=len, reverse=True)
 
 
-def _any_of(secrets: list[str], spellings: dict[str, list[str]]) -> re.Pattern[bytes]:
-    """Return a pattern for these secrets: their usual spellings, and every JSON escape of each character."""
-    patterns: list[bytes] = []
-    for secret in secrets:
-        patterns += (re.escape(_encode(form)) for form in spellings[secret])
-        patterns.append(b"".join(map(_character_pattern, secret)))
+def _pattern_of(secret: str, spellings: Iterable[str]) -> re.Pattern[bytes]:
+    """Return a pattern for a secret: its usual spellings, and every JSON escape of each character."""
+    patterns = [re.escape(_encode(form)) for form in spellings]
+    patterns.append(b"".join(map(_character_pattern, secret)))
     return re.compile(b"|".join(patterns))
 
 

@@ -81,6 +81,8 @@ class Run:
             if denied and self.session.credentials:
                 raise FaultError(_rejected(error.fault)) from error
             raise
+        if connection.elsewhere:
+            self.out.warn(connection.elsewhere)
         if has_lone_surrogates(connection.found.raw):
             self.out.warn("the card has half of a surrogate pair in a string, shown as U+FFFD; lint names the string")
         return connection
@@ -341,11 +343,15 @@ def _rejected(fault: Fault) -> Fault:
 
 
 def _timed_out(current: Run) -> Fault:
-    task = current.task_summary()
+    task, connection = current.task_summary(), current.session.connection
     seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {task}' if task else ''}."
     latest = next(iter(current.session.tasks.all()), None)
     ended = latest is not None and is_terminal(latest.now.state)
     hint = STREAM_LEFT_OPEN if ended else current.follow_up()[1] or "Set a longer time with --timeout."
+    if connection is None and current.invocation.options.reference:
+        seen = f"{seen[:-1]}: the agent has not sent its card."
+        doctor = current.shell_command("doctor")
+        hint = f"Check that this is the URL of the agent ({doctor}), or set a longer time with --timeout."
     return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 

@@ -17,6 +17,8 @@ from inspector.protocol.model import Json, Unreadable
 _QUOTED = 120
 """The longest quotation of an invalid value, in characters."""
 
+WEB_PAGE = "a web page or XML, not JSON"
+"""Why a text that begins with `<` is not JSON."""
 _PLAIN_TEXTS = {
     "recursion limit exceeded": "nested deeper than 200 levels",
     "number out of range": "a number of more than 4,300 digits",
@@ -191,7 +193,7 @@ def _explain(raw: bytes, message: str) -> str:
     if not start:
         return "empty"
     if start == "<":
-        return "HTML or XML, not JSON"
+        return WEB_PAGE
     for words, plain in _PLAIN_TEXTS.items():
         if words in message:
             return message.replace(words, plain)

@@ -14,12 +14,13 @@ import httpx
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, ProtocolError, Whose
+from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.denial import CREDENTIALS_HINT, explain_head, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
-from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN, Situation, hint_of
+from inspector.session.hints import CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
@@ -146,7 +147,8 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if exchange.fault is not None:
         return _of_timeout(exchange, _of_url(exchange, exchange.fault))
     if isinstance(answer, Unreadable):
-        hint = "Look at the response: if it is a web page, the URL of the interface is wrong."
+        page = answer.why == WEB_PAGE
+        hint = "The URL of the interface may be wrong: check it on the card." if page else CHECK_RESPONSE
         return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
         return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", CHECK_LOG)
@@ -199,7 +201,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     answer = exchange.answer
-    reason = f": {error_text(answer)}" if isinstance(answer, Unreadable) else ""
+    reason = f": {error_text(answer).rstrip('.')}" if isinstance(answer, Unreadable) else ""
     seen = f"The interface returned {head.status} {head.reason}{reason}."
     if head.status not in (404, 405):
         code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, unquote, urljoin
+from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
@@ -66,6 +66,15 @@ class Connection:
     def card(self) -> AgentCard:
         """Return the card as read."""
         return self.found.card
+
+    @property
+    def elsewhere(self) -> str:
+        """Return that the card was not found below the path that the user entered, `""` if it was."""
+        path = urlsplit(discovery.normalise(self.reference)).path.rstrip("/") if self.url else ""
+        interfaces = [urlsplit(urljoin(self.url, each.url or "")).path for each in self.card.supported_interfaces]
+        if not path or urlsplit(self.url).path.startswith(path) or any(each.startswith(path) for each in interfaces):
+            return ""
+        return f"there is no card below {path}; this is the card of the host"
 
 
 class Target(NamedTuple):

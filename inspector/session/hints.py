@@ -19,6 +19,7 @@ from inspector.protocol.model import Request, SendRequest
 from inspector.protocol.operations import PUSH, Operation
 
 CHECK_LOG = "Check the log of the agent."
+CHECK_RESPONSE = "Look at the bytes of the response."
 STREAM_LEFT_OPEN = "The result is complete; the agent should close the stream when the task has ended."
 _SENDING = frozenset({Operation.SEND, Operation.STREAM})
 

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from inspector.tui.sessions import Sessions
 
 DEFAULT_THEME = "dusk"
+_TICK = 10.0
+"""The seconds between two updates of the time until a token expires, and between two attempts to free memory."""
 
 
 class InspectorApp(App[int]):
@@ -151,6 +153,8 @@ class InspectorApp(App[int]):
     async def on_mount(self) -> None:
         """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""
         self._exit_on_signals()
+        # A timer of each session would keep it: asyncio keeps a cancelled timer until its time is over.
+        self.set_interval(_TICK, self._tick)
         themes, problems = load_themes()
         for theme in themes:
             self.register_theme(theme)
@@ -182,13 +186,20 @@ class InspectorApp(App[int]):
         """The screen of the current session, None before an agent is chosen."""
         return self._sessions.workbench if self._sessions is not None else None
 
+    def _tick(self) -> None:
+        if self.workbench is not None:
+            self.workbench.show_expiry()
+        if self._sessions is not None:
+            self._sessions.free_closed()
+
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
         """Open the agent or the capture that was chosen."""
         self.open(event.chosen)
 
     def open(self, chosen: str | Path) -> None:
         """Connect to an agent (URL or card file) or open a capture (path), after the frame is drawn."""
-        self._show_frame().call_after_refresh(self._open, chosen)
+        # In the context of the app: timeouts of the network keep the context, and so a workbench that is closed.
+        self._show_frame().call_after_refresh(self.call_later, self._open, chosen)
 
     def _show_frame(self) -> Screen[Any]:
         """Close the screens over the workbench and return it; without a workbench, show and return the boot screen."""

@@ -1,6 +1,8 @@
-"""Free the memory of closed sessions: what Textual keeps of their widgets, and reference cycles."""
+"""Free the memory of closed sessions: what caches keep of them, and reference cycles."""
 
 from __future__ import annotations
+
+import re
 
 from textual._styles_cache import StylesCache
 from textual.app import App
@@ -13,6 +15,7 @@ def free_closed_widgets(app: App[int]) -> None:
     """Remove closed widgets from Textual's caches and watchers, which keep them, and collect the garbage."""
     StylesCache.get_inner_outer.cache_clear()  # its keys are the caches of the lines of widgets
     Strip.blank.cache_clear()
+    re.purge()  # the patterns of secrets
     for watchers in getattr(app, "__watchers", {}).values():  # Textual removes the closed ones with the next change
         watchers[:] = [watcher for watcher in watchers if not watcher[0]._closing]
     collect_closed_objects()

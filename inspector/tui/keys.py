@@ -244,6 +244,11 @@ def _users_of(key: str, changed: Mapping[str, str]) -> Iterator[str]:
             yield name
 
 
+def command_with(key: str) -> str:
+    """Return the command with a key, `""` without one."""
+    return next(_users_of(key, _changed), "")
+
+
 def group_of(binding: Binding) -> Group | None:
     """Return the group of the command of a binding, None for the bindings of Textual."""
     if (binding.id or "").startswith(VIEW):

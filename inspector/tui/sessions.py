@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -36,6 +37,8 @@ from inspector.wire.discovery import name_of
 if TYPE_CHECKING:
     pass
 
+_ATTEMPTS_TO_FREE = 8
+"""How often to try to free the memory of a closed session."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
 
 
@@ -50,8 +53,9 @@ class Sessions:
         self.workbench: WorkbenchScreen | None = None
         """The workbench of the current tab."""
         self._opening = asyncio.Lock()
-        self._has_closed = False
-        """Whether a session was closed whose memory has not been freed yet."""
+        self._closed = weakref.WeakSet[WorkbenchScreen]()
+        """The closed workbenches whose memory has not been freed yet."""
+        self._attempts_to_free = 0
         self._demo_agent = demo_agent
         self._demo_url = ""
         self._passphrase = ""
@@ -273,7 +277,8 @@ class Sessions:
         self._app.uninstall_screen(workbench)
         await workbench.remove()
         await workbench.session.close()
-        self._has_closed = True
+        self._closed.add(workbench)
+        self._attempts_to_free = _ATTEMPTS_TO_FREE
 
     @asynccontextmanager
     async def _change(self) -> AsyncIterator[None]:
@@ -282,9 +287,16 @@ class Sessions:
             try:
                 yield
             finally:
-                if self._has_closed:
-                    self._has_closed = False
-                    self._app.call_later(free_closed_widgets, self._app)  # here, locals still refer to the session
+                self._app.call_later(self.free_closed)  # here, locals still refer to the session
+
+    def free_closed(self) -> None:
+        """Free the memory of closed sessions. The app repeats this, because a cancelled timer keeps its widget a while.
+
+        asyncio removes a cancelled timer, such as the timeout of a request, when its time is over.
+        """
+        if self._closed and self._attempts_to_free:
+            self._attempts_to_free -= 1
+            free_closed_widgets(self._app)
 
     async def _end_calls(self, workbench: WorkbenchScreen) -> None:
         """Cancel the running calls of a session, and wait until their end is recorded."""

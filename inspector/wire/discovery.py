@@ -130,7 +130,7 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
     """Return the card in some bytes, or the reason why they are not a card."""
     value = parse(raw)
     if isinstance(value, Unreadable):
-        served = f" served as {content_type}" if content_type and "json" not in content_type else ""
+        served = f" ({content_type})" if content_type and "json" not in content_type else ""
         return f"{value.why}{served}"
     if not isinstance(value, dict):
         return f"JSON, but {type_name(value)} instead of an object"

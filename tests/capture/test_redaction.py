@@ -284,3 +284,22 @@ def test_a_masked_header_keeps_its_scheme_in_json():
     raw = b'{"Authorization": "Bearer ****", "text": "{\\"authorization\\": \\"Basic ****\\"}"}'
     assert Redactor().body(raw) == raw
     assert Redactor().body(b'{"authorization": "Bearer **** abc"}') == b'{"authorization": "****"}'
+
+
+def test_patterns_grow_with_the_number_of_webhooks_not_with_its_square(monkeypatch: pytest.MonkeyPatch):
+    compiled: list[int] = []
+    compile_pattern = re.compile
+    monkeypatch.setattr(
+        re, "compile", lambda pattern, *flags: compiled.append(len(pattern)) or compile_pattern(pattern, *flags)
+    )
+
+    def length(webhooks: int) -> int:
+        compiled.clear()
+        redactor = Redactor()
+        for number in range(webhooks):
+            token = f"{webhooks}-token-{number:04}-abcdefgh"
+            redactor.add(token)
+            assert token.encode() not in redactor.body(json.dumps({"text": token}).encode())
+        return sum(compiled)
+
+    assert length(40) < 2.5 * length(20)

@@ -64,7 +64,7 @@ def test_web_page_is_not_a_card(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(card=web.Response(text="<html>hello", content_type="text/html"))
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (3, "A2ACLI_ERR_CARD_NOT_FOUND")
-    assert "HTML" in ran.error["message"]
+    assert "a web page" in ran.error["message"]
 
 
 def test_a_card_with_a_member_of_the_wrong_type_is_invalid(cli: RunCli, make_agent: MakeAgent):

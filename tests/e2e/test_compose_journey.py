@@ -58,7 +58,7 @@ def test_editor_text_file_and_data_are_sent_in_one_message(inspect: Run, home: P
         terminal.wait_for('"lines": 5')
         terminal.press("ctrl+s")
         terminal.wait_for("Timeline")
-        terminal.wait_for("✓ 1 event")
+        terminal.wait_for("1 event")
         assert_inert(terminal.raw)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == Ending(0, frozenset())

@@ -34,7 +34,7 @@ REFUSED = {
     "UTF-32 without a mark": ('{"a": 1}'.encode("utf-32-le"), "UTF-16 or UTF-32"),
     "nothing": (b"", "empty"),
     "white space": (b" \r\n\t", "empty"),
-    "HTML": (b"\n<!doctype html><title>502</title>", "HTML or XML"),
+    "HTML": (b"\n<!doctype html><title>502</title>", "a web page or XML"),
     "an SSE field": (b"event: update", "not JSON: expected value at line 1 column 1 ('event: update')"),
     "an object that is cut off": (b'{"a": [1, 2', "ends within"),
     "a string that is cut off": (b'{"a": "x', "ends within"),

@@ -179,7 +179,7 @@ def test_any_names_in_card_and_task_become_a_request(url: str, identity: str, to
         (b" \r\n", "the body is empty"),
         (b"Internal Server Error", "text, not JSON: 'Internal Server Error'"),
         (b"true story", "text, not JSON: 'true story'"),
-        (b"<!DOCTYPE html><title>Error</title>", "HTML or XML, not JSON"),
+        (b"<!DOCTYPE html><title>Error</title>", "a web page or XML, not JSON"),
         (b'{"id":', "ends within"),
         (b"\xff\xfe{", "UTF-16"),
     ],

@@ -287,7 +287,7 @@ async def test_a_stream_that_is_closed_late_is_a_finding(agent: Agent, open_sess
 
 
 ANSWERS: dict[str, tuple[str, Handle, str, str]] = {
-    "a page": ("RPC-002", giving(b"<!doctype html>", content_type="text/html"), "", "HTML or XML"),
+    "a page": ("RPC-002", giving(b"<!doctype html>", content_type="text/html"), "", "a web page or XML"),
     "an empty answer": ("RPC-002", giving(b""), "", "empty"),
     "no content": ("RPC-002", giving(b"", status=204), "", "empty"),
     "neither result nor error": ("RPC-002", giving({"jsonrpc": "2.0", "id": 1}), "", "neither result nor error"),

@@ -106,7 +106,7 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
 async def test_observed_behaviour_is_shown_beside_declared_capabilities(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
-        assert "not tried yet" in driver.line("✓ streaming")
+        assert "not tried yet" in driver.line("· streaming")
         await driver.ask("report 3")
         await driver.go(1)
         assert "1 stream with" in driver.line("✓ streaming")
@@ -115,7 +115,7 @@ async def test_observed_behaviour_is_shown_beside_declared_capabilities(open_app
         await driver.until(lambda: len(driver.sent()) == 2 and not driver.session.journal.exchanges.open)
         await driver.until("No extended card:")
         await driver.press("escape")
-        await driver.until(lambda: "failed" in driver.line("✕ extended card"))
+        await driver.until(lambda: "failed" in driver.line("· extended card"))
 
 
 async def test_skills_are_folded_searched_and_tried(open_app: Open):

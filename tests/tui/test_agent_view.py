@@ -30,8 +30,8 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
             "A small agent for trying things out.",
             f"● 1.0 · JSONRPC     {mock}/ ",
             "none required",
-            "✓ streaming             yes           not tried yet",
-            "✕ extended card         no            not tried yet",
+            "· streaming             yes           not tried yet",
+            "· extended card         no            not tried yet",
             "urn:a2a-inspect:extension:numbered-events:1",
             f"{mock}/.well-known/agent-card.json",
             "▸ Question",
@@ -202,7 +202,7 @@ async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
         await driver.until("Next step")
         assert driver.session.connection is None
         assert "200 OK" in driver.line("/.well-known/agent-card.json")
-        assert "served as text/html" in driver.line("/.well-known/agent-card.json")
+        assert "(text/html)" in driver.line("/.well-known/agent-card.json")
         assert "404 Not Found" in driver.line("/.well-known/agent.json")
         assert driver.screen.count("/.well-known/agent.json") == 1, "the outcomes are not repeated in the sentence"
         await driver.go(5)

@@ -331,3 +331,29 @@ async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):
             await driver.until("waiting")
             await driver.press("q")
         assert driver.app.return_code == 0
+
+
+async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: str):
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(3)
+        await driver.press("c")
+        await driver.until("c (compare) is not available here")
+        assert "Webhooks." in driver.screen
+        await driver.press("down", "f10", "slash")
+        await driver.type("c")
+        await driver.settled()
+        assert driver.screen.count("is not available here") == 1, "other keys and texts are not reported"
+
+
+async def test_q_asks_in_chat_where_a_message_may_be_typed_without_the_composer(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("escape")
+        await driver.type("question")
+        await driver.until("What was recorded is kept.")
+        await driver.press("escape")
+        await driver.until(lambda: "What was recorded" not in driver.screen)
+        await driver.press("q", "enter")
+        assert driver.app.return_code == 0

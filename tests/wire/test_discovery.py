@@ -162,7 +162,7 @@ def test_incomplete_card_is_found():
     [
         (b"", "empty"),
         (b"  \n", "empty"),
-        (b"<!doctype html><title>hi", "HTML or XML, not JSON served as text/html"),
+        (b"<!doctype html><title>hi", "a web page or XML, not JSON (text/html)"),
         (b"{", "ends within"),
         (b"[1, 2]", "JSON, but an array instead of an object"),
         (b"null", "JSON, but null instead of an object"),
@@ -239,7 +239,7 @@ def test_folder_is_not_a_card(tmp_path: Path):
         (["403, the credentials do not permit access"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
-        (["HTML or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
+        (["a web page or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
     ],
 )
 def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):

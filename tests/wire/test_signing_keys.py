@@ -86,4 +86,4 @@ def test_a_response_contains_keys_or_the_reason_why_not():
     assert [key.kid for key in read_answer("https://x/k", 200, SET).keys] == ["ours"]
     assert read_answer("https://x/k", 404, SET).notes == ("The keys at https://x/k could not be fetched: status 404.",)
     [note] = read_answer("https://x/k", 200, b"<html>").notes
-    assert note == "The keys at https://x/k: Not valid JSON: HTML or XML, not JSON."
+    assert note == "The keys at https://x/k: Not valid JSON: a web page or XML, not JSON."

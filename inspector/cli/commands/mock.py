@@ -41,7 +41,8 @@ def _add_protocol(parser: Parser) -> None:
     group = parser.add_argument_group("protocol")
     parser.value(
         "--protocol-versions LIST",
-        "serve these protocol versions, the main one first: 1.0, 0.3, 0.2, 0.1, opvs, 1.1 (default: 1.0)",
+        "serve these protocol versions, the main one first: 1.0, 0.3, 0.2, 0.1, opvs (another name of 1.0), 1.1"
+        " (default: 1.0)",
         values.words,
         default=("1.0",),
         group=group,

@@ -19,7 +19,7 @@ from inspector.protocol.selection import Choice
 from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
-from inspector.session.doctor.probe import SEE_RULES, findings_of, in_words
+from inspector.session.doctor.probe import findings_of, in_words, see_rules
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
@@ -138,7 +138,7 @@ def _remedy(errors: list[Finding], seconds: float) -> str:
             f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, "
             "or an agent that closes the stream too early."
         )
-    return SEE_RULES
+    return see_rules(errors)
 
 
 async def _compare_task(session: Session, call: Call, choice: Choice, seconds: float) -> Step:

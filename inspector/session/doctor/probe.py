@@ -65,8 +65,10 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
     if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
         seen = "returned TaskNotFoundError, as expected"
-        errors = in_words(findings_of(session, exchange, Severity.ERROR))
-        return Probed(step(not errors, f"{seen}; {errors}" if errors else seen, SEE_RULES if errors else ""), True)
+        errors = findings_of(session, exchange, Severity.ERROR)
+        if errors:
+            return Probed(step(False, f"{seen}; {in_words(errors)}", see_rules(errors)), True)
+        return Probed(step(True, seen), True)
     status = exchange.head.status if exchange.head else 0
     if fault is not None and fault.code in _PROTECTED:
         word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
@@ -107,8 +109,10 @@ def findings_of(session: Session, exchange: Exchange, *severities: Severity) -> 
     return [finding for record in records for finding in record.findings if finding.severity in severities]
 
 
-SEE_RULES = "Run a2a-inspect rules RULE for the requirement and the remedy."
-"""The remedy for findings of several rules."""
+def see_rules(findings: list[Finding]) -> str:
+    """Return where the requirements and the remedies of findings are."""
+    rules = " ".join(dict.fromkeys(finding.rule for finding in findings[:_MOST_FINDINGS]))
+    return f"Run a2a-inspect rules {rules} for the requirement and the remedy."
 
 
 def in_words(findings: list[Finding]) -> str:

@@ -208,8 +208,10 @@ class CardFacts:
     def _capabilities(self) -> None:
         for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
             declared = {True: "yes", False: "no", None: "not declared"}[capability.declared]
-            sign = {True: self._glyphs.check, False: self._glyphs.cross, None: self._glyphs.quiet}[capability.declared]
-            style = "card--good" if capability.declared else "card--muted"
+            confirmed = capability.declared and capability.observed
+            sign = self._glyphs.check if confirmed else self._glyphs.quiet
+            sign = self._glyphs.cross if capability.contradicts else sign
+            style = "card--text" if capability.declared else "card--muted"
             seen_style = (
                 "card--warning" if capability.contradicts else "card--text" if capability.observed else "card--label"
             )
@@ -288,6 +290,7 @@ class CardFacts:
         facts = [f"A2A {connection.found.dialect.version} card"]
         facts += [f"attempt {len(connection.tries)}"] if len(connection.tries) > 1 else []
         place = mask_url(connection.url) or connection.reference
+        facts += [connection.elsewhere] if connection.elsewhere else []
         self._write.text("Card URL", f"{place} ({', '.join(facts)})", "card--muted")
 
     def _heading(self, *, searching: bool, found: int) -> None:

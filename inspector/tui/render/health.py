@@ -36,9 +36,9 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     """
     soft = "$text-soft"
     lost = found.lost or found.end not in ("open", "ended")
-    mark = glyphs.cross if lost or not well else glyphs.received if found.end == "open" else glyphs.check
+    mark = f"{glyphs.cross} " if lost or not well else f"{glyphs.received} " if found.end == "open" else ""
     style = "$state-bad" if found.lost else "$state-warning" if lost or not well else soft
-    pieces: list[Piece] = [(f"{mark} {found.words}", style)]
+    pieces: list[Piece] = [(f"{mark}{found.words}", style)]
     if found.end == "open" and found.idle >= _IDLE:
         pieces.append((f"idle {duration(found.idle)}", "bold $state-warning"))
     if found.buffered:

@@ -82,7 +82,9 @@ class InterfacesScreen(Dialog[Choice]):
 
 
 def _columns(choice: Choice) -> tuple[str, str, str]:
-    return f"A2A {choice.dialect.version}", choice.binding.name, clean_line(choice.interface.url, _LONGEST_URL)
+    traits = choice.dialect.traits
+    alias = "" if traits.declared in ("", traits.version) else f" (another name of {traits.declared})"
+    return f"A2A {traits.version}{alias}", choice.binding.name, clean_line(choice.interface.url, _LONGEST_URL)
 
 
 def _row(choice: Choice, widths: Sequence[int], *, used: bool) -> Content:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:  # loaded after the card is shown
 
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
-_EXPIRY_TICK = 10.0
-"""The seconds between two updates of the time until a token expires."""
 
 
 class SessionScreen(FrameScreen):
@@ -88,7 +86,6 @@ class SessionScreen(FrameScreen):
                 self.chat.composer.offer_draft(self._unsent)
                 self._show_connection_in_chat()
         self.set_interval(PHASE, self._tick)
-        self.set_interval(_EXPIRY_TICK, self._show_expiry)
 
     async def all_views(self) -> None:
         """Wait until all views are mounted, which are needed for calls."""
@@ -107,7 +104,7 @@ class SessionScreen(FrameScreen):
         if shown and self.session.journal.exchanges.open and self._throttle.idle:
             self.chat.show_title()
 
-    def _show_expiry(self) -> None:
+    def show_expiry(self) -> None:
         """Show how long the token of a login is still valid."""
         if self.session.token is not None:
             self._show_status()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import BindingType
+from textual.events import Key
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.card import AgentCard
@@ -16,7 +17,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
 from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind
+from inspector.tui.keys import COMMANDS, bind, command_with, shown_key
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS
@@ -77,6 +78,14 @@ class WorkbenchScreen(SessionScreen):
         super().refresh_view()
         if self._tour is not None:
             self._tour.look()
+
+    def on_key(self, event: Key) -> None:
+        """Say that a key of another view does nothing here; Textual looks for bindings after this."""
+        command = command_with(event.key)
+        if command and event.key not in self.active_bindings:
+            places = " and ".join(self.views.names_with(command))
+            name = f"{shown_key(event.key)} ({COMMANDS[command].name or command})"
+            notify(self, f"{name} is not available here{f', but in {places}' if places else ''}.", "warning")
 
     # Actions on the session and the selected record
 
@@ -181,7 +190,7 @@ class WorkbenchScreen(SessionScreen):
             self._close_tab()
 
     def _close_tab(self) -> None:
-        self.call_later(self.run_action, "app.close_connection")
+        self.app.call_later(self.app.run_action, "close_connection")
 
     def on_status_bar_close_clicked(self) -> None:
         """Close the tab whose mark was clicked."""

@@ -63,6 +63,7 @@ class ChatView(BookmarkView):
         bind("next-event", "step(1)", show=False),
         bind("mark", "travel_mark", show=False),
         bind("filter", "filter", "", "Filter the timeline"),
+        bind("quit", "confirm_quit", "", "Quit a2a-inspect, after a question", show=False),
         bind("compare", "compare", "", "Compare stream, push and GetTask, or moments of time travel"),
         bind("save", "save", "", "Save this artifact, or all, as files", show=False),
         bind("next-artifact", "next_artifact(1)", show=False),
@@ -341,6 +342,10 @@ class ChatView(BookmarkView):
     def action_next_part(self, step: int) -> None:
         """Show the next part of the artifact in a direction."""
         self._artifact.action_next_part(step)
+
+    def action_confirm_quit(self) -> None:
+        """Ask before the end: whoever begins to write a message without the composer may type this letter."""
+        confirm(self, "Quit", "Quit a2a-inspect? What was recorded is kept.", self.app.exit)
 
     def action_compare(self) -> None:
         """Compare moments of the time travel, or ask the agent for the task and compare all sources."""

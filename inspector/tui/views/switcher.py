@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, cast
 
+from textual.binding import Binding
+from textual.dom import DOMNode
 from textual.widgets import ContentSwitcher
 
 from inspector.garbage_collection import freeze_loaded_modules
@@ -73,6 +75,15 @@ class ViewSwitcher(ContentSwitcher):
         else:
             self.request_others()
 
+    def names_with(self, command: str) -> list[str]:
+        """Return the titles of the mounted views in which a command has a key."""
+        return [
+            entry.title
+            for entry in VIEWS
+            if (view := self._views.get(entry.id)) is not None
+            and any(_binds(node, command) for node in (view, *view.query("*")))
+        ]
+
     def request_others(self) -> None:
         """Request the views besides Agent."""
         self._requested.set()
@@ -99,3 +110,8 @@ class ViewSwitcher(ContentSwitcher):
         view.display = False
         await self.mount(view)
         self._views[str(view.id)] = view
+
+
+def _binds(node: DOMNode, command: str) -> bool:
+    """Return whether the class of a node has a key for a command."""
+    return any(isinstance(binding, Binding) and binding.id == command for binding in type(node).BINDINGS)

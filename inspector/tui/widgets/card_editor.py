@@ -30,7 +30,7 @@ from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
-_WORD = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_WORD = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
 
 
 @dataclass(slots=True)

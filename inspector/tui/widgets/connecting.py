@@ -176,7 +176,7 @@ class Connecting(VerticalScroll):
         width = max(20, self._text.size.width - _LABEL - 2)
         lines = textwrap.wrap(text, width, break_on_hyphens=False)
         indented = ("\n" + " " * (_LABEL + 2)).join(lines)
-        return Content.assemble((f"  {label:<{_LABEL}}", "$text-soft"), plain(indented))
+        return Content.assemble((f"  {label:<{_LABEL}}", "$text-soft"), plain(indented, newlines=True))
 
     def _steps(self, steps: list[tuple[str, str]]) -> list[Content]:
         """Return lines with a key and what it does; a click runs it."""

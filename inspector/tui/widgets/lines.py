@@ -379,7 +379,7 @@ class LineView(ScrollView, can_focus=True):
         text = self._sentence
         if text is None:
             text = self._sentence = WrappedText(self.empty, style="line--empty")
-        text.layout(min(width - 4, 60), 0)
+        text.layout(min(width - 4, 100), 0)
         row = y - max(0, (height - len(text)) // 2)
         if not 0 <= row < len(text):
             return Strip.blank(width, self.visual_style.rich_style)

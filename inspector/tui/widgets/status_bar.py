@@ -210,7 +210,9 @@ class StatusBar(Static):
             (
                 Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
                 if worst is not None
-                else Content.styled(f"{self._glyphs.check} no findings", "$state-good"),
+                else Content.styled(f"{self._glyphs.check} no findings", "$state-good")
+                if status.light == "good"
+                else Content.styled("no findings", "$wire-quiet"),
             ),
             tuple(pushed) if status.push else (Content.styled("webhook off", "$wire-quiet"),),
             (Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),),

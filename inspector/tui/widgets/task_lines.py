@@ -84,6 +84,8 @@ class StreamLine(Static):
         self._session = session
         self._glyphs = glyphs
         self.automatic = False
+        self.writing = False
+        """Whether letters are text now, because the user writes a message."""
         self._watched: TrackedTask | None = None
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
@@ -193,7 +195,8 @@ class StreamLine(Static):
             return []
         if self.lost:
             state = short(task.now.state)
-            again = f"press {key_of('subscribe')} to subscribe again"
+            first = f"{key_of('back')}, then " if self.writing else ""
+            again = f"press {first}{key_of('subscribe')} to subscribe again"
             hint = again if self._waiting is None else "reconnecting soon"
             if self.automatic and self._tries and self._waiting is None:
                 hint = f"{self._tries} attempts failed, {again}"

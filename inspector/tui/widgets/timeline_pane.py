@@ -217,6 +217,7 @@ class TimelinePane(Pane):
         listening = stream is not None and stream.seconds is None and not session.journal.exchanges.over
         writing = self.reply_to is not None
         self._notice.show(account, past=past is not None, writing=writing, replying=replying, listening=listening)
+        self.stream.writing = writing
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:
@@ -232,10 +233,12 @@ class TimelinePane(Pane):
             follow = Chip(f"{self._glyphs.light} following", "$state-good")
         elif self.feed.unseen:
             follow = Chip(f"{self.feed.unseen:,} new below, press {key_of('last')}", "$wire-received", "follow")
+        elif self.feed.cursor >= self.feed.line_count - 1:
+            follow = Chip("", "$wire-quiet")
         else:
             follow = Chip(f"not following, press {key_of('last')}", "$wire-quiet", "follow")
         room = self.size.width - cell_len(follow.text) - _BORDER
-        return [follow, *self.stream.measures(room)]
+        return [*([follow] if follow.text else []), *self.stream.measures(room)]
 
     def chosen(self, target: str) -> None:
         """Follow the newest row, or show the statistics of the stream."""

@@ -105,7 +105,7 @@ def test_an_unknown_ending_is_bytes():
         (DraftPart(DATA, "NaN"), "not JSON"),
         (DraftPart(DATA, '{"a": [-1.5e999]}'), "a number that is too large for JSON readers"),
         (DraftPart(DATA, "9" * 4301), "a number of more than 4,300 digits"),
-        (DraftPart(DATA, "<p>"), "Not JSON: HTML or XML, not JSON."),
+        (DraftPart(DATA, "<p>"), "Not JSON: a web page or XML, not JSON."),
         (DraftPart(DATA, '"\udcff"'), "Not JSON: not UTF-8 at byte 1."),
         (DraftPart(DATA, "[" * 500), "nested deeper"),
         (DraftPart(LINK, " "), "Enter the URL of a file."),
