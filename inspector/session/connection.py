@@ -70,11 +70,19 @@ class Connection:
     @property
     def elsewhere(self) -> str:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
-        path = urlsplit(discovery.normalise(self.reference)).path.rstrip("/") if self.url else ""
-        interfaces = [urlsplit(urljoin(self.url, each.url or "")).path for each in self.card.supported_interfaces]
-        if not path or urlsplit(self.url).path.startswith(path) or any(each.startswith(path) for each in interfaces):
+        path = _path(discovery.normalise(self.reference)).rstrip("/") if self.url else ""
+        interfaces = (_path(each.url or "", self.url) for each in self.card.supported_interfaces)
+        if not path or any(each.startswith(path) for each in (_path(self.url), *interfaces)):
             return ""
         return f"there is no card below {path}; this is the card of the host"
+
+
+def _path(url: str, base: str = "") -> str:
+    """Return the path of a URL, `""` if it cannot be read; it may come from a card."""
+    try:
+        return urlsplit(urljoin(base, url)).path
+    except ValueError:  # brackets without an address
+        return ""
 
 
 class Target(NamedTuple):

@@ -16,6 +16,6 @@ def free_closed_widgets(app: App[int]) -> None:
     StylesCache.get_inner_outer.cache_clear()  # its keys are the caches of the lines of widgets
     Strip.blank.cache_clear()
     re.purge()  # the patterns of secrets
-    for watchers in getattr(app, "__watchers", {}).values():  # Textual removes the closed ones with the next change
+    for watchers in getattr(app, "__watchers", {}).values():  # Textual removes closed widgets with the next change
         watchers[:] = [watcher for watcher in watchers if not watcher[0]._closing]
     collect_closed_objects()
