@@ -2,7 +2,9 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := $(BIN)/pytest -n auto --dist worksteal -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
+# Three workers for two cores: tests of the app often wait for a timer, a socket or a process.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 READY := .venv/complete
 PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
