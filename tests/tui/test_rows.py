@@ -21,6 +21,7 @@ from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
 from inspector.tui.render.rows import Cells, finding_cell
 from inspector.tui.render.task_table import began
 from inspector.tui.render.timeline_rows import NOTE_WIDTH, timeline_row
+from inspector.tui.widgets.deliveries_pane import COLUMNS as DELIVERY_COLUMNS
 from inspector.tui.widgets.timeline_pane import COLUMNS
 
 GOOD = {"taken": True, "refused": "", "status": 204, "checks": [["token", True, "equal"]]}
@@ -260,3 +261,18 @@ def test_a_severity_has_the_same_symbol_and_colour_in_traffic_and_chat(severity:
     assert exchange_cells(exchange(worst=severity))[-1] == finding_cell(record, UNICODE)
     assert finding_cell(record, UNICODE) in timeline_row(record, Row(1, 1, 1, 1), None, UNICODE)
     assert finding_cell(record, UNICODE)[0] == UNICODE.severities[severity]
+
+
+@pytest.mark.parametrize(
+    ("checks", "sign"),
+    [
+        ([["json", True, ""], ["content-type", True, ""], ["schema", None, "not checked"]], UNICODE.quiet),
+        ([["json", True, ""], ["schema", True, ""]], UNICODE.check),
+        ([["json", True, ""], ["schema", False, "odd"]], UNICODE.cross),
+        ([["json", False, "damaged"]], UNICODE.cross),
+    ],
+)
+def test_the_schema_of_a_delivery_has_a_check_mark_only_if_it_was_checked(checks: list[Any], sign: str):
+    row = delivery_row(push(checks=checks), Row(1, 1, 1, 400), UNICODE)
+    schema = [name for name, *_ in DELIVERY_COLUMNS].index("SCHEMA")
+    assert row[schema][0] == sign

@@ -69,7 +69,8 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
     failed: list[str] = []
     for group, names in _CHECK_GROUPS.items():
         results = [found[name] for name in names if name in found]
-        worst = False if False in results else True if True in results else None
+        passed = found.get("schema") if group == "schema" else True in results or None
+        worst = False if False in results else passed
         failed += [group] if worst is False and not (group == "auth" and _is_signature(found)) else []
         again = f"{warning} x{attempt}" if attempt > 1 else warning
         cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
@@ -80,8 +81,8 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
     elif late:
         summary = (f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning")
     else:
-        passed = True in found.values()
-        summary = (f"{glyphs.check} passed", "feed--good") if passed else (f"{glyphs.quiet} none", "feed--quiet")
+        checked = True in found.values()
+        summary = (f"{glyphs.check} passed", "feed--good") if checked else (f"{glyphs.quiet} none", "feed--quiet")
     return [summary, *cells]
 
 
