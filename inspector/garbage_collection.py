@@ -8,8 +8,8 @@ _THRESHOLDS = (20_000, 20, 50)
 """The thresholds of the garbage collector, high because streams and drawing create thousands of objects, hardly any of
 which are in a cycle."""
 
-_frozen = False
-"""Whether this module froze objects: others (tests) may have frozen more, which must stay frozen."""
+_frozen: bool | None = None
+"""Whether this module froze objects, None before; others (tests) may have frozen more, which must stay frozen."""
 
 
 def freeze_loaded_modules() -> None:
@@ -18,10 +18,11 @@ def freeze_loaded_modules() -> None:
     Does nothing the second time: frozen objects are never freed, and a second app would freeze those of the first app.
     """
     global _frozen  # noqa: PLW0603
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.set_threshold(*_THRESHOLDS)
-        _frozen = True
+    if _frozen is None:
+        _frozen = not gc.get_freeze_count()  # counts them one by one, so it is asked once
+        if _frozen:
+            gc.freeze()
+            gc.set_threshold(*_THRESHOLDS)
     gc.enable()
 
 
