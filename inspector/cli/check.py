@@ -1,0 +1,76 @@
+"""`check`: read check files, list their tests, or run them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.errors import OK, usage
+from inspector.cli.output import Output
+from inspector.cli.styles import Role, Styled
+from inspector.session.check.document import Level
+from inspector.session.check.plan import PlannedTest, Selection, plan
+from inspector.session.check.reading import CheckFileError, read_check_files
+
+
+def check(invocation: Invocation, out: Output) -> int:
+    """Run check files; raises `FaultError` if a test failed."""
+    given = invocation.given
+    try:
+        files = read_check_files(list(given.files))
+    except CheckFileError as error:
+        if out.json:
+            raise usage("; ".join(map(str, error.problems)), error.fault.hint) from error
+        for problem in error.problems[1:]:
+            out.line_to_stderr("Problem", str(problem))
+        raise
+    levels = frozenset(Level(level) for level in given.levels or ())
+    planned = plan(files, Selection(tuple(given.keywords or ()), frozenset(given.tags or ()), levels))
+    if not planned:
+        raise usage("No test was selected.", "Run with --list to see the tests of the files.")
+    if given.list:
+        _print_plan(planned, out)
+        return OK
+    reports = _reports(invocation, out)
+    from inspector.cli.check_run import run_checks  # noqa: PLC0415 - the session, which a list does not need
+
+    return run_checks(invocation, out, planned, reports)
+
+
+def _reports(invocation: Invocation, out: Output) -> list[tuple[str, Path | None]]:
+    """Return the formats and the files of the reports.
+
+    Raises `FaultError` if two of them are for stdout, or if the folder of a file does not exist.
+    """
+    reports: list[tuple[str, Path | None]] = list(invocation.given.reports or ())
+    if out.json:
+        reports.append(("json", None))
+    if sum(path is None for _, path in reports) > 1:
+        raise usage("Two reports are for stdout.", "Write --report FORMAT=FILE.")
+    for _, path in reports:
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            why = "it is a folder" if path.is_dir() else "its folder does not exist"
+            raise usage(f"Cannot write {path}: {why}.", "Choose another file.")
+    return reports
+
+
+def _print_plan(planned: list[PlannedTest], out: Output) -> None:
+    if out.json:
+        members = [
+            {
+                "id": item.test.id,
+                "name": item.test.name,
+                "level": item.test.level.value,
+                "suite": item.suite.id,
+                "tags": [*item.suite.tags, *item.test.tags],
+                "transport": [transport.value for transport in item.test.transport],
+                "file": str(item.file.path),
+            }
+            for item in planned
+        ]
+        out.document(members)
+        return
+    width = max(len(item.test.id) for item in planned)
+    for item in planned:
+        only = f" (only over {', '.join(item.test.transport)})" if item.test.transport else ""
+        out.line(f"{item.test.id:<{width}}  {item.test.level:<6}  ", item.test.name, Styled(only, Role.SOFT))

@@ -1,0 +1,222 @@
+"""Connect to the agent, run the tests of check files, print the failures and write the reports."""
+
+from __future__ import annotations
+
+import time
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+
+from inspector.cli.arguments import Invocation
+from inspector.cli.errors import usage
+from inspector.cli.kept_capture import kept_capture
+from inspector.cli.output import Output
+from inspector.cli.run_command import Run, run
+from inspector.cli.styles import Role, Styled
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.check.comparison import Difference, differences
+from inspector.session.check.document import Level, Transport
+from inspector.session.check.plan import PlannedTest
+from inspector.session.check.reports import render
+from inspector.session.check.result import Failure, Result, RunResult, TestResult
+from inspector.session.check.runner import Runner, choices
+from inspector.session.check.trials import Trials, trials_of
+from inspector.session.session import Session
+from inspector.text.units import duration
+
+_MARKS = {
+    Result.PASS: Styled("+", Role.GOOD),
+    Result.FAIL: Styled("-", Role.BAD),
+    Result.ERROR: Styled("!", Role.BAD),
+    Result.SKIP: Styled("?", Role.SOFT),
+}
+_MOST_FAILURES = 5
+"""How many failures of a test are printed."""
+
+
+def run_checks(
+    invocation: Invocation, out: Output, planned: list[PlannedTest], reports: list[tuple[str, Path | None]]
+) -> int:
+    """Run tests and write reports; raises `FaultError` if a test failed."""
+    options = invocation.options
+    with kept_capture(options, "check", Path.exists) as path:
+        recorded = replace(invocation, options=replace(options, capture=path))
+        return run(recorded, out, lambda current: _Check(current, planned, reports).run(), check=True)
+
+
+class _Check:
+    """One run of the tests: prints each failure when it is there, and at the end the summary and the reports."""
+
+    def __init__(self, current: Run, planned: list[PlannedTest], reports: list[tuple[str, Path | None]]) -> None:
+        self._current = current
+        self._planned = planned
+        self._reports = reports
+        self._out = current.out
+        self._shown = not any(path is None for _, path in reports)
+        """Whether text is printed: not if a report is written to stdout."""
+
+    async def run(self) -> None:
+        """Connect, run the tests, and report; raises `FaultError` if a test failed, or differs with `--against`."""
+        current = self._current
+        await current.connect()
+        current.check_interface()
+        against = current.invocation.given.against
+        if against and self._shown:
+            self._out.field("Agent", current.invocation.options.reference or "")
+        result = self._new_result(current.session)
+        try:
+            await self._follow(self._runner(current.session, result))
+        finally:
+            self._conclude(result)
+        if against:
+            await self._compare(result, against)
+        self._raise_failure(result)
+
+    def _new_result(self, session: Session) -> RunResult:
+        connection = session.connection
+        if connection is None:
+            raise ValueError("the session is not connected")
+        return RunResult(session.choice.dialect.version, connection.card.name, connection.card.version, time.time())
+
+    def _runner(self, session: Session, result: RunResult) -> Runner:
+        given = self._current.invocation.given
+        wanted = [
+            transport
+            for name in self._current.invocation.options.transports
+            for transport in Transport
+            if transport.binding == name
+        ]
+        return Runner(
+            session,
+            choices(session, wanted),
+            self._planned,
+            result,
+            variables=dict(given.variables or ()),
+            jobs=given.jobs,
+            trials=given.trials,
+            seconds=given.test_timeout,
+            fail_fast=given.fail_fast,
+        )
+
+    async def _compare(self, first: RunResult, url: str) -> None:
+        """Run the tests against another agent, and print what differs; raises `FaultError` if results differ."""
+        own = self._current.session
+        path = own.journal.capture.path
+        session = Session(path.with_stem(f"{path.stem}_against"), own.settings)
+        try:
+            await session.connect(url)
+            if self._shown:
+                self._out.field("Agent", url)
+            second = self._new_result(session)
+            await self._follow(self._runner(session, second))
+            self._print_summary(second, session)
+        finally:
+            await session.close()
+        found = differences(first, second)
+        if self._shown:
+            self._print_differences(found, len(first.results))
+        if any(difference.aspect == "result" for difference in found) and first.passed:
+            seen = f"The results of {url} differ."
+            raise FaultError(
+                Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "The lines that begin with Differs show how.")
+            )
+
+    def _print_differences(self, found: list[Difference], total: int) -> None:
+        for difference in found:
+            out = self._out
+            out.field("Differs", f"{difference.test} ({difference.transport}): {difference.aspect}")
+            out.field("  First", difference.first)
+            out.field("  Second", difference.second)
+        same = total - len({(difference.test, difference.transport) for difference in found})
+        self._out.field("Compared", f"{total} tests, {same} without a difference")
+
+    async def _follow(self, runner: Runner) -> None:
+        total = len(self._planned) * len(runner.interfaces) * runner.trials
+        done: list[TestResult] = []
+
+        def progress() -> str:
+            failed = sum(result.result in (Result.FAIL, Result.ERROR) for result in done)
+            return f"{len(done)} of {total} tests, {failed} failed"
+
+        with self._out.progress.waiting(progress):
+            async with aclosing(runner.results()) as results:
+                async for result in results:
+                    done.append(result)
+                    self._print(result)
+
+    def _print(self, result: TestResult) -> None:
+        """Print a failure, and with `--verbose` every result."""
+        failed = result.result in (Result.FAIL, Result.ERROR)
+        if not self._shown or not (failed or self._current.invocation.verbose):
+            return
+        out, test = self._out, result.test
+        took = "" if result.result is Result.SKIP else f", {duration(result.seconds)}"
+        name = f" {test.id} ({test.level}, {result.transport}{took}): {test.name}"
+        out.field("Test", _MARKS[result.result], name)
+        if result.reason:
+            out.field("  Skipped", result.reason)
+        for failure in result.failures[:_MOST_FAILURES]:
+            self._print_failure(failure)
+        if len(result.failures) > _MOST_FAILURES:
+            out.field("  More", f"{len(result.failures) - _MOST_FAILURES} failures")
+
+    def _print_failure(self, failure: Failure) -> None:
+        out = self._out
+        where = ": ".join(filter(None, (failure.step, failure.path)))
+        record = f" (request #{failure.exchange})" if failure.exchange else ""
+        if not failure.expected:
+            out.field("  Error", f"{f'{failure.step}: ' if failure.step else ''}{failure.message}{record}")
+            return
+        out.field("  Failed", f"{where or 'the test'}{record}")
+        out.field("    Expected", failure.expected)
+        out.field("    Actual", failure.actual)
+
+    def _conclude(self, result: RunResult) -> None:
+        """Write the reports, and print the summary."""
+        for name, path in self._reports:
+            self._write(name, path, result)
+        self._print_summary(result, self._current.session)
+
+    def _print_summary(self, result: RunResult, session: Session) -> None:
+        """Print the trials, the counts of each level, and the capture."""
+        if not self._shown:
+            return
+        out = self._out
+        for trials in trials_of(result.results):
+            if len(trials.results) > 1 and trials.count:
+                out.field("Trials", f"{trials.first.test.id} ({trials.first.transport}): {_trials_words(trials)}")
+        for level in Level:
+            counts = result.counts_of(level)
+            if counts.total:
+                out.field(level.value.upper(), counts.words)
+        out.field("Capture", str(session.journal.capture.path))
+
+    def _write(self, name: str, path: Path | None, result: RunResult) -> None:
+        documents = render(name, result)
+        if path is None:
+            text = documents[0] if len(documents) == 1 else f"[{','.join(documents)}]\n"
+            self._out.verbatim(self._out.redact(text))
+            return
+        for transport, document in zip(result.transports, documents, strict=False):
+            target = path if len(documents) == 1 else path.with_stem(f"{path.stem}-{transport}")
+            try:
+                target.write_text(self._out.redact(document), encoding="utf-8")
+            except OSError as error:
+                raise usage(f"Cannot write {target}: {error.strerror}.", "Choose another file.") from error
+
+    def _raise_failure(self, result: RunResult) -> None:
+        counts = result.counts
+        if result.passed:
+            return
+        count = counts.failed + counts.errors
+        first = next(item for item in result.results if item.result in (Result.FAIL, Result.ERROR))
+        message = first.failures[0].message.rstrip(".") if first.failures else ""
+        seen = f"{count} of {counts.total} tests failed. The first: {first.test.id}: {message}."
+        path = self._current.session.journal.capture.path
+        hint = f"a2a-inspect open {path} shows the requests and responses."
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint))
+
+
+def _trials_words(trials: Trials) -> str:
+    share = f"{trials.passed} of {trials.count} passed, at least {trials.lower_bound:.1%} with 95 % confidence"
+    return f"{share}; p50 {duration(trials.percentile(0.5))}, p95 {duration(trials.percentile(0.95))}"

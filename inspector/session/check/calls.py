@@ -1,0 +1,361 @@
+"""Perform the request of a step, and read its response as the assertions see it.
+
+The root of the assertions is the object of A2A, in the format of 1.0 over every binding and version (ACTS section
+4.2); an error has the member `error`. An event of a stream can be addressed by its own members and by the name of its
+type: `status_update.status.state` and `status.state` are the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urljoin, urlsplit
+
+from pydantic import ValidationError
+
+from inspector.capture.records import Kind
+from inspector.protocol.assemble import TextAppended
+from inspector.protocol.bindings.base import Answer, HttpRequest
+from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.lifecycle import is_interrupted, is_terminal
+from inspector.protocol.model import (
+    Json,
+    Message,
+    PushConfig,
+    SendConfiguration,
+    SendRequest,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+    Unreadable,
+    Wire,
+)
+from inspector.protocol.operations import REQUESTS, STREAMING, Operation
+from inspector.protocol.selection import Choice
+from inspector.session.call import Call
+from inspector.session.check.document import CARD, OPERATIONS, RawRequest
+from inspector.session.check.result import StepError
+from inspector.session.connection import fetch_card
+from inspector.session.payload import payload_json
+from inspector.session.session import Session
+from inspector.wire.client.observations import Ending
+from inspector.wire.discovery import FoundCard
+
+MOST_EVENTS = 100_000
+"""How many events of a stream are kept for the assertions."""
+_END_SECONDS = 5.0
+"""How long a stream may stay open after its task has ended."""
+_INTERRUPTED_SECONDS = 1.0
+"""How long to wait for events after the task waits for input or authorization; the stream may stay open."""
+WELL_KNOWN = "/.well-known/"
+"""The beginning of the paths of cards."""
+_WRAPPERS: Mapping[type[Wire], tuple[str, ...]] = {
+    Task: ("task",),
+    Message: ("message",),
+    TaskStatusUpdateEvent: ("statusUpdate", "status_update"),
+    TaskArtifactUpdateEvent: ("artifactUpdate", "artifact_update"),
+}
+_UNREACHED = frozenset({FaultCode.UNREACHABLE, FaultCode.TIMEOUT, FaultCode.USAGE, FaultCode.INTERNAL})
+
+
+@dataclass(slots=True)
+class Response:
+    """The response to a step.
+
+    - `exchange`: the number of its request in the capture, 0 if nothing was sent.
+    - `status`: the HTTP status, that of the error over gRPC; 0 without a response.
+    - `body`: the root of the assertions; `events`: the roots of the events of a stream.
+    - `fault`: why the call failed; `error`: the error of the agent.
+    - `states`: the task states in a stream, in order; `times`: when each event came, in seconds after the request.
+    - `left_open`: whether the agent did not end the stream after its task had ended.
+    """
+
+    exchange: int = 0
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Json = None
+    error: ProtocolError | None = None
+    fault: Fault | None = None
+    events: list[Json] = field(default_factory=list)
+    states: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    task_id: str = ""
+    left_open: bool = False
+    streamed: bool = False
+
+    @property
+    def unreached(self) -> bool:
+        """Return whether the request got no response at all."""
+        return self.fault is not None and self.error is None and self.status == 0
+
+    def error_root(self) -> dict[str, Json]:
+        """Return the error as JSON: code, message, data and its name."""
+        if self.error is None:
+            return {}
+        members = {"code": self.error.code, "message": self.error.message, "name": self.error.name}
+        return {"error": members if self.error.data is None else {**members, "data": self.error.data}}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Performs requests over one interface of the agent; `label` is recorded with each request.
+
+    `sent` gets the number of each exchange in the capture, also if there is no response.
+    """
+
+    session: Session
+    choice: Choice
+    sent: list[int]
+    label: str = ""
+    signed: bool = True
+
+    async def operation(
+        self,
+        name: str,
+        params: Mapping[str, Json],
+        limit: float | None = None,
+        *,
+        most: int | None = None,
+        named: asyncio.Future[str] | None = None,
+    ) -> Response:
+        """Call an abstract operation; raises `StepError` if it cannot be sent.
+
+        `limit` bounds the time of a stream in seconds, `most` its events. `named` gets the id of the task once it is
+        known.
+        """
+        if name == CARD and not params.get("extended"):
+            return await self._card()
+        operation = Operation.EXTENDED_CARD if name == CARD else OPERATIONS[name]
+        request = request_of(operation, params)
+        if isinstance(request, SendRequest) and operation is Operation.SEND and not self.choice.dialect.traits.waits:
+            request = _waiting(request)
+        try:
+            call = self.session.call(
+                operation,
+                request,
+                choice=self.choice,
+                task_id=_task_of(request),
+                context_id=request.message.context_id or "" if isinstance(request, SendRequest) else "",
+                label=self.label,
+            )
+        except FaultError as error:
+            raise StepError(error.fault.sentence()) from error
+        response = await receive(call, self.sent, limit, most, named)
+        response.body = self._root(call) if response.error is None else response.error_root()
+        return response
+
+    def _root(self, call: Call) -> Json:
+        answer = call.exchange.answer
+        if not isinstance(answer, Wire):
+            return None
+        # Protobuf does not send members with the default value, so that they are as good as set.
+        is_grpc = self.choice.binding.name == "GRPC"
+        members = answer.model_dump(by_alias=True, exclude_none=True) if is_grpc else answer.to_json()
+        if isinstance(answer, Task | Message) and call.exchange.call.operation is Operation.SEND:
+            return {_WRAPPERS[type(answer)][0]: members}
+        return members
+
+    async def _card(self) -> Response:
+        """Fetch the card, without a condition: an unchanged card is fetched, too."""
+        connection = self.session.connection
+        if connection is None or not connection.url:
+            raise StepError("the card was read from a file, so that it cannot be fetched from the agent")
+        session, began = self.session, time.monotonic()
+        fetch = await fetch_card(session.journal, session.client, session.credentials, connection.url)
+        self.sent.append(fetch.number)
+        response = Response(fetch.number, fault=fetch.fault, seconds=time.monotonic() - began)
+        if fetch.head is not None:
+            response.status = fetch.head.status
+            response.headers = dict(fetch.head.fields())
+        if isinstance(fetch.found, FoundCard):
+            response.body = fetch.found.card.to_json()
+        return response
+
+    async def raw(self, request: RawRequest, limit: float | None = None) -> Response:
+        """Send an HTTP request; its response is read from the capture, with masked secrets."""
+        if request.path.startswith(WELL_KNOWN):
+            return await self._well_known(request)
+        wire = HttpRequest(request.method, self._url_of(request.path), dict(request.headers), _body_of(request))
+        call = self.session.send_http(wire, self.choice, label=self.label, signed=self.signed)
+        response = await receive(call, self.sent, limit)
+        body, response.events = self._payloads(response.exchange)
+        response.body = body
+        return response
+
+    async def _well_known(self, request: RawRequest) -> Response:
+        connection = self.session.connection
+        if connection is None or not connection.url or request.method != "GET":
+            raise StepError(f"{request.method} {request.path} needs the URL of the agent")
+        response = await self._card()
+        url = urljoin(connection.url, request.path)
+        if url != connection.url:
+            session = self.session
+            fetch = await fetch_card(session.journal, session.client, session.credentials, url)
+            self.sent.append(fetch.number)
+            response = Response(fetch.number, fetch.head.status if fetch.head else 0, fault=fetch.fault)
+            response.headers = dict(fetch.head.fields()) if fetch.head else {}
+            response.body = _parsed(fetch.raw)
+        return response
+
+    def _url_of(self, path: str) -> str:
+        """Return the URL of a raw request: `/` is the URL of the interface, other paths are below it."""
+        if urlsplit(path).scheme:
+            return path
+        connection = self.session.connection
+        base = self.choice.binding.complete_url(self.choice.interface.url, connection.url if connection else "")
+        return base if path in ("", "/") else f"{base.rstrip('/')}/{path.lstrip('/')}"
+
+    def _payloads(self, exchange: int) -> tuple[Json, list[Json]]:
+        """Return the body of an exchange and the events of its stream, as they are in the capture."""
+        if not exchange:
+            return None, []
+        capture = self.session.journal.capture
+        request = capture.get(exchange)
+        found = capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=exchange, after=exchange)
+        bodies = [_parsed(record.raw) for record in found if record.kind is Kind.BODY]
+        events = [_parsed(payload_json(record, request)) for record in found if record.kind is Kind.FRAME]
+        return (bodies[0] if bodies else None), events[:MOST_EVENTS]
+
+
+def request_of(operation: Operation, params: Mapping[str, Json]) -> Any:
+    """Return the parameters of an operation in the format of A2A 1.0; raises `StepError` if they do not fit.
+
+    Three forms are accepted that the specification does not have: `taskId` and `contextId` beside the message (the
+    official suite means the members of the message), a nested `pushNotificationConfig`, and `cursor` for `pageToken`.
+    """
+    members = {name: value for name, value in params.items() if name != "extended"}
+    if operation in (Operation.SEND, Operation.STREAM):
+        message = members.get("message", {})
+        if isinstance(message, dict):
+            beside = {name: members.pop(name) for name in ("taskId", "contextId") if name in members}
+            members["message"] = {"messageId": str(uuid.uuid4()), "role": "ROLE_USER", **beside, **message}
+    elif operation is Operation.SET_PUSH and isinstance(members.get("pushNotificationConfig"), dict):
+        members = {**cast("dict[str, Json]", members.pop("pushNotificationConfig")), **members}
+    elif "cursor" in members:
+        members["pageToken"] = members.pop("cursor")
+    try:
+        return REQUESTS[operation].model_validate(members)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise StepError(
+            f"params of {operation.value}: {where}: {first['msg']}; a raw step can send invalid parameters"
+        ) from error
+
+
+def _waiting(request: SendRequest) -> SendRequest:
+    """Return a request that waits for the result as in 1.0, unless it decides that itself."""
+    configuration = request.configuration or SendConfiguration()
+    if configuration.return_immediately is not None:
+        return request
+    return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": False})})
+
+
+async def receive(
+    call: Call,
+    sent: list[int],
+    limit: float | None = None,
+    most: int | None = None,
+    named: asyncio.Future[str] | None = None,
+) -> Response:
+    """Send a call and return its response; leave its stream after `limit` seconds, or after `most` events.
+
+    `sent` gets the number of the exchange, `named` the id of the task. Raises TimeoutError if a stream does not end in
+    time although its task runs.
+    """
+    response = Response()
+    began = time.monotonic()
+    loop = asyncio.get_running_loop()
+    ends = None if limit is None else loop.time() + limit
+    answers = aiter(call)
+    try:
+        async with aclosing(answers), asyncio.timeout_at(ends) as deadline:
+            async for said in answers:
+                for answer in said:
+                    _note(response, answer, time.monotonic() - began)
+                if named is not None and call.exchange.task_id and not named.done():
+                    named.set_result(call.exchange.task_id)
+                if most is not None and len(response.events) >= most:
+                    break
+                grace = _grace(response)
+                if grace is not None and call.exchange.call.operation in STREAMING:
+                    deadline.reschedule(min(loop.time() + grace, ends or loop.time() + grace))
+    except TimeoutError:
+        response.left_open = bool(response.states) and is_terminal(response.states[-1])
+        if _grace(response) is None:
+            raise
+    finally:
+        if call.exchange.number:
+            sent.append(call.exchange.number)
+    exchange = call.exchange
+    response.seconds = time.monotonic() - began
+    response.exchange, response.fault, response.task_id = exchange.number, call.fault, exchange.task_id
+    response.error = call.fault.error if call.fault is not None else None
+    if exchange.head is not None:
+        response.status, response.headers = exchange.head.status, dict(exchange.head.fields())
+        response.streamed = exchange.head.streamed
+    if call.exchange.call.binding.name == "GRPC" and response.fault is not None and response.fault.error is not None:
+        kind = BY_NAME.get(response.fault.error.name)
+        response.status = kind.http if kind else 500
+    if exchange.ending is Ending.STOPPED:
+        response.fault = response.fault if response.fault and response.fault.error else None
+    return response
+
+
+def _grace(response: Response) -> float | None:
+    """Return how long to wait for the next event, None without a limit."""
+    state = response.states[-1] if response.states else ""
+    if is_terminal(state):
+        return _END_SECONDS
+    return _INTERRUPTED_SECONDS if is_interrupted(state) else None
+
+
+def _note(response: Response, answer: Answer | TextAppended, seconds: float) -> None:
+    """Add the events in an answer."""
+    updates = answer.updates() if isinstance(answer, TextAppended) else (answer,)
+    for update in updates:
+        if isinstance(update, Task | TaskStatusUpdateEvent) and update.status.state:
+            response.states.append(update.status.state)
+        if len(response.events) < MOST_EVENTS:
+            response.events.append(event_root(update))
+            response.times.append(seconds)
+
+
+def event_root(answer: Answer) -> Json:
+    """Return the root of the assertions about an event."""
+    if isinstance(answer, ProtocolError):
+        return {"error": {"code": answer.code, "message": answer.message, "data": answer.data, "name": answer.name}}
+    if isinstance(answer, Unreadable):
+        return {"unreadable": answer.why}
+    inner = answer.to_json()
+    return {**inner, **dict.fromkeys(_WRAPPERS.get(type(answer), ()), inner)}
+
+
+def _task_of(request: object) -> str:
+    if isinstance(request, SendRequest):
+        return request.message.task_id or ""
+    if isinstance(request, PushConfig):
+        return request.task_id or ""
+    return str(getattr(request, "task_id", "") or getattr(request, "id", "") or "")
+
+
+def _body_of(request: RawRequest) -> bytes:
+    if request.body_raw is not None:
+        return request.body_raw.encode("utf-8", "surrogateescape")
+    return b"" if request.body is None else dump(request.body)
+
+
+def _parsed(raw: bytes) -> Json:
+    """Return JSON, or the text where it is not JSON."""
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw.decode("utf-8", "replace")

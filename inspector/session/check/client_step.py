@@ -1,0 +1,55 @@
+"""Read a response of a check file with our own client, as if it had come over JSON-RPC or HTTP+JSON."""
+
+from __future__ import annotations
+
+from inspector.protocol.bindings import jsonrpc, rest
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.model import Json, Message, Task, Unreadable, Wire
+from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.selection import Choice
+from inspector.session.check.calls import event_root
+from inspector.session.check.document import CARD, OPERATIONS, ClientResponse
+from inspector.session.check.result import StepError
+from inspector.wire.discovery import FoundCard, read_answer
+
+_OK = 200
+
+
+def parsed_root(response: ClientResponse, choice: Choice) -> Json:
+    """Return the root of the assertions about a response; raises `StepError` for an unknown operation."""
+    payload = response.wire_payload
+    if response.operation == CARD:
+        found = read_answer(_OK, "application/json", dump(payload))
+        if not isinstance(found, FoundCard):
+            raise StepError(f"not an agent card: {found}")
+        return found.card.to_json()
+    if response.operation not in OPERATIONS:
+        raise StepError(f"unknown operation {response.operation!r}")
+    operation, dialect = OPERATIONS[response.operation], choice.dialect
+    binding = jsonrpc.BINDING if _has_envelope(payload) else rest.BINDING
+    if operation in STREAMING:
+        items = payload if isinstance(payload, list) else [payload]
+        roots = [event_root(binding.decode_item(dialect, item)) for item in items]
+        return {"events": roots, **roots[-1]} if roots else {"events": []}
+    value = binding.read(dialect, operation, dump(payload))
+    answer: Answer = value if isinstance(value, Unreadable) else binding.decode_answer(dialect, operation, _OK, value)
+    return _root(answer, operation, dialect)
+
+
+def _has_envelope(payload: Json) -> bool:
+    """Return whether a payload is a JSON-RPC response; without an envelope it is one of HTTP+JSON."""
+    first = payload[0] if isinstance(payload, list) and payload else payload
+    return isinstance(first, dict) and "jsonrpc" in first
+
+
+def _root(answer: Answer, operation: Operation, dialect: Dialect) -> Json:
+    if isinstance(answer, ProtocolError | Unreadable):
+        return event_root(answer)
+    if isinstance(answer, Task | Message) and operation is Operation.SEND:
+        return {"task" if isinstance(answer, Task) else "message": answer.to_json()}
+    if not isinstance(answer, Wire):
+        raise StepError(f"A2A {dialect.version} has no {operation.value}")
+    return answer.to_json()

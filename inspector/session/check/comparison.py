@@ -1,0 +1,72 @@
+"""Compare two runs of the same tests: results, findings and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inspector.session.check.document import Transport
+from inspector.session.check.result import Result, RunResult
+from inspector.session.check.trials import Trials, trials_of
+from inspector.text.units import duration
+
+_SLOWER = 1.5
+"""From this ratio of the median times on, a difference is reported."""
+_NOTICEABLE = 0.05
+"""Seconds; smaller differences of times are not reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs between two runs of a test: `aspect` is result, findings or time, the others are texts."""
+
+    test: str
+    transport: Transport
+    aspect: str
+    first: str
+    second: str
+
+
+def differences(first: RunResult, second: RunResult) -> list[Difference]:
+    """Return what differs between two runs, test by test; a test that only one run has is left out."""
+    others = {_key(group): group for group in trials_of(second.results)}
+    return [
+        difference
+        for group in trials_of(first.results)
+        if _key(group) in others
+        for difference in _compare(group, others[_key(group)])
+    ]
+
+
+def _key(group: Trials) -> tuple[str, Transport]:
+    return group.first.test.id, group.first.transport
+
+
+def _compare(first: Trials, second: Trials) -> Iterator[Difference]:
+    about = _key(first)
+    if _result(first) != _result(second):
+        yield Difference(*about, "result", _words(first), _words(second))
+    rules, other_rules = _rules(first), _rules(second)
+    if rules != other_rules:
+        only, other_only = sorted(rules - other_rules), sorted(other_rules - rules)
+        yield Difference(*about, "findings", ", ".join(only) or "none", ", ".join(other_only) or "none")
+    times = first.percentile(0.5), second.percentile(0.5)
+    both_passed = first.first.result is second.first.result is Result.PASS
+    if both_passed and max(times) >= _SLOWER * min(times) and max(times) - min(times) >= _NOTICEABLE:
+        yield Difference(*about, "time", duration(times[0]), duration(times[1]))
+
+
+def _result(trials: Trials) -> tuple[Result, int]:
+    """Return what is compared: the result, and how many trials passed."""
+    return trials.first.result, trials.passed
+
+
+def _words(trials: Trials) -> str:
+    result = trials.first
+    reason = result.reason or (result.failures[0].message if result.failures else "")
+    share = f" {trials.passed} of {trials.count}" if len(trials.results) > 1 else ""
+    return f"{result.result}{share}{f': {reason}' if reason else ''}"
+
+
+def _rules(trials: Trials) -> set[str]:
+    return {rule for result in trials.results for rule in result.rules}

@@ -1,0 +1,346 @@
+"""Run the steps of one test over one interface of the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.capture.records import Record
+from inspector.protocol.errors import FaultError
+from inspector.protocol.model import Json
+from inspector.protocol.operations import STREAMING
+from inspector.protocol.selection import Choice
+from inspector.session.check import expectations
+from inspector.session.check.calls import WELL_KNOWN, Caller, Response
+from inspector.session.check.client_step import parsed_root
+from inspector.session.check.condition import Condition
+from inspector.session.check.document import (
+    CARD,
+    OPERATIONS,
+    Assertion,
+    AssertionStep,
+    ClientStep,
+    Expect,
+    ExpectError,
+    ExpectStream,
+    FindingsExpectation,
+    OperationStep,
+    PushExpectation,
+    RawStep,
+    Repeat,
+    Requirement,
+    Step,
+    Test,
+)
+from inspector.session.check.headers import inspect_headers
+from inspector.session.check.matching import Mismatch, collection_mismatch, mismatches, quote
+from inspector.session.check.paths import MISSING, value_at
+from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
+from inspector.session.check.result import (
+    Failure,
+    Result,
+    StepError,
+    StepFailedError,
+    StepResult,
+    StepSkipped,
+    TestResult,
+    failures_of,
+)
+from inspector.session.check.streams import observe_twice, reconnect
+from inspector.session.check.variables import VariableError, Variables, references
+from inspector.session.check.webhook import TestWebhook
+from inspector.session.session import Session
+
+_SCHEMA_TAG = "schema-validation"
+"""The tag of tests in the official suite that need the validation of responses: our findings of the severity error."""
+
+
+@dataclass(slots=True)
+class TestExecution:
+    """Runs one test; `task_ids` are those of its tasks, once it has ended.
+
+    `variables` are those of its file and of the command line.
+    """
+
+    session: Session
+    choice: Choice
+    result: TestResult
+    variables: Variables
+    webhook: TestWebhook | None = None
+    task_ids: frozenset[str] = field(default=frozenset(), init=False)
+    _sent: list[int] = field(default_factory=list, init=False)
+    _running: tuple[Step, float, int] | None = field(default=None, init=False)
+    """The running step, the time of its start, and how many requests were sent before it."""
+
+    @property
+    def test(self) -> Test:
+        """Return the test."""
+        return self.result.test
+
+    async def run(self, seconds: float) -> None:
+        """Run the steps and the assertions, and write the outcome into the result; `seconds` is the limit of time."""
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._run()
+        except TimeoutError:
+            self._time_out(seconds)
+        finally:
+            self.result.seconds = time.monotonic() - began
+            if self.webhook is not None:
+                self.webhook.stop()
+        self._check_test()
+
+    def _time_out(self, seconds: float) -> None:
+        """Add the failure of a test that took too long, and the step that did not end."""
+        message, wanted = f"timed out after {seconds:g} s", f"the end within {seconds:g} s"
+        if self._running is None:
+            self._fail(Failure(message, "", wanted, "no end"))
+            return
+        step, began, before = self._running
+        sent = tuple(self._sent[before:])
+        failure = Failure(message, step.id, wanted, "no end", exchange=sent[-1] if sent else 0)
+        self.result.steps.append(StepResult(step.id, Result.FAIL, time.monotonic() - began, (failure,), sent))
+        self._fail(failure)
+
+    async def _run(self) -> None:
+        try:
+            await self._run_steps()
+        except VariableError as error:
+            self._fail(Failure(str(error)), result=Result.ERROR)
+        except FaultError as error:
+            self._fail(Failure(error.fault.sentence()), result=Result.ERROR)
+
+    async def _run_steps(self) -> None:
+        if needs(self.test, Requirement.WEBHOOK):
+            self.webhook = TestWebhook(self.session)
+            await self.webhook.start()
+        for step in self.test.steps:
+            self._running = step, time.monotonic(), len(self._sent)
+            if not await self._run_step(step):
+                return
+        self._running = None
+        if self.webhook is not None:
+            expected = self.test.extension.pushes or PushExpectation(timeout_ms=15_000)
+            self._fail(*failures_of(await self.webhook.check(expected)))
+        self._fail(*failures_of(self._assertion_mismatches(self.test.assertions)))
+        if not self.result.failures:
+            self.result.result = Result.PASS
+
+    async def _run_step(self, step: Step) -> bool:
+        """Run a step and add its result; return whether the next step can run."""
+        began, before = time.monotonic(), len(self._sent)
+        found: tuple[Failure, ...] = ()
+        result = Result.PASS
+        try:
+            found = failures_of(await self._perform(step), step.id, self._sent[-1] if self._sent[before:] else 0)
+        except StepSkipped as error:
+            self.result.reason, result = str(error), Result.SKIP
+        except StepFailedError as error:
+            found = failures_of([error.mismatch], step.id, self._sent[-1] if self._sent[before:] else 0)
+        except (StepError, VariableError) as error:
+            found, result = (Failure(str(error), step.id),), Result.ERROR
+        except FaultError as error:
+            found, result = (Failure(error.fault.sentence(), step.id),), Result.ERROR
+        if found and result is Result.PASS:
+            result = Result.FAIL
+        sent = tuple(self._sent[before:])
+        self.result.steps.append(StepResult(step.id, result, time.monotonic() - began, found, sent))
+        if result is Result.SKIP:
+            self.result.result = Result.SKIP
+            return False
+        self._fail(*found, result=result)
+        return result is Result.PASS
+
+    def _fail(self, *failures: Failure, result: Result = Result.FAIL) -> None:
+        if failures:
+            self.result.failures += failures
+            self.result.result = result
+
+    async def _perform(self, step: Step) -> list[Mismatch]:
+        if isinstance(step, AssertionStep):
+            return self._assertion_mismatches([step.assertion, *step.assertions])
+        if isinstance(step, ClientStep):
+            root = parsed_root(step.client_response, self.choice)
+            self.variables.results[step.id] = root
+            found = mismatches(self.variables.resolve(step.expect_parsed), root)
+            return found or self._assertion_mismatches(step.assertions)
+        await asyncio.sleep(step.delay_ms / 1000)
+        response = await self._respond(step)
+        if response.unreached:
+            raise StepError(response.fault.sentence() if response.fault else "no response")
+        self.variables.results[step.id] = response.body if response.body is not None else {"events": response.events}
+        found = self._expected(step, response)
+        if not found:
+            found = self._capture(step, response)
+        return found or self._assertion_mismatches(step.assertions)
+
+    async def _respond(self, step: OperationStep | RawStep) -> Response:
+        """Send the request of a step, again until the condition of `repeat` is met."""
+        repeat = step.repeat
+        for attempt in range(1, (repeat.max_attempts if repeat else 1) + 1):
+            response = await self._call(step)
+            if repeat is None or self._condition(repeat).is_met(response.body):
+                return response
+            if attempt < repeat.max_attempts:
+                await asyncio.sleep(repeat.delay(attempt))
+        if repeat is None:
+            raise ValueError("a step without repeat is sent once")
+        path = self._condition(repeat).path
+        actual = quote(value_at(response.body, path))
+        raise StepFailedError(Mismatch(path, f"{repeat.until} after {repeat.max_attempts} attempts", actual))
+
+    async def _call(self, step: OperationStep | RawStep) -> Response:
+        """Send the request of a step; raises `StepFailedError` if its stream does not end in time."""
+        milliseconds = step.expect_stream.timeout_ms if step.expect_stream else None
+        limit = None if milliseconds is None else milliseconds / 1000
+        label = f"{self.test.id} {step.id}"
+        caller = Caller(self.session, self.choice, self._sent, label, signed=not self._is_about_credentials)
+        try:
+            if isinstance(step, RawStep):
+                return await caller.raw(step.raw.model_copy(update=self._resolved_raw(step)), limit)
+            return await self._call_operation(step, caller, limit)
+        except TimeoutError:  # the limit of the test cancels instead
+            wanted = f"the end of the stream within {milliseconds} ms"
+            raise StepFailedError(Mismatch("events", wanted, "a stream that stays open")) from None
+
+    async def _call_operation(self, step: OperationStep, caller: Caller, limit: float | None) -> Response:
+        params = self._with_webhook(step.params)
+        if OPERATIONS.get(step.operation) in STREAMING:
+            if needs(self.test, Requirement.STREAM_DISCONNECT):
+                return await reconnect(caller, step.operation, params, limit)
+            if needs(self.test, Requirement.CONCURRENT_STREAMS):
+                return await observe_twice(caller, step.operation, params, limit)
+        return await caller.operation(step.operation, params, limit)
+
+    @property
+    def _is_about_credentials(self) -> bool:
+        """Return whether the raw requests of the test bring their own credentials, or none."""
+        return needs(self.test, Requirement.AUTH_CREDENTIALS)
+
+    def _resolved_raw(self, step: RawStep) -> dict[str, Any]:
+        raw = step.raw
+        return {
+            "path": self.variables.resolve(raw.path),
+            "headers": {name: str(value) for name, value in self.variables.resolve(raw.headers).items()},
+            "body": self.variables.resolve(raw.body),
+            "body_raw": None if raw.body_raw is None else str(self.variables.resolve(raw.body_raw)),
+        }
+
+    def _with_webhook(self, params: Mapping[str, Json]) -> dict[str, Json]:
+        """Return parameters with all variables replaced; a push configuration gets the URL of our webhook."""
+        if self.webhook is None or WEBHOOK_VARIABLE not in references(params):
+            resolved: dict[str, Json] = self.variables.resolve(dict(params))
+            return resolved
+        config = _push_config(params)
+        own = {name: value for name, value in config.items() if WEBHOOK_VARIABLE not in references(value)}
+        url, token = self.webhook.register(self.variables.resolve(own), self.choice.dialect.version)
+        self.variables.given = {**self.variables.given, WEBHOOK_VARIABLE: url}
+        resolved = self.variables.resolve(dict(params))
+        if not (config.get("token") or config.get("authentication")):
+            changed = _push_config(resolved)
+            changed["token"] = token
+            return resolved if changed is not params and "url" not in resolved else {**resolved, "token": token}
+        return resolved
+
+    def _condition(self, repeat: Repeat) -> Condition:
+        try:
+            return Condition.of(str(self.variables.resolve(repeat.until)))
+        except ValueError as error:
+            raise StepError(str(error)) from error
+
+    def _expected(self, step: OperationStep | RawStep, response: Response) -> list[Mismatch]:
+        """Return how a response differs from the expectations of its step."""
+        resolve, found, raw = self.variables.resolve, list[Mismatch](), isinstance(step, RawStep)
+        if step.expect_error is not None:
+            expected = ExpectError.model_validate(resolve(step.expect_error.model_dump(exclude_unset=True)))
+            found += expectations.error_mismatches(expected, response)
+        if step.expect is not None:
+            expect = Expect(**resolve(step.expect.model_dump(exclude_unset=True)))
+            found += expectations.expect_mismatches(expect, response, raw=raw)
+        if step.expect_stream is not None:
+            stream = ExpectStream(**resolve(step.expect_stream.model_dump(exclude_unset=True)))
+            found += expectations.stream_mismatches(stream, response)
+        if not (step.expect or step.expect_error or step.expect_stream or raw):
+            found += expectations.success_mismatches(response)
+        if not found and needs(self.test, Requirement.HEADER_INSPECTION):
+            is_card = step.raw.path.startswith(WELL_KNOWN) if isinstance(step, RawStep) else step.operation == CARD
+            found += inspect_headers(response, self.choice.binding.name, self.test.level, is_card=is_card)
+        if step.extension is not None and not found:
+            found += expectations.time_mismatches(step.extension, response)
+            if step.extension.headers:
+                found += expectations.header_mismatches(resolve(step.extension.headers), response)
+            for artifact in step.extension.artifacts:
+                wanted = artifact.model_copy(update=resolve(artifact.model_dump(exclude_unset=True)))
+                found += expectations.artifact_mismatches(wanted, response, self.session)
+        return found
+
+    def _capture(self, step: OperationStep | RawStep, response: Response) -> list[Mismatch]:
+        """Capture values; the values of a stream are those of its last event that has them."""
+        found: list[Mismatch] = []
+        for name, path in step.capture.items():
+            roots = [response.body, *reversed(response.events)]
+            values = (value_at(root, path) for root in roots)
+            value = next((value for value in values if value is not MISSING), MISSING)
+            if value is MISSING:
+                found.append(Mismatch(path, f"a value to capture as {name}", "nothing"))
+            self.variables.captured[f"{step.id}.{name}"] = value
+        return found
+
+    def _assertion_mismatches(self, assertions: list[Assertion]) -> list[Mismatch]:
+        found: list[Mismatch] = []
+        for assertion in assertions:
+            source = self.variables.resolve(_as_reference(assertion.source))
+            value = value_at(source, assertion.path)
+            if assertion.match is not None:
+                found += mismatches(self.variables.resolve(assertion.match), value, assertion.path)
+            for quantifier in ("any", "all", "none"):
+                wanted = getattr(assertion, quantifier)
+                if wanted is not None:
+                    match = self.variables.resolve(wanted.match)
+                    mismatch = collection_mismatch(quantifier, wanted.path, match, value)
+                    found += [mismatch] if mismatch else []
+        return found
+
+    def _check_test(self) -> None:
+        """Collect the findings, and check what our additions expect of the whole test."""
+        extension, result, records = self.test.extension, self.result, self._records()
+        result.rules = frozenset(expectations.severe_rules(records))
+        self.task_ids = frozenset(record.task for record in records) - {""}
+        if result.result is not Result.PASS:
+            return
+        found: list[Mismatch] = []
+        if extension.total_ms is not None and result.seconds * 1000 > extension.total_ms:
+            actual = f"{result.seconds * 1000:.0f} ms"
+            found.append(Mismatch("the test", f"at most {extension.total_ms} ms", actual))
+        findings = extension.findings
+        if findings is None and _SCHEMA_TAG in self.test.tags:
+            findings = FindingsExpectation(max="warning")
+        if findings is not None:
+            found += expectations.finding_mismatches(findings, records)
+        if extension.no_secrets:
+            found += expectations.secret_mismatches(records)
+        self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0))
+
+    def _records(self) -> list[Record]:
+        """Return the records of the exchanges and the deliveries of the test."""
+        capture = self.session.journal.capture
+        found = [record for number in self._sent for record in capture.select(exchange=number, after=number - 1)]
+        return found + (self.webhook.deliveries if self.webhook else [])
+
+
+def _as_reference(source: str) -> str:
+    return source if "{{" in source else f"{{{{{source}}}}}"
+
+
+def _push_config(params: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the push configuration in parameters: of the operations on push configurations, or of a message."""
+    for owner in (params, params.get("configuration")):
+        for name in ("taskPushNotificationConfig", "pushNotificationConfig"):
+            config = owner.get(name) if isinstance(owner, Mapping) else None
+            if isinstance(config, dict):
+                return config
+    return dict(params)

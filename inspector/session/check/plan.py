@@ -1,0 +1,47 @@
+"""Select the tests of check files that run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inspector.session.check.document import Level, Suite, Test
+from inspector.session.check.reading import CheckFile
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which tests run: those whose id or name contains one of `words`, with one of the tags and of the levels."""
+
+    words: tuple[str, ...] = ()
+    tags: frozenset[str] = frozenset()
+    levels: frozenset[Level] = frozenset()
+
+    def selects(self, suite: Suite, test: Test) -> bool:
+        """Return whether a test runs; an empty condition selects every test."""
+        text = f"{suite.id} {test.id} {test.name}".lower()
+        return (
+            (not self.words or any(word.lower() in text for word in self.words))
+            and (not self.tags or bool(self.tags & {*suite.tags, *test.tags}))
+            and (not self.levels or test.level in self.levels)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTest:
+    """A test of a file."""
+
+    file: CheckFile
+    suite: Suite
+    test: Test
+
+
+def plan(files: Iterable[CheckFile], selection: Selection) -> list[PlannedTest]:
+    """Return the selected tests of files, in their order."""
+    return [
+        PlannedTest(file, suite, test)
+        for file in files
+        for suite in file.document.suites
+        for test in suite.tests
+        if selection.selects(suite, test)
+    ]

@@ -1,0 +1,1 @@
+"""Make check files from recorded exchanges."""

@@ -1,0 +1,146 @@
+"""Read the exchanges of a capture: the request, the answer and the events of each, in the format of A2A 1.0."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from inspector.capture.query import Query
+from inspector.capture.records import LOGIN, PROBE, Kind, Record
+from inspector.capture.store import Capture
+from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
+from inspector.protocol.errors import ProtocolError
+from inspector.protocol.model import (
+    Event,
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
+    Wire,
+)
+from inspector.protocol.operations import STREAMING, Operation
+from inspector.session.check.expectations import severe_rules
+from inspector.session.compose.raw_request import RAW_REQUEST
+from inspector.session.payload import OPERATIONS, interface_of
+from inspector.session.replay.translate import canonical, decoded
+
+_EVENTS = (Task, Message, TaskStatusUpdateEvent, TaskArtifactUpdateEvent)
+
+
+@dataclass(slots=True)
+class RecordedExchange:
+    """One exchange: `answer` is its last answer, None if there was none; `events` are those of a stream.
+
+    `ids` has the ids of its tasks and contexts, `rules` the rules of its findings above hints. `ended` is the time of
+    its end, `status` the HTTP status of its response.
+    """
+
+    number: int
+    operation: Operation
+    request: Wire
+    at: float
+    ended: float = 0.0
+    status: int = 0
+    answer: Wire | ProtocolError | None = None
+    events: list[Event] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    rules: set[str] = field(default_factory=set)
+
+    @property
+    def streamed(self) -> bool:
+        """Return whether the operation has a stream."""
+        return self.operation in STREAMING
+
+    @property
+    def states(self) -> list[str]:
+        """Return the task states in the stream, in order."""
+        return [
+            event.status.state
+            for event in self.events
+            if isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPush:
+    """A delivery that the receiver accepted: its task and the task's state (`""` if it has none)."""
+
+    task: str
+    state: str
+    rules: frozenset[str]
+
+
+def numbers_of(capture: Capture, query: Query | None) -> list[int]:
+    """Return the numbers of the exchanges that have a record which matches a filter, in order; None matches all."""
+    if query is None:
+        return [record.seq for record in capture.select(kinds={Kind.REQUEST})]
+    found = (capture.get(seq).exchange for page in capture.search(query) for seq in page.hits)
+    return sorted({number for number in found if number})
+
+
+def read_exchanges(capture: Capture, numbers: Iterable[int]) -> tuple[list[RecordedExchange], list[str]]:
+    """Return the exchanges that a check can repeat, and for each other exchange why it is left out."""
+    exchanges: list[RecordedExchange] = []
+    left_out: list[str] = []
+    for number in numbers:
+        request = capture.get(number)
+        if request.meta.get(PROBE) or request.meta.get(LOGIN) or request.operation not in OPERATIONS:
+            continue
+        exchange = _read(capture, request)
+        if isinstance(exchange, str):
+            left_out.append(f"#{number}: {exchange}")
+        else:
+            exchanges.append(exchange)
+    return exchanges, left_out
+
+
+def read_pushes(capture: Capture) -> list[RecordedPush]:
+    """Return the deliveries that the receiver accepted."""
+    return [
+        RecordedPush(record.task, record.state, frozenset(severe_rules([record])))
+        for record in capture.select(kinds={Kind.DELIVERY})
+        if record.meta.get("taken") and not record.meta.get("challenge")
+    ]
+
+
+def _read(capture: Capture, request: Record) -> RecordedExchange | str:
+    if RAW_REQUEST in (request.meta.get("deliberate") or ()):
+        return "a raw request"
+    sent = canonical(request, request)
+    if sent is None:
+        return "the request cannot be read"
+    exchange = RecordedExchange(request.seq, Operation(request.operation), sent, request.at)
+    for record in capture.select(exchange=request.seq, after=request.seq - 1):
+        exchange.ids |= {record.task, record.context} - {""}
+        exchange.rules |= severe_rules([record])
+        _add(exchange, record, request)
+    return exchange if exchange.answer is not None or exchange.status else "there was no response"
+
+
+def _add(exchange: RecordedExchange, record: Record, request: Record) -> None:
+    """Add the content of a record to its exchange."""
+    match record.kind:
+        case Kind.RESPONSE:
+            exchange.status = int(record.meta["status"])
+        case Kind.BODY | Kind.FRAME:
+            answer = decoded(record, request, exchange.status)
+            if isinstance(answer, Wire | ProtocolError):
+                exchange.answer = answer
+            if isinstance(answer, _EVENTS):
+                exchange.events.append(answer)
+        case Kind.TRAILERS if record.meta["code"] != OK:
+            exchange.answer = _grpc_error(record, request)
+        case Kind.END:
+            exchange.ended = record.at
+
+
+def _grpc_error(record: Record, request: Record) -> ProtocolError:
+    _, dialect = interface_of(request)
+    details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
+    try:
+        raw = b64decode(details)
+    except Base64Error:  # masking a secret has changed the details
+        raw = b""
+    return decode_error(record.meta["code"], record.meta["message"], raw, dialect, Operation(request.operation))
