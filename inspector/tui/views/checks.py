@@ -1,0 +1,456 @@
+"""The Checks view: the tests of a check file, their results while they run, and the steps of the selected test."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.worker import Worker
+
+from inspector.capture import recent_check_files
+from inspector.capture.records import Record
+from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, counts_of, in_words
+from inspector.session.session import Session
+from inspector.text.units import duration
+from inspector.tui import lazy_loading
+from inspector.tui.check_dialogs import chosen_file, load_form, save_report
+from inspector.tui.keys import bind, key_of
+from inspector.tui.notify import notify, notify_faults
+from inspector.tui.render.check_introduction import introduction
+from inspector.tui.render.check_lines import problem_lines
+from inspector.tui.render.check_rows import COLOURS, CheckItem, CheckRows
+from inspector.tui.render.glyphs import PHASE, Glyphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.screens.dialog import ask
+from inspector.tui.views.base import View
+from inspector.tui.views.registry import key_of_view
+from inspector.tui.widgets.check_pane import CheckPane, count_chips
+from inspector.tui.widgets.fact_view import FactView
+from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
+from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.word_filter import WordFilter
+
+if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
+    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.reading import Problem
+
+_TEST = "TEST"
+COLUMNS = (
+    Column("RESULT", 10),
+    Column(_TEST, len(_TEST)),
+    Column("LEVEL", 6, min_total_width=84),
+    Column("TIME", 7, "right", min_total_width=50),
+    Column("NAME"),
+)
+_ROOMY = 150
+"""The cells that the table and the detail need beside each other."""
+_RUNS = frozenset({"run_selected", "run_all", "run_failed"})
+_NEED_TESTS = _RUNS | {"filter", "only_failed"}
+_GAP = Paragraph(("", "line--text"), "", "line--text")
+
+
+class ChecksView(View):
+    """Shows the tests of a check file and runs them; the detail shows the selected test."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        bind("cancel", "stop", "stop", "Stop the run of tests"),
+        bind("refresh", "reload", "reload", "Read the check file again"),
+        bind("refresh", "run_selected", "run", "Run the selected test, or the tests of the selected suite"),
+        bind("run-all", "run_all"),
+        bind("run-failed", "run_failed"),
+        bind("fold", "only_failed", "failed only", "Show only the tests that failed, or all tests"),
+        bind("filter", "filter", "", "Show only the tests that contain some words"),
+        bind("check-file", "load"),
+        bind("save", "save_report", "", "Save a report of the results (HTML, JSON, JUnit, TAP)", show=False),
+        bind("next-match", "request(1)", "next request", "Go to the next request of the test", show=False),
+        bind("previous-match", "request(-1)", "previous request", "Go to the previous request of the test", show=False),
+        bind("open", "open", "", "Show the request of the test, or load a check file", show=False),
+        bind("back", "clear_filter", "clear filter", "Show all tests", show=False),
+    ]
+    NEEDS_AGENT: ClassVar[frozenset[str]] = _RUNS
+
+    @dataclass
+    class RecordWanted(Message):
+        """The user wants to see a record."""
+
+        seq: int
+
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(session, glyphs, id=id)
+        self._progress: CheckProgress | None = None
+        self._problems: Sequence[Problem] = ()
+        self._paths: Sequence[Path] = ()
+        self._recent: Sequence[Path] = ()
+        self._rows = CheckRows(glyphs)
+        self._selected: CheckItem | None = None
+        self._request = 0
+        """The number of the selected request of the selected test, 0 for the request to look at first."""
+        self._shown: object = None
+        self._message: object = None
+        self._run: Worker[None] | None = None
+        self._pane = Pane("Checks", id="checks-pane")
+        self._words = WordFilter("words in the result, id, name, level, tags or suite")
+        self._feed = Feed(COLUMNS, self._rows, enter_hint="open request", id="check-list", follow=False)
+        self._text = FactView(id="check-message")
+        self._text.enter_hint = "load a file"
+        self._detail = CheckPane(session.journal.redactor.text, glyphs, id="check")
+
+    def compose(self) -> ComposeResult:
+        """Make the list and the detail."""
+        with Horizontal(classes="split"):
+            with self._pane:
+                yield self._words
+                yield Headings(self._feed)
+                yield self._feed
+                yield self._text
+            yield self._detail
+
+    def on_mount(self) -> None:
+        """Draw the times of running tests, and read the list of files."""
+        self._recent = recent_check_files.load()
+        self.set_interval(PHASE, self._tick)
+        self.refresh_view()
+
+    def on_resize(self) -> None:
+        """Show the detail below the list if there is no room beside it."""
+        self.set_class(self.size.width < _ROOMY, "-stacked")
+        self.call_after_refresh(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        """Make the column of the ids as wide as the longest id."""
+        width = max(len(_TEST), self._rows.id_width(self._feed.line_width - GAP))
+        self._feed.show_columns(
+            [column._replace(width=width) if column.name == _TEST else column for column in COLUMNS]
+        )
+
+    def _tick(self) -> None:
+        if self.is_running and self.display and self.screen.is_current:
+            self._rows.phase += 1
+            self.refresh_view()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether tests are running."""
+        return self._progress is not None and self._progress.began is not None
+
+    # What is shown
+
+    def refresh_view(self) -> None:
+        """Show the current results; the cursor stays on its test."""
+        self._rows.refresh(self._progress)
+        self._show_message()
+        self._fit_columns()
+        empty = "No test failed." if self._rows.only_failed and not self._rows.words else "No test matches the filter."
+        self._feed.empty = f"{empty} Press {key_of('back')} to show all tests."
+        self._feed.refresh_rows()
+        index = self._rows.index_of(self._selected)
+        if index is not None:
+            self._feed.cursor = index
+        self._show_title()
+        self._show_detail()
+
+    def _show_message(self) -> None:
+        """Show the introduction or the problems of the file, if there are no tests."""
+        connected = self.session.connection is not None
+        key = self._progress is None, self._problems, connected, tuple(self._recent)
+        if key == self._message:
+            return
+        self._message = key
+        self.set_class(self._progress is None, "-message")
+        if self._progress is None:
+            lines = introduction(self._recent, connected=connected, recorded=self.session.recorded)
+            if self._problems:
+                again = f"Correct the file, and press {key_of('refresh')} to read it again."
+                lines = [*problem_lines(self._problems), _GAP, Paragraph(("", "line--text"), again, "line--soft")]
+            self._text.show(Paragraphs(lines))
+        self.call_after_refresh(self._fit_columns)  # the list has its size after it is shown
+        self._focus_visible()
+
+    def _focus_visible(self) -> None:
+        """Move the focus from a list that is hidden now."""
+        focused = self.screen.focused
+        if focused is not None and self in focused.ancestors and focused is not self._words:
+            self.focus_first()
+
+    def focus_first(self) -> None:
+        """Focus the list, or without tests the text."""
+        self.screen.set_focus(self._feed if self._progress is not None else self._text)
+
+    def _show_title(self) -> None:
+        progress = self._progress
+        if progress is None:
+            count = len(self._problems)
+            problems = f"{count:,} problem{'' if count == 1 else 's'}"
+            self._pane.set_title(Chip(problems if count else "", "$state-bad"))
+            return
+        shown, known = self._rows.shown, len(progress.tests)
+        tests = f"{known:,} test{'' if known == 1 else 's'}"
+        note = [chip for level, counts in progress.levels() for chip in count_chips(level.upper(), counts, self.glyphs)]
+        self._pane.set_title(
+            Chip(", ".join(path.name for path in progress.paths)),
+            Chip(tests if shown == known else f"{shown:,} of {tests}", "$text-soft"),
+            Chip("failed only" if self._rows.only_failed else "", "$bar"),
+            Chip(f"filter {self._rows.words}" if self._rows.words else "", "$bar"),
+            self._state_of_run(progress),
+            note=note,
+        )
+
+    def _state_of_run(self, progress: CheckProgress) -> Chip:
+        if progress.seconds is not None:
+            text = f"running: {progress.done:,} of {len(progress.current):,}, {duration(progress.seconds)}"
+            return Chip(text, COLOURS[Status.RUNNING])
+        if self.session.connection is None:
+            return Chip("no agent" if self.session.recorded else "no agent connected", "$state-warning")
+        return Chip("")
+
+    @property
+    def selected(self) -> CheckItem | None:
+        """The suite or the test under the cursor."""
+        index = self._feed.cursor
+        return self._rows.items[index] if 0 <= index < len(self._rows) else None
+
+    def _requests(self) -> tuple[Sequence[int], int]:
+        """Return the numbers of the requests of the selected test, and the selected number, 0 without requests."""
+        item = self.selected
+        if not isinstance(item, CheckedTest) or item.result is None:
+            return (), 0
+        requests = item.requests
+        return requests, self._request if self._request in requests else item.result.exchange
+
+    def _show_detail(self) -> None:
+        item, (requests, request), phase = self.selected, self._requests(), 0
+        key: tuple[object, ...] = (item,)
+        if isinstance(item, CheckedTest):
+            steps = len(item.result.steps) if item.result is not None else 0
+            phase = self._rows.phase if item.status is Status.RUNNING else 0
+            key = item, item.status, item.result, steps, request, phase
+        elif item is not None:
+            key = item, *item.counts.items()
+        if key == self._shown:
+            return
+        self._shown = key
+        if isinstance(item, CheckedTest):
+            self._detail.show_test(item, requests, request, phase)
+        elif item is not None:
+            self._detail.show_suite(item, in_words(item.counts))
+        else:
+            self._detail.show_nothing()
+        self.refresh_bindings()
+
+    def on_feed_highlighted(self) -> None:
+        """Show the test under the cursor."""
+        self._selected, self._request = self.selected, 0
+        self._show_detail()
+
+    # Requests
+
+    def on_feed_opened(self) -> None:
+        """Show the selected request of the test under the cursor."""
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Show the selected request; without tests, choose a check file."""
+        request = self._requests()[1]
+        if self._progress is None:
+            self.action_load()
+        elif request:
+            self.post_message(self.RecordWanted(request))
+        elif isinstance(self.selected, CheckedTest):
+            notify(self, "The test has no requests.")
+
+    def action_request(self, step: int) -> None:
+        """Select the next (1) or previous (-1) request of the test, and after the last the first."""
+        requests, request = self._requests()
+        if requests:
+            self._request = requests[(requests.index(request) + step) % len(requests)]
+            self._show_detail()
+
+    def on_check_pane_chosen(self, event: CheckPane.Chosen) -> None:
+        """Select the request of the line that was clicked, or show it."""
+        self._request = event.request
+        self._show_detail()
+        if event.twice:
+            self.action_open()
+
+    # Files
+
+    def action_load(self) -> None:
+        """Ask for a check file, and load it."""
+        ask(self, load_form(self._recent), lambda values: self.load_file(chosen_file(values)))
+
+    def load_file(self, path: Path) -> None:
+        """Read a check file and show its tests, or its problems."""
+        problem = recent_check_files.remember(path) if path.is_file() else ""
+        self._recent = recent_check_files.load()
+        if problem:
+            notify(self, problem, "warning")
+        self._paths = (path,)
+        self.action_reload()
+
+    def action_reload(self) -> None:
+        """Read the check file again."""
+        self.run_worker(self._read(), group="check files", exclusive=True)
+
+    async def _read(self) -> bool:
+        """Read the check file and show its tests, or else its problems; return whether there are tests."""
+        read, before = await asyncio.to_thread(lazy_loading.read_checks, self._paths, {}), self._progress
+        self._problems = read if isinstance(read, list) else ()
+        self._progress = None if isinstance(read, list) else read
+        if self._progress is not None:
+            if before is not None:
+                self._progress.keep_results(before)
+            self._selected = self._same_item(self._selected)
+        self.refresh_view()
+        self.refresh_bindings()
+        return self._progress is not None
+
+    def _same_item(self, before: CheckItem | None) -> CheckItem | None:
+        """Return the item of the files that were read with the id of an earlier item."""
+        items: list[CheckItem] = []
+        if self._progress is not None:
+            items = [*self._progress.suites, *self._progress.tests]
+        return next((item for item in items if before is not None and item.id == before.id), None)
+
+    # Runs
+
+    def action_run_selected(self) -> None:
+        """Run the selected test, or the tests of the selected suite."""
+        item = self.selected
+        if item is not None:
+            self._start([item] if isinstance(item, CheckedTest) else item.tests)
+
+    def action_run_all(self) -> None:
+        """Run all tests."""
+        if self._progress is not None:
+            self._start(self._progress.tests)
+
+    def action_run_failed(self) -> None:
+        """Run the tests that failed."""
+        if self._progress is not None:
+            self._start(self._progress.failed)
+
+    def action_stop(self) -> None:
+        """Stop the run; the tests that have not ended have no result."""
+        if self._run is not None:
+            self._run.cancel()
+
+    def _start(self, tests: Sequence[CheckedTest]) -> None:
+        if self._progress is not None and not self.is_running and tests:
+            self._run = self._run_tests(self._progress, {test.id for test in tests})
+
+    @work(group="checks", exclusive=True)
+    async def _run_tests(self, progress: CheckProgress, ids: set[str]) -> None:
+        """Run tests, after reading the files again if they were changed."""
+        if await asyncio.to_thread(progress.is_outdated):
+            if not await self._read() or self._progress is None:
+                return
+            progress = self._progress
+        tests = [test for test in progress.tests if test.id in ids]
+        with notify_faults(self):
+            try:
+                self.call_later(self.refresh_view)
+                await progress.run(self.session, tests)
+                self._report(tests)
+            finally:
+                self._show_end()
+
+    @work(group="save")
+    async def action_save_report(self) -> None:
+        """Save a report of the results of all tests."""
+        if self._progress is not None:
+            report = self._progress.report(self.session, self._progress.tests)
+            await save_report(self.app, report, self.session.journal.redactor.text)
+
+    def _show_end(self) -> None:
+        if self.is_attached:
+            self.refresh_view()
+            self.refresh_bindings()
+
+    def _report(self, tests: Sequence[CheckedTest]) -> None:
+        """Report the end of a run in another view."""
+        if not self.display:
+            failed = any(test.status in FAILED for test in tests)
+            words = f"The tests have ended: {in_words(counts_of(tests))}. Press {key_of_view('checks')} to see them."
+            notify(self, words, "error" if failed else "information")
+
+    # Filters
+
+    def action_only_failed(self) -> None:
+        """Show only the tests that failed, or all tests."""
+        self._rows.only_failed = not self._rows.only_failed
+        self.refresh_view()
+        self.refresh_bindings()
+
+    def action_filter(self) -> None:
+        """Open the filter."""
+        self._words.open()
+
+    def on_word_filter_typed(self, event: WordFilter.Typed) -> None:
+        """Show the tests that contain the words."""
+        self._rows.words = event.words
+        self.refresh_view()
+        self.refresh_bindings()
+
+    def on_word_filter_left(self) -> None:
+        """Focus the list."""
+        self.focus_first()
+
+    def action_clear_filter(self) -> None:
+        """Show all tests."""
+        self._rows.only_failed = False
+        self._words.action_clear()
+        self.refresh_view()
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable what is not possible without a file, or during a run."""
+        progress, running = self._progress, self.is_running
+        if action == "clear_filter":
+            return self._rows.only_failed or bool(self._words.value)
+        if action == "stop":
+            return running
+        if action == "load":
+            return None if running else True
+        if action == "reload":
+            return bool(self._problems)
+        if action == "request":
+            return True if self._requests()[0] else None
+        if action in _NEED_TESTS and progress is None:
+            return False
+        if action in _RUNS and running:
+            return None
+        if action == "run_failed" and progress is not None and not progress.failed:
+            return None
+        if action == "save_report":
+            return True if progress is not None and progress.has_results else None
+        return super().check_action(action, parameters)
+
+    # The selection
+
+    def show_seq(self, seq: int) -> None:
+        """Select the test that sent a request."""
+        tests = self._progress.tests if self._progress is not None else ()
+        self._selected = next((test for test in tests if seq in test.requests), self._selected)
+        self.refresh_view()
+
+    def selected_record(self) -> Record | None:
+        """Return the selected request of the test."""
+        request = self._requests()[1]
+        return self.session.journal.capture.get(request) if request else None
+
+    @property
+    def selection_title(self) -> str:
+        """The id of the selected test or suite."""
+        return self.selected.id if self.selected is not None else super().selection_title
+
+    def selected_text(self) -> str:
+        """Return what is shown about the selected test."""
+        return self._detail.text
