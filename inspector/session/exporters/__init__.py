@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from inspector.capture.records import Record
     from inspector.protocol.bindings.base import WireRequest
     from inspector.session.exchange import CallContext
+    from inspector.session.exporters.selection import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,16 @@ class RecordFormat(Format):
         return pieces
 
 
+@dataclass(frozen=True, slots=True)
+class CaptureFormat(Format):
+    """A format of the chosen records of a capture."""
+
+    def write(self, selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
+        """Yield the text in pieces, and report what the format cannot express; raises `FaultError`."""
+        pieces: Iterator[str] = import_module(f"{__name__}.{self.module}").write_capture(selection, warn)
+        return pieces
+
+
 REQUEST_FORMATS = [
     RequestFormat(
         "curl", "a shell command that sends the same bytes", ".sh", "text/x-shellscript", "curl", is_program=True
@@ -66,3 +77,13 @@ RECORD_FORMATS = [
     RecordFormat("json", "one record per line", ".jsonl", "application/jsonl", "json_lines"),
 ]
 """The formats in which the records of a capture can be written."""
+
+OTLP = "otlp-json"
+CAPTURE_FORMATS = [
+    CaptureFormat("jsonl", "one record per line, as show -o json", ".jsonl", "application/jsonl", "json_lines"),
+    CaptureFormat("har", "HAR 1.2, which import reads without loss", ".har", "application/json", "har"),
+    CaptureFormat("curl", "a shell command for each request", ".sh", "text/x-shellscript", "curl_commands"),
+    CaptureFormat("acts", "a check file, as check make", ".yaml", "application/yaml", "check_file"),
+    CaptureFormat(OTLP, "spans for OpenTelemetry, in OTLP JSON", ".json", "application/json", "otlp"),
+]
+"""The formats of `export`; the first is the default."""

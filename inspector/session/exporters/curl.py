@@ -10,7 +10,7 @@ import httpx
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import MASK
-from inspector.protocol.bindings.base import Binding, GrpcRequest, HttpRequest, WireRequest
+from inspector.protocol.bindings.base import Binding, CertificateFiles, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.session.exchange import CallContext
@@ -21,6 +21,8 @@ _OF_TRANSPORT = frozenset({"host", "connection", "accept-encoding", "content-len
 
 LARGEST_COMMAND = 100_000
 """The longest body on a command line, in bytes: kernels reject much longer bodies."""
+PASSPHRASE = "PASSPHRASE"  # noqa: S105 - a name
+"""The environment variable from which an exported program reads the passphrase of a client certificate."""
 _UNCOMPRESSED = b"\0"
 
 
@@ -30,11 +32,23 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
         headers = {"Content-Type": "application/grpc", "TE": "trailers", **wire.metadata}
         framed = _UNCOMPRESSED + len(wire.body).to_bytes(4, "big") + wire.body
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
-        return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"])
+        return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"], _certificate(wire.certificate))
     if wire.splices:
         raise cannot_express("A large file does not fit on a command line.", "Send it with a2a-inspect send --file.")
     streamed = ["--no-buffer"] if "event-stream" in wire.headers.get("Accept", "") else []
-    return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed)
+    return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed, _certificate(wire.certificate))
+
+
+def _certificate(files: CertificateFiles | None) -> list[str]:
+    """Return the options for a client certificate; the shell reads the passphrase from the environment."""
+    if files is None:
+        return []
+    # curl separates a passphrase from the path with a colon.
+    path = str(files.certificate).replace("\\", "\\\\").replace(":", "\\:")
+    options = [f"--cert {shlex.quote(path)}", *(["--cert-type P12"] if files.is_pkcs12 else [])]
+    if files.key is not None:
+        options.append(f"--key {shlex.quote(str(files.key))}")
+    return [*options, f'--pass "${{{PASSPHRASE}:?}}"'] if files.is_encrypted else options
 
 
 def _escaped(url: str) -> str:
@@ -45,7 +59,9 @@ def _escaped(url: str) -> str:
         return url
 
 
-def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags: list[str]) -> str:
+def _curl(
+    method: str, url: str, headers: Mapping[str, str], body: bytes, flags: list[str], certificate: list[str]
+) -> str:
     if len(body) > LARGEST_COMMAND:
         raise cannot_express(
             f"A body of {len(body):,} bytes does not fit on a command line.",
@@ -56,7 +72,7 @@ def _curl(method: str, url: str, headers: Mapping[str, str], body: bytes, flags:
     # Remove headers that curl would add and that we do not send.
     added = [name for name in ("Accept", "Content-Type", "Expect") if name.lower() not in named]
     given = {**({} if "user-agent" in named else {"User-Agent": "a2a-inspect"}), **headers}
-    lines = [shlex.join(words), *(f"--header {name}:" for name in added)]
+    lines = [shlex.join(words), *certificate, *(f"--header {name}:" for name in added)]
     lines += [f"--header {shlex.quote(f'{name}: {value}' if value else f'{name};')}" for name, value in given.items()]
     if not body:
         return " \\\n  ".join(lines)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
+from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest, WireRequest
 from inspector.session.exchange import CallContext
-from inspector.session.exporters.curl import cannot_express, text_of
+from inspector.session.exporters.curl import PASSPHRASE, cannot_express, text_of
+
+_PKCS12_IMPORTS = """\
+from cryptography.hazmat.primitives.serialization import {encryption}, Encoding, PrivateFormat
+from cryptography.hazmat.primitives.serialization.pkcs12 import load_key_and_certificates"""
+_PKCS12 = """\
+with open({path!r}, "rb") as file:
+    key, own, others = load_key_and_certificates(file.read(), passphrase)
+pem = [key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, {encryption}({argument}))]
+pem += [certificate.public_bytes(Encoding.PEM) for certificate in (own, *others)]
+with tempfile.NamedTemporaryFile() as file:  # the ssl module reads PEM only
+    file.write(b"".join(pem))
+    file.flush()
+    tls.load_cert_chain(file.name, password=passphrase)"""
 
 
 def write(wire: WireRequest, _: CallContext | None = None) -> str:
@@ -14,11 +27,41 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
     if wire.splices:
         raise cannot_express("A large file does not fit into a program.", "Send it with a2a-inspect send --file.")
     content = text_of(wire.body)
-    lines = ["import httpx", "", f"headers = {_table(wire)}"]
+    lines = [*_imports(wire.certificate), "", f"headers = {_table(wire)}"]
     lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")
-    call = f"httpx.stream({wire.method!r}, {wire.url!r}, headers=headers, content=content, timeout=None)"
+    options = "headers=headers, content=content, timeout=None"
+    if wire.certificate is not None:
+        lines += _tls_context(wire.certificate)
+        options += ", verify=tls"
+    call = f"httpx.stream({wire.method!r}, {wire.url!r}, {options})"
     lines += [f"with {call} as response:", "    print(response.status_code, response.headers)"]
     return "\n".join([*lines, "    for line in response.iter_lines():", "        print(line)", ""])
+
+
+def _imports(files: CertificateFiles | None) -> list[str]:
+    standard = [
+        *(["import os"] if files and files.is_encrypted else []),
+        *(["import tempfile"] if files and files.is_pkcs12 else []),
+    ]
+    others = ["import httpx"]
+    if files and files.is_pkcs12:
+        others.append(_PKCS12_IMPORTS.format(encryption=_encryption(files)))
+    return [*standard, *([""] if standard else []), *others]
+
+
+def _encryption(files: CertificateFiles) -> str:
+    return "BestAvailableEncryption" if files.is_encrypted else "NoEncryption"
+
+
+def _tls_context(files: CertificateFiles) -> list[str]:
+    """Return the lines that load a client certificate; its passphrase is read from the environment."""
+    passphrase = f'os.environ["{PASSPHRASE}"].encode()' if files.is_encrypted else "None"
+    lines = [f"passphrase = {passphrase}", "tls = httpx.create_ssl_context()"]
+    if files.is_pkcs12:
+        argument = "passphrase" if files.is_encrypted else ""
+        return [*lines, _PKCS12.format(path=str(files.certificate), encryption=_encryption(files), argument=argument)]
+    key = str(files.key) if files.key else None
+    return [*lines, f"tls.load_cert_chain({str(files.certificate)!r}, {key!r}, passphrase)"]
 
 
 def _table(wire: HttpRequest) -> str:

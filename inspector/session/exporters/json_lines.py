@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from inspector.capture.records import Record
 from inspector.findings.finding import Finding
@@ -14,6 +15,9 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.safe_json import dump
 
+if TYPE_CHECKING:
+    from inspector.session.exporters.selection import Selection
+
 _MEMBERS = ("exchange", "operation", "event", "task", "context", "state", "label", "size")
 
 
@@ -21,6 +25,11 @@ def write(records: Iterable[tuple[Record, bytes]]) -> Iterator[str]:
     """Write a line for each record."""
     for record, payload in records:
         yield f"{dump(_record_json(record, payload))}\n"
+
+
+def write_capture(selection: Selection, _: Callable[[str], None]) -> Iterator[str]:
+    """Write a line for each chosen record."""
+    return write(selection.records())
 
 
 def _record_json(record: Record, payload: bytes) -> dict[str, Json]:

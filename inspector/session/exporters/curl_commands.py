@@ -1,0 +1,30 @@
+"""The recorded requests as a shell script of curl commands, without credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.errors import FaultError
+from inspector.session.exporters.curl import recorded, write
+from inspector.session.exporters.json_lines import iso_time
+from inspector.session.exporters.selection import Selection
+from inspector.text.sanitise import clean
+
+
+def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
+    """Write a command for each chosen request; headers with masked values are left out."""
+    yield "#!/bin/sh\n"
+    for number in selection.requests:
+        request = selection.capture.get(number)
+        binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
+        if binding is None:
+            warn(f"left out: #{number}: its binding is unknown")
+            continue
+        try:
+            command = write(recorded(request, binding))
+        except FaultError as error:
+            warn(f"left out: #{number}: {error.fault.seen}")
+            continue
+        title = " ".join(filter(None, (request.operation, request.label)))
+        yield f"\n# #{number} {iso_time(request.at)} {clean(title)}\n{command}\n"

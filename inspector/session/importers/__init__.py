@@ -1,0 +1,1 @@
+"""Read files of other programs into captures."""

@@ -1,0 +1,1 @@
+"""Make copies of captures that are safe to share."""

@@ -1,0 +1,148 @@
+"""`export` and `import`: formats, files, filters and error messages."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from puppets import RunCli, ServerThread
+
+from inspector.session.exporters import CAPTURE_FORMATS
+
+
+@pytest.fixture
+def path(cli: RunCli, mock: str, tmp_path: Path) -> Path:
+    """The capture of a stream from the mock agent."""
+    path = tmp_path / "session.a2a"
+    assert cli("send", "-a", mock, "--text", "report 2", "--stream", "--capture", str(path)).code == 0
+    return path
+
+
+def test_json_lines_are_those_of_show(cli: RunCli, path: Path):
+    ran = cli("export", str(path))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == cli("show", str(path), "-o", "json").out
+
+
+def test_a_filter_chooses_whole_exchanges(cli: RunCli, path: Path):
+    lines = cli("export", str(path), "state:completed").lines
+    assert {line["operation"] for line in lines} == {"SendStreamingMessage"}
+    assert [lines[0]["kind"], lines[-1]["kind"]] == ["request", "end"]
+    ran = cli("export", str(path), "state:failed")
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no record to export" in ran.err
+
+
+def test_the_suffix_of_the_file_chooses_the_format(cli: RunCli, path: Path, tmp_path: Path):
+    for form in CAPTURE_FORMATS:
+        file = tmp_path / f"out{form.suffix}"
+        assert cli("export", str(path), "--out", str(file)).code == 0
+        assert file.read_text("utf-8") == cli("export", str(path), "--format", form.name).out
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert cli("export", str(path), "--out", str(tmp_path / "x.txt"), "-f", "har").code == 0
+    assert "log" in json.loads((tmp_path / "x.txt").read_text("utf-8"))
+
+
+def test_an_existing_file_is_not_overwritten(cli: RunCli, path: Path, tmp_path: Path):
+    (tmp_path / "old.har").write_text("old")
+    ran = cli("export", str(path), "--out", str(tmp_path / "old.har"))
+    assert ran.code == 2
+    assert "exists already" in ran.err
+    assert (tmp_path / "old.har").read_text() == "old"
+    assert cli("export", str(path), "--out", str(tmp_path / "no" / "folder.har")).code == 2
+
+
+def test_the_check_is_that_of_check_make(cli: RunCli, path: Path):
+    assert cli("export", str(path), "-f", "acts").out == cli("check", "make", str(path)).out
+
+
+def test_curl_commands_send_the_recorded_requests(cli: RunCli, path: Path, tmp_path: Path):
+    script = tmp_path / "session.sh"
+    assert cli("export", str(path), "op:SendStreamingMessage", "--out", str(script)).code == 0
+    ran = subprocess.run(["/bin/sh", str(script)], capture_output=True, check=True, text=True, timeout=20)
+    assert "TASK_STATE_COMPLETED" in ran.stdout
+
+
+def test_har_is_imported_and_shown(cli: RunCli, path: Path, tmp_path: Path):
+    har, capture = tmp_path / "session.har", tmp_path / "again.a2a"
+    assert cli("export", str(path), "--out", str(har)).code == 0
+    ran = cli("import", str(har), "--capture", str(capture))
+    assert (ran.code, ran.err) == (0, "")
+    assert str(capture) in ran.out
+    assert cli("show", str(capture), "-o", "json").out == cli("show", str(path), "-o", "json").out
+    again = cli("import", str(har), "--capture", str(capture))
+    assert (again.code, "exists already" in again.err) == (2, True)
+
+
+def test_import_without_a_capture_creates_one(cli: RunCli, path: Path, tmp_path: Path):
+    har = tmp_path / "session.har"
+    assert cli("export", str(path), "--out", str(har)).code == 0
+    ran = cli("import", str(har), "-o", "json")
+    capture = Path(ran.json["capture"])
+    assert capture.parent == tmp_path / "home" / "captures"
+    assert ran.json["records"] == len(cli("show", str(capture), "-o", "json").lines)
+
+
+def test_a_file_that_cannot_be_imported_leaves_no_capture(cli: RunCli, tmp_path: Path):
+    capture = tmp_path / "none.a2a"
+    for content, message in ((None, "Cannot read"), (b"{}", "not HAR"), (b"\xff", "not UTF-8")):
+        if content is not None:
+            (tmp_path / "bad.har").write_bytes(content)
+        ran = cli("import", str(tmp_path / "bad.har"), "--capture", str(capture))
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+        assert not capture.exists()
+    assert cli("import", str(tmp_path / "bad.har")).code == 2
+    assert not list((tmp_path / "home" / "captures").glob("*"))
+
+
+class Collector:
+    """An OTLP endpoint: keeps the requests, and answers with `status` and `body`."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.headers: list[dict[str, str]] = []
+        self.spans: list[str] = []
+        self.status = 200
+        self.body: object = {}
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.paths.append(request.path)
+        self.headers.append({name.lower(): value for name, value in request.headers.items()})
+        [resource] = json.loads(await request.read())["resourceSpans"]
+        self.spans += [span["name"] for span in resource["scopeSpans"][0]["spans"]]
+        return web.json_response(self.body, status=self.status)
+
+
+def test_spans_are_sent_to_the_endpoint_that_the_user_names(cli: RunCli, path: Path, server_thread: ServerThread):
+    collector = Collector()
+    with server_thread.serve(collector.handle) as url:
+        ran = cli("export", str(path), "--otlp-endpoint", url, "--otlp-header", "x-api-key: 12345678")
+        assert (ran.code, ran.out, ran.err) == (0, "Sent: 1 span\n", "")
+        assert cli("export", str(path), "--otlp-endpoint", f"{url}/custom/traces").code == 0
+        assert collector.paths == ["/v1/traces", "/custom/traces"]
+        assert collector.spans == ["SendStreamingMessage"] * 2
+        assert collector.headers[0]["content-type"] == "application/json"
+        assert collector.headers[0]["x-api-key"] == "12345678"
+        collector.body = {"partialSuccess": {"rejectedSpans": "1", "errorMessage": "too old"}}
+        ran = cli("export", str(path), "--otlp-endpoint", url)
+        assert "rejected 1 spans: too old" in ran.err
+        collector.status = 503
+        ran = cli("export", str(path), "--otlp-endpoint", url)
+        assert (ran.code, "status 503" in ran.err) == (1, True)
+    assert cli("export", str(path), "--otlp-endpoint", url).code == 3
+
+
+@pytest.mark.parametrize("url", ["localhost:4318", "ftp://x/", "http://[", "http://"])
+def test_an_invalid_endpoint_is_a_usage_error(cli: RunCli, path: Path, url: str):
+    ran = cli("export", str(path), "--otlp-endpoint", url)
+    assert (ran.code, ran.out) == (2, "")
+
+
+def test_an_endpoint_has_no_other_format(cli: RunCli, path: Path, tmp_path: Path):
+    for words in (("-f", "har"), ("--out", str(tmp_path / "x.json"))):
+        assert cli("export", str(path), "--otlp-endpoint", "http://127.0.0.1:9", *words).code == 2
