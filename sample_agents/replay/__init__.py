@@ -1,0 +1,1 @@
+"""Serve a recording as an agent: `mock --capture FILE`."""
