@@ -1,0 +1,250 @@
+"""The agents of a project and of the user: names with their URL and options, in files called `agents.toml`.
+
+    default = "staging"
+
+    [agents.staging]
+    url = "https://staging.example"
+    transports = ["JSONRPC"]
+    bearer = "env:A2A_STAGING_TOKEN"
+
+The file of a project is in the current folder or in a folder above it, up to the root of the repository; it is meant
+to be committed. The file of the user is beside the settings file. An agent of the user has priority over one of the
+project with the same name, so that a foreign project cannot replace it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inspector.protocol.errors import FaultError, usage_error
+from inspector.settings_file import (
+    DURATION,
+    Setting,
+    Value,
+    change_file,
+    file_error,
+    lines_of,
+    not_allowed,
+    settings_path,
+)
+from inspector.text import safe_toml
+from inspector.text.safe_toml import TomlError
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+FILE_NAME = "agents.toml"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+"""What a name looks like: it cannot be a URL, a host with a dot or a port, or a path with a slash."""
+_PREFIX = "env:"
+_REFERENCE = 'the name of an environment variable, as in "env:A2A_TOKEN"'
+_PROJECT_VARIABLE = re.compile(r"env:A2A[A-Z0-9_]*")
+"""The variables that the file of a project may name: a foreign project must not get the other secrets of a user."""
+_SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
+_HEADER = re.compile(r"""\s*\[\s*agents\s*\.\s*["']?([\w-]+)["']?\s*(?:\.\s*headers\s*)?\]\s*(?:#.*)?""")
+
+SETTINGS = (
+    Setting("agent", "url", "reference", str, "", "The URL of the agent or of its card, or a card file"),
+    Setting("agent", "a2a-version", "a2a_version", str, "", "The protocol version"),
+    Setting(
+        "agent", "transports", "transports", list, [], "Preferred bindings", allowed=("JSONRPC", "HTTP+JSON", "GRPC")
+    ),
+    Setting("agent", "trust", "trust", list, [], "Other origins that may get the credentials"),
+    Setting("agent", "timeout", "timeout", str, "", "Stop waiting after this time", form=DURATION),
+    Setting("agent", "bearer", "bearer", str, "", "The bearer token", form=_REFERENCE),
+    Setting("agent", "basic", "basic", str, "", "The user name and the password", form=_REFERENCE),
+    Setting("agent", "api-key", "api_key", str, "", "The API key", form=_REFERENCE),
+    Setting("agent", "client-cert", "client_cert", str, "", "The client certificate"),
+    Setting("agent", "client-key", "client_key", str, "", "The private key of the client certificate"),
+    Setting("agent", "client-passphrase", "client_passphrase", str, "", "The passphrase of the key", form=_REFERENCE),
+    Setting("agent", "receiver-host", "receiver_host", str, "", "The address of the webhook receiver"),
+    Setting("agent", "receiver-port", "receiver_port", int, 0, "The port of the webhook receiver", most=65535),
+    Setting("agent", "public-url", "public_url", str, "", "The URL that is registered for webhooks"),
+)
+"""The members of an agent, with the options that they set; `headers` is a table of texts."""
+
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_FILES = frozenset({"client_cert", "client_key"})
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAgent:
+    """An agent of a file: its name, the values of options (`reference` is its URL), and where it is defined."""
+
+    name: str
+    values: Mapping[str, Value]
+    headers: Mapping[str, str]
+    path: Path
+    line: int
+    is_project: bool
+
+    @property
+    def url(self) -> str:
+        """Return the URL, or the path of the card file."""
+        return str(self.values["reference"])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedAgents:
+    """The agents of all files by name; `default` is the name of the agent that is used without another, or `""`."""
+
+    agents: Mapping[str, NamedAgent] = field(default_factory=dict)
+    default: str = ""
+
+
+def user_path() -> Path:
+    """Return the path of the user's file, which may not exist."""
+    return settings_path().with_name(FILE_NAME)
+
+
+def project_path(folder: Path | None = None) -> Path | None:
+    """Return the path of the project's file: the nearest one up to the root of the repository, None without one."""
+    start = (folder or Path.cwd()).absolute()
+    for each in (start, *start.parents):
+        if (each / FILE_NAME).is_file():
+            return each / FILE_NAME
+        if (each / ".git").exists():
+            break
+    return None
+
+
+def load_agents() -> NamedAgents:
+    """Read both files; raises `FaultError` with the file and the line of the first mistake."""
+    project = project_path()
+    project_agents, project_default = read_agents(project, is_project=True) if project else ({}, "")
+    own_agents, own_default = read_agents(user_path(), is_project=False)
+    agents = {**project_agents, **own_agents}
+    default = own_default or project_default
+    if default and default not in agents:
+        raise usage_error(f"The default agent {default!r} is not defined.", f"Defined: {', '.join(agents) or 'none'}.")
+    return NamedAgents(agents, default)
+
+
+def read_agents(path: Path, *, is_project: bool) -> tuple[dict[str, NamedAgent], str]:
+    """Return the agents of a file and the name of its default agent; raises `FaultError` for a mistake."""
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return {}, ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+    try:
+        document = safe_toml.read(text)
+    except TomlError as error:
+        raise file_error(path, error.line, error.why, "TOML (https://toml.io)") from error
+    return _Reader(path, document, lines_of(text, _HEADER), is_project).read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the document of a file; `lines` has the line of each agent and of each of its members."""
+
+    path: Path
+    document: Mapping[str, Any]
+    lines: Mapping[tuple[str, str], int]
+    is_project: bool
+
+    def read(self) -> tuple[dict[str, NamedAgent], str]:
+        """Return the agents and the name of the default agent."""
+        for key in self.document:
+            if key not in ("agents", "default"):
+                raise self._error(("", key), f"{key!r} is unknown", 'default = "NAME" and [agents.NAME]')
+        default, tables = self.document.get("default", ""), self.document.get("agents", {})
+        for key, value, kind in (("default", default, str), ("agents", tables, dict)):
+            if not isinstance(value, kind):
+                raise self._error(("", key), f"{key} has the wrong type", 'default = "NAME" and [agents.NAME]')
+        return {name: self._agent(name, members) for name, members in tables.items()}, default
+
+    def _agent(self, name: str, members: Any) -> NamedAgent:
+        if NAME.fullmatch(name) is None or not isinstance(members, dict):
+            raise self._error((name, ""), f"[agents.{name}] is not an agent", "a name of letters, digits, - and _")
+        if not members.get("url"):
+            raise self._error((name, ""), f"[agents.{name}] has no url", 'url = "https://agent.example"')
+        found: dict[str, Value] = {}
+        for key, value in members.items():
+            if key == "headers":
+                continue
+            if key not in _BY_NAME:
+                raise self._error((name, key), f"{key!r} is unknown in an agent", ", ".join((*_BY_NAME, "headers")))
+            found[_BY_NAME[key].option] = self._value(name, _BY_NAME[key], value)
+        headers = self._headers(name, members.get("headers", {}))
+        return NamedAgent(name, found, headers, self.path, self.lines.get((name, ""), 0), self.is_project)
+
+    def _value(self, name: str, setting: Setting, value: Any) -> Value:
+        where = (name, setting.name)
+        if setting.form == _REFERENCE:
+            self._check_secret(where, setting.name, value)
+        elif allowed := not_allowed(setting, value):
+            raise self._error(where, f"{setting.name} is not valid", allowed)
+        if isinstance(value, str) and (setting.option in _FILES or _is_file(setting, value, self.path)):
+            return str(self.path.parent / Path(value).expanduser())
+        result: Value = value
+        return result
+
+    def _check_secret(self, where: tuple[str, str], key: str, value: Any) -> None:
+        """Raise `FaultError` for a secret in the file, or for a variable that a project may not name."""
+        if not isinstance(value, str) or not value.startswith(_PREFIX) or not value[4:].isidentifier():
+            raise self._error(where, f"{key} is not a reference", _REFERENCE)  # a secret is not repeated
+        if self.is_project and _PROJECT_VARIABLE.fullmatch(value) is None:
+            allowed = "variables whose names begin with A2A, in the file of a project"
+            raise self._error(where, f"{key} names the variable {value[4:]}", allowed)
+
+    def _headers(self, name: str, headers: Any) -> dict[str, str]:
+        where = (name, "headers")
+        if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
+            raise self._error(where, "headers is not a table of texts", 'headers = { X-Team = "search" }')
+        for header, value in headers.items():
+            if _SECRET_HEADER.search(header) or value.startswith(_PREFIX):
+                self._check_secret(where, f"the header {header}", value)
+        return dict(headers)
+
+    def _error(self, where: tuple[str, str], seen: str, allowed: str) -> FaultError:
+        return file_error(self.path, self.lines.get(where) or self.lines.get((where[0], "")) or 0, seen, allowed)
+
+
+def _is_file(setting: Setting, value: str, path: Path) -> bool:
+    """Return whether a URL is a card file beside the file of the agents."""
+    is_card = setting.option == "reference" and "://" not in value
+    return is_card and (path.parent / Path(value).expanduser()).is_file()
+
+
+def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:
+    """Yield the options of an agent without its URL; references to variables that are not set raise `FaultError`."""
+    secrets = {setting.option for setting in SETTINGS if setting.form == _REFERENCE} - {"client_passphrase", "basic"}
+    for option, value in agent.values.items():
+        if option != "reference":
+            yield option, _variable(agent, str(value)) if option in secrets else value
+    if agent.headers:
+        yield "headers", [f"{name}: {_variable(agent, value)}" for name, value in agent.headers.items()]
+
+
+def _variable(agent: NamedAgent, value: str) -> str:
+    if not value.startswith(_PREFIX):
+        return value
+    found = os.environ.get(value[4:], "")
+    if not found:
+        raise usage_error(f"The environment variable {value[4:]} is not set.", f"The agent {agent.name!r} needs it.")
+    return found
+
+
+def store_agent(path: Path, name: str, members: Mapping[str, Value | Mapping[str, str]] | None) -> None:
+    """Write an agent to a file, or remove it (None); comments and other agents stay. Raises `FaultError`."""
+
+    def change(document: TOMLDocument) -> None:
+        from tomlkit import table  # noqa: PLC0415 - only a change of the file needs it
+
+        agents = document.setdefault("agents", table(is_super_table=True))
+        if members is not None:
+            agents[name] = table()
+            agents[name].update(members)
+            return
+        agents.pop(name, None)
+        if document.get("default") == name:
+            document.pop("default")
+
+    change_file(path, change)

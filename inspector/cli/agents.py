@@ -1,0 +1,165 @@
+"""`agents`: list, add, remove and check the agents that have a name."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from inspector.agents_file import (
+    FILE_NAME,
+    SETTINGS,
+    NamedAgent,
+    load_agents,
+    project_path,
+    read_agents,
+    resolved,
+    store_agent,
+    user_path,
+)
+from inspector.cli.arguments import Invocation
+from inspector.cli.errors import OK, usage
+from inspector.cli.output import Output
+from inspector.cli.styles import Role, Styled, mark
+from inspector.options import Options
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.session import Session
+from inspector.session.settings import settings_from
+from inspector.settings_file import Value
+
+_CHECK_SECONDS = 10.0
+"""How long to wait for the card of an agent that has no timeout of its own."""
+
+
+def list_agents(_: Invocation, out: Output) -> int:
+    """Print the agents of all files."""
+    named = load_agents()
+    if out.json:
+        out.document([_members(agent, is_default=agent.name == named.default) for agent in named.agents.values()])
+        return OK
+    if not named.agents:
+        out.line("No agent has a name. Add one: a2a-inspect agents add NAME URL")
+    width = max(map(len, named.agents), default=0)
+    for agent in named.agents.values():
+        default = Styled(" (default)", Role.SOFT) if agent.name == named.default else ""
+        place = Styled(f"  {agent.path}:{agent.line}", Role.SOFT)
+        out.line(f"{agent.name:<{width}}  {agent.url}", default, place)
+    return OK
+
+
+def _members(agent: NamedAgent, *, is_default: bool) -> dict[str, Any]:
+    options = {setting.name: agent.values[setting.option] for setting in SETTINGS if setting.option in agent.values}
+    headers = {"headers": dict(agent.headers)} if agent.headers else {}
+    place = {"file": str(agent.path), "line": agent.line, "project": agent.is_project}
+    return {"name": agent.name, "default": is_default, **options, **headers, **place}
+
+
+def add(invocation: Invocation, out: Output) -> int:
+    """Write an agent to the file of the user or of the project."""
+    given = vars(invocation.given)
+    path, is_project = _chosen_path(invocation)
+    agents, _ = read_agents(path, is_project=is_project)
+    if given["name"] in agents:
+        raise usage(f"{path} has an agent {given['name']!r} already.", f"Remove it: agents remove {given['name']}.")
+    members: dict[str, Value] = {"url": given["url"]}
+    for setting in SETTINGS:
+        value = given.get(setting.option)
+        if setting.option != "reference" and value:
+            members[setting.name] = value
+    headers = dict(given["headers"] or ())
+    before = path.read_text(encoding="utf-8") if path.exists() else None
+    store_agent(path, given["name"], {**members, **({"headers": headers} if headers else {})})
+    try:
+        read_agents(path, is_project=is_project)
+    except FaultError:
+        _restore(path, before)
+        raise
+    out.field("Added", f"{given['name']} in {path}")
+    return OK
+
+
+def _restore(path: Path, before: str | None) -> None:
+    """Write the previous content of a file, because the new one is not allowed."""
+    if before is None:
+        path.unlink()
+    else:
+        path.write_text(before, encoding="utf-8")
+
+
+def remove(invocation: Invocation, out: Output) -> int:
+    """Remove an agent from the file of the user or of the project."""
+    name = invocation.given.name
+    path, is_project = _chosen_path(invocation)
+    agents, _ = read_agents(path, is_project=is_project)
+    if name not in agents:
+        raise usage(f"{path} has no agent {name!r}.", f"It has: {', '.join(agents) or 'none'}.")
+    store_agent(path, name, None)
+    out.field("Removed", f"{name} from {path}")
+    return OK
+
+
+def _chosen_path(invocation: Invocation) -> tuple[Path, bool]:
+    is_project = bool(invocation.given.project)
+    return (project_path() or Path(FILE_NAME).absolute() if is_project else user_path()), is_project
+
+
+def check(invocation: Invocation, out: Output) -> int:
+    """Fetch the card of each agent; raises `FaultError` if one has none."""
+    named = load_agents()
+    names = invocation.given.names or list(named.agents)
+    if unknown := [name for name in names if name not in named.agents]:
+        raise usage(f"{unknown[0]!r} is not the name of an agent.", f"Defined: {', '.join(named.agents) or 'none'}.")
+    results = asyncio.run(_check_all(named.agents[name] for name in names))
+    if out.json:
+        out.document(results)
+    else:
+        for result in results:
+            words = result["problem"] or f"{result['card']}, A2A {result['protocolVersion']} over {result['transport']}"
+            out.field(result["name"], mark(not result["problem"]), f" {words}")
+    failed = [result for result in results if result["problem"]]
+    if failed:
+        seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
+        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "doctor NAME finds the cause."))
+    return OK
+
+
+async def _check_all(agents: Iterable[NamedAgent]) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory(prefix="a2a-inspect-") as folder:
+        checks = [_check_one(agent, Path(folder, str(number))) for number, agent in enumerate(agents)]
+        return list(await asyncio.gather(*checks))
+
+
+async def _check_one(agent: NamedAgent, capture: Path) -> dict[str, Any]:
+    """Return the name of the card and the interface in use, or the problem."""
+    found = {"name": agent.name, "url": agent.url, "card": "", "protocolVersion": "", "transport": "", "problem": ""}
+    try:
+        session = Session(capture, settings_from(_options(agent)))
+    except FaultError as error:
+        return {**found, "problem": error.fault.sentence()}
+    try:
+        async with asyncio.timeout(_CHECK_SECONDS):
+            connection = await session.connect(agent.url)
+        choice = session.choice
+        interface = {"protocolVersion": choice.dialect.version, "transport": choice.binding.name}
+        return {**found, "card": connection.card.name, **interface}
+    except FaultError as error:
+        return {**found, "problem": error.fault.seen}
+    except TimeoutError:
+        return {**found, "problem": f"no card within {_CHECK_SECONDS:g} s"}
+    finally:
+        await session.close()
+
+
+def _options(agent: NamedAgent) -> Options:
+    """Return the options of an agent; raises `FaultError` for a variable that is not set."""
+    members: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in resolved(agent) if name != "timeout"
+    }
+    pairs = (pair.partition(":") for pair in members.pop("headers", ()))
+    members["headers"] = tuple((name, value.strip()) for name, _, value in pairs)
+    for name in ("client_cert", "client_key"):
+        if name in members:
+            members[name] = Path(members[name])
+    return Options(reference=agent.url, **members)

@@ -1,0 +1,105 @@
+"""Agents by name on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from inspector.sample_agents.authentication import Authenticator
+from inspector.sample_agents.server import serve_in_thread
+from puppets import RunCli
+
+from inspector.agents_file import user_path
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("A2A_INSPECT_HOME", str(tmp_path / "home"))
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path / "project"
+
+
+@pytest.fixture(scope="module")
+def protected() -> Iterator[str]:
+    with serve_in_thread(pace=0, authenticator=Authenticator("bearer")) as url:
+        yield url
+
+
+def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("A2A_STAGING", "open-sesame")
+    assert cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING").code == 0
+    assert "open-sesame" not in user_path().read_text()
+    assert cli("send", "staging", "--text", "echo hello").out.count("hello")
+    assert cli("task", "list", "-a", "staging").code == 0
+    assert cli("agents", "remove", "staging").code == 0
+    assert cli("agents", "list").out.startswith("No agent has a name")
+
+
+def test_options_have_priority_over_those_of_the_agent(cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("A2A_STAGING", "wrong")
+    cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING")
+    assert cli("send", "staging", "--text", "hello").code == 4
+    assert cli("send", "staging", "--text", "hello", "--bearer", "open-sesame").code == 0
+
+
+def test_the_default_agent_is_used_without_another(cli: RunCli, mock: str, folders: Path):
+    (folders / "agents.toml").write_text(f'default = "local"\n[agents.local]\nurl = "{mock}"\n')
+    assert cli("card", "get").code == 0
+    assert cli("auth", "status").out.startswith("There are no stored tokens")
+    assert "(default)" in cli("agents", "list").out
+
+
+def test_a_file_with_the_name_has_priority(cli: RunCli, mock: str, folders: Path):
+    (folders / "agents.toml").write_text(f'[agents.local]\nurl = "{mock}"\n')
+    (folders / "local").write_text("{}")
+    assert cli("card", "get", "local").code != 0
+
+
+def test_the_list_as_json(cli: RunCli):
+    cli("agents", "add", "one", "http://localhost:1", "--transport", "GRPC", "--header", "X-Team: a")
+    [found] = json.loads(cli("agents", "list", "-o", "json").out)
+    assert (found["name"], found["transports"], found["headers"]) == ("one", ["GRPC"], {"X-Team": "a"})
+    assert found["file"] == str(user_path())
+
+
+def test_the_agents_are_checked(cli: RunCli, mock: str):
+    cli("agents", "add", "good", mock)
+    assert cli("agents", "check").code == 0
+    cli("agents", "add", "bad", "http://127.0.0.1:1")
+    done = cli("agents", "check", "-o", "json")
+    assert done.code == 1
+    assert {each["name"]: bool(each["problem"]) for each in json.loads(done.out)} == {"good": False, "bad": True}
+    assert cli("agents", "check", "good").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["agents", "add", "a/b", "http://x"], "not a name"),
+        (["agents", "add", "one", "http://x", "--bearer", "secret"], "env:NAME"),
+        (["agents", "add", "one", "http://x", "--project", "--bearer", "env:HOME"], "HOME"),
+        (["agents", "remove", "nobody"], "nobody"),
+        (["agents", "check", "nobody"], "nobody"),
+    ],
+)
+def test_mistakes_are_usage_errors_and_change_nothing(cli: RunCli, folders: Path, words: list[str], seen: str):
+    done = cli(*words)
+    assert done.code == 2
+    assert seen in done.err
+    assert not (folders / "agents.toml").exists()
+    assert not user_path().exists()
+
+
+def test_a_name_is_used_once(cli: RunCli):
+    assert cli("agents", "add", "one", "http://localhost:1").code == 0
+    assert cli("agents", "add", "one", "http://localhost:2").code == 2
+    assert "localhost:1" in user_path().read_text()
+
+
+def test_a_name_that_looks_like_a_command_is_an_agent(cli: RunCli, mock: str):
+    assert "is not a command" in cli("docter").err
+    cli("agents", "add", "docter", mock)
+    assert "The app needs a terminal" in cli("docter").err
