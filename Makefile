@@ -10,7 +10,7 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo soak test test-slow lint types bench screenshots interop tck protos clean .venv
+.PHONY: demo soak test test-slow lint types bench screenshots interop tck acts protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
@@ -37,6 +37,11 @@ interop: $(READY)
 # The compatibility kits are not ours and not fetched: name checkouts of them (docs/conformance.md).
 tck: $(READY)
 	@$(BIN)/python tests/sample_agents/tck.py $(if $(TCK),--kit $(TCK)) $(if $(TCK_0_3),--kit-0-3 $(TCK_0_3))
+
+# The official test suite is not ours and not fetched: name the folder of its suite.acts.yaml (docs/checks.md).
+acts: $(READY)
+	@$(BIN)/python tests/interop/environments.py
+	@$(BIN)/python tests/interop/acts_suite.py $(SUITE)
 
 bench: $(BENCH_READY)
 	@$(BIN)/python -m benchmarks

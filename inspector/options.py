@@ -18,10 +18,9 @@ class Options:
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
     get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
     that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
-    reconnects a
-    disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys`
-    has the keys of commands that the user changed. `recording` is a capture to open instead of an agent, `capture` the
-    file to record to.
+    reconnects a disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder,
+    `changed_keys` has the keys of commands that the user changed. `check_file` is loaded in the Checks view.
+    `recording` is a capture to open instead of an agent, `capture` the file to record to.
     """
 
     reference: str | None = None
@@ -49,6 +48,7 @@ class Options:
     receiver_key: Path | None = None
     timeout: float | None = None
     resubscribe: bool = False
+    check_file: Path | None = None
     recording: Path | None = None
     capture: Path | None = None
     ascii: bool = False

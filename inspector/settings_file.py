@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import platformdirs
 
@@ -22,13 +22,18 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
 from inspector.text.safe_toml import TomlError
 
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
 DURATION = 'a duration in quotes, as in "30s" or "5m"'
+REFERENCE = 'the name of an environment variable, as in "env:PASSPHRASE"'
 KEYS = "keys"
 """The table with the keys of commands."""
 _APPLICATION = "a2a-inspect"
 _HEADER = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(?:#.*)?")
 _MEMBER = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
-_DURATION = re.compile(r"\d+(?:\.\d+)?(?:ms|s|m|h)?")
+_FORMS = {DURATION: re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h)?)?"), REFERENCE: re.compile(r"(?:env:[^\W\d]\w*)?")}
+"""The patterns of texts that must have a form."""
 
 Value = str | int | float | bool | list[str]
 """A value in the file."""
@@ -77,6 +82,7 @@ SETTINGS = (
         str,
         "",
         "Environment variable with the passphrase of the key, written as env:NAME",
+        form=REFERENCE,
     ),
     Setting("connection", "reconnect", "resubscribe", bool, False, "Subscribe again when a stream is disconnected"),
     Setting(
@@ -107,7 +113,7 @@ class Stored:
 
     def problem(self, name: str, seen: str, allowed: str) -> FaultError:
         """Return the error for an option or a command of the file."""
-        return _error(self.path, self.lines.get(name, 0), seen, allowed)
+        return file_error(self.path, self.lines.get(name, 0), seen, allowed)
 
 
 def meaning_of(option: str) -> str:
@@ -131,12 +137,12 @@ def load(path: Path | None = None) -> Stored:
     except FileNotFoundError:
         return Stored(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise _error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
     try:
         document = safe_toml.read(text)
     except TomlError as error:
-        raise _error(path, error.line, error.why, "TOML (https://toml.io)") from error
-    places = _places(text)
+        raise file_error(path, error.line, error.why, "TOML (https://toml.io)") from error
+    places = lines_of(text, _HEADER)
     _check_names(document, partial(_error_at, path, places))
     return _stored(document, path, places)
 
@@ -162,8 +168,9 @@ def _stored(document: Mapping[str, Any], path: Path, places: Mapping[tuple[str, 
         value, where = document.get(setting.table, {}).get(setting.name), (setting.table, setting.name)
         if value is None:
             continue
-        if allowed := _not_allowed(setting, value):
-            seen = f"{setting.id} = {json.dumps(value, default=str)} is not valid"
+        if allowed := not_allowed(setting, value):
+            shown = setting.id if setting.form == REFERENCE else f"{setting.id} = {json.dumps(value, default=str)}"
+            seen = f"{shown} is not valid"  # a passphrase is not repeated
             raise _error_at(path, places, where, seen, allowed)
         values[setting.option], lines[setting.option] = value, places.get(where, 0)
     keys = document.get(KEYS, {})
@@ -179,13 +186,13 @@ def read_value(setting: Setting, text: str) -> Value:
         value = int(text) if text.isascii() and text.isdigit() else text
     elif setting.kind is bool:
         value = {"true": True, "false": False}.get(text, text)
-    allowed = _not_allowed(setting, value)
+    allowed = not_allowed(setting, value)
     if allowed:
         raise ValueError(allowed)
     return cast("Value", value)
 
 
-def _not_allowed(setting: Setting, value: object) -> str:
+def not_allowed(setting: Setting, value: object) -> str:
     """Return what is allowed if a value is not, else `""`."""
     if setting.kind is list:
         items = isinstance(value, list) and all(isinstance(item, str) for item in value)
@@ -196,47 +203,60 @@ def _not_allowed(setting: Setting, value: object) -> str:
     if setting.kind is int:
         number = isinstance(value, int) and not isinstance(value, bool) and setting.least <= value <= setting.most
         return "" if number else f"a whole number from {setting.least} to {setting.most}"
-    text = isinstance(value, str) and (setting.form != DURATION or not value or _DURATION.fullmatch(value))
-    return "" if text else setting.form
+    form = _FORMS.get(setting.form)
+    return "" if isinstance(value, str) and (form is None or form.fullmatch(value)) else setting.form
 
 
-def _places(text: str) -> dict[tuple[str, str], int]:
-    """Return the line of each table and of each member of a table; members in other notations have no line."""
-    places: dict[tuple[str, str], int] = {}
+def lines_of(text: str, header: re.Pattern[str]) -> dict[tuple[str, str], int]:
+    """Return the line of each table and of each of its members, by their names; other notations have no line.
+
+    The first group of `header`, which matches the line of a table, is the name of the table.
+    """
+    lines: dict[tuple[str, str], int] = {}
     table = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _HEADER.fullmatch(line):
+        if found := header.fullmatch(line):
             table = found[1]
-            places.setdefault((table, ""), number)
+            lines.setdefault((table, ""), number)
         elif found := _MEMBER.match(line):
-            places.setdefault((table, found[1]), number)
-    return places
+            lines.setdefault((table, found[1]), number)
+    return lines
 
 
 def _error_at(
     path: Path, places: Mapping[tuple[str, str], int], where: tuple[str, str], seen: str, allowed: str
 ) -> FaultError:
     line = places.get(where) or places.get(("", where[0])) or places.get((where[0], "")) or 0
-    return _error(path, line, seen, allowed)
+    return file_error(path, line, seen, allowed)
 
 
-def _error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
+def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
+    """Return the error for a mistake in a file, with its line (0 if it is unknown) and what is allowed."""
     where = f"{path}:{line}" if line else str(path)
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{where}: {seen}.", f"Allowed: {allowed}."))
 
 
-def store(path: Path, table: str, name: str, value: Value | None) -> None:
-    """Write one value to the file, or remove it; comments and all other values stay. Raises `FaultError`."""
-    import tomlkit  # noqa: PLC0415 - only a change of the settings needs it
+def change_file(path: Path, change: Callable[[TOMLDocument], None]) -> None:
+    """Change a TOML file, which may not exist yet; comments and everything else stay. Raises `FaultError`."""
+    import tomlkit  # noqa: PLC0415 - only a change of a file needs it
 
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-        members = document.setdefault(table, tomlkit.table())
+        change(document)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(tomlkit.dumps(document), encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: the file is not valid TOML
+        raise file_error(path, 0, f"The file cannot be changed: {error}", "a TOML file that you can write") from error
+
+
+def store(path: Path, table: str, name: str, value: Value | None) -> None:
+    """Write one value to the file, or remove it; raises `FaultError`."""
+
+    def change(document: TOMLDocument) -> None:
+        members = document.setdefault(table, {})
         if value is None:
             members.pop(name, None)
         else:
             members[name] = value
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(tomlkit.dumps(document), encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: the file is not valid TOML
-        raise _error(path, 0, f"The file cannot be changed: {error}", "a TOML file that you can write") from error
+
+    change_file(path, change)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from inspector.protocol.bindings.jsonrpc import JSON
 from inspector.protocol.card import AgentCard
+from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
 from .access import Access
@@ -29,6 +31,7 @@ UNAUTHENTICATED = "Authentication required: see the security schemes on the agen
 """The message to clients without valid credentials."""
 _KEY_NAMES = {"header": "X-API-Key", "query": "api_key", "cookie": "api_key"}
 _REALM = "a2a-mock"
+_STATUSES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,9 @@ class Authenticator:
 
     def _refuse(self, status: int, word: str, details: Mapping[str, str], text: str) -> Head:
         parameters = ", ".join(f'{name}="{value}"' for name, value in {"realm": _REALM, **details}.items())
-        head = Head("text/plain", status, {"WWW-Authenticate": f"{word} {parameters}"}, text.encode())
+        # The body of an HTTP error in 1.0 (section 11.6); over JSON-RPC, 1.0 defines none.
+        body = dump({"error": {"code": status, "status": _STATUSES[status], "message": text}})
+        head = Head(JSON, status, {"WWW-Authenticate": f"{word} {parameters}"}, body)
         return self._faults.apply(Level.CHALLENGE, head)
 
     def _key_of(self, request: RequestCredentials) -> str:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
-import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,13 +19,11 @@ from .authentication import Authenticator, RequestCredentials
 from .checks import check_version
 from .errors import CallError, bad_params, internal_error
 from .faults.segments import events_of
+from .listening import GrpcListener, grpc_metadata
 from .service import Call, Service
 from .task_store import Subscription
 from .tls import Tls
 from .versions import Version
-
-_GRACE = 0.2
-"""Seconds that running calls have to finish when the server stops."""
 
 _logger = logging.getLogger(__name__)
 
@@ -56,35 +52,26 @@ class Grpc:
         self._largest = largest
         self._authenticator = authenticator
         self._tls = tls
-        self._server: Any = None
+        self._listener: GrpcListener | None = None
         self._base = ""
 
     async def start(self, host: str, port: int, base: str) -> int:
         """Listen and return the port; `base` is the HTTP origin of the agent. Raises OSError if the port is in use."""
-        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # it logs to stderr directly, which would damage a TUI
-        import grpc.aio  # noqa: PLC0415 - an agent without gRPC starts without it
-
-        options = [("grpc.so_reuseport", 0), ("grpc.max_receive_message_length", self._largest)]
-        server = grpc.aio.server(options=options)
-        for version in self._versions:
-            server.add_generic_rpc_handlers((self._handlers(grpc, version),))
-        try:
-            where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            secured = self._tls.credentials() if self._tls else None
-            bound = server.add_secure_port(where, secured) if secured else server.add_insecure_port(where)
-        except RuntimeError as error:
-            await server.stop(None)
-            raise OSError(errno.EADDRNOTAVAIL, f"port {port} is not available for gRPC") from error
         self._base = base
-        self._server = server
-        await server.start()
-        return int(bound)
+        self._listener = await GrpcListener.start(
+            lambda grpc: [self._handlers(grpc, version) for version in self._versions],
+            host,
+            port,
+            self._tls,
+            self._largest,
+        )
+        return self._listener.port
 
     async def stop(self) -> None:
         """Stop listening and end every call."""
-        if self._server is not None:
-            await self._server.stop(_GRACE)
-            self._server = None
+        if self._listener is not None:
+            await self._listener.stop()
+            self._listener = None
 
     def _handlers(self, grpc: Any, version: Version) -> Any:
         service = version.dialect.service
@@ -138,18 +125,18 @@ class Grpc:
         """Return what the credentials of a call allow."""
         if self._authenticator is None:
             return ANYTHING
-        return self._authenticator.check(RequestCredentials(_metadata(context)))
+        return self._authenticator.check(RequestCredentials(grpc_metadata(context)))
 
     def _requested(self, served: Version, context: Any) -> Version:
         """Return the version that a call names if it has the same gRPC service as `served`, else `served`."""
-        version = _metadata(context).get(served.version_header.lower(), "").strip()
+        version = grpc_metadata(context).get(served.version_header.lower(), "").strip()
         named = next((item for item in self._versions if item.name == version), served)
         service, shared = named.dialect.service, served.dialect.service
         return named if service and shared and service.name == shared.name else served
 
     def _open(self, raw: bytes, context: Any, version: Version, operation: Operation) -> Call:
         """Read a call; raises `CallError`. A call without a version has the version of its gRPC service."""
-        metadata = _metadata(context)
+        metadata = grpc_metadata(context)
         requested = metadata.get(version.version_header.lower(), "").strip()
         if requested:
             check_version(version, requested)
@@ -180,15 +167,6 @@ class Grpc:
             raise CallError("InternalError", "The client did not read the stream in time.") from error
         finally:
             subscription.end()
-
-
-def _metadata(context: Any) -> dict[str, str]:
-    """Return the metadata of a call; the values of a repeated name are joined with commas."""
-    metadata: dict[str, str] = {}
-    for name, value in context.invocation_metadata() or ():
-        if isinstance(value, str):
-            metadata[name] = f"{metadata[name]}, {value}" if name in metadata else value
-    return metadata
 
 
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:

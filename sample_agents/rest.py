@@ -111,6 +111,5 @@ def _no_such(verb: str, path: str) -> str:
 
 
 def _media_type(request: web.Request) -> str:
-    """Return the media type for a response: that of the request body or else one from the Accept header."""
-    asked = request.headers.get("Content-Type", request.headers.get("Accept", ""))
-    return A2A_JSON if A2A_JSON in asked else JSON
+    """Return the media type for a response: that of A2A if the client sends or accepts it."""
+    return A2A_JSON if any(A2A_JSON in request.headers.get(name, "") for name in ("Content-Type", "Accept")) else JSON

@@ -9,11 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from aiohttp import web
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from .authentication import Authenticator
 from .card import Cards, grpc_target
@@ -21,6 +18,7 @@ from .engine import BehaviourProvider, Engine
 from .faults.fault import ActiveFault
 from .grpc import Grpc
 from .http_messages import EventStreams
+from .listening import MAX_BODY, WRITE_TIMEOUT, HttpListener, ListenAddress
 from .profile import DEFAULT, Profile
 from .push import PushCounts, PushSender
 from .routing import Router
@@ -34,16 +32,9 @@ if TYPE_CHECKING:
     from .signing import Signer
     from .tls import Tls
 
-MAX_BODY = 10_000_000
 KEEP_ALIVE = 15.0
-WRITE_TIMEOUT = 30.0
-_BACKLOG = 1024
-_SHUTDOWN = 1.0
-_WILDCARDS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared with, not bound to
 
-_logger = logging.getLogger(__name__.rpartition(".")[0])
-# Without a handler, Python would write warnings to stderr, over the TUI.
-_logger.addHandler(logging.NullHandler())
+_logger = logging.getLogger(__name__)
 
 
 def _ignore(_: str) -> None:
@@ -97,7 +88,7 @@ class MockAgent:
         self._http = Router(profile, cards, service, streams, lambda: self.url, log, authenticator, signer)
         over_grpc = [version for endpoint in profile.endpoints if (version := endpoint.version_for("GRPC")) is not None]
         self._grpc = Grpc(over_grpc, service, log, write_timeout, MAX_BODY, authenticator, tls) if over_grpc else None
-        self._runner: web.AppRunner | None = None
+        self._listener: HttpListener | None = None
 
     @property
     def grpc_target(self) -> str:
@@ -108,6 +99,11 @@ class MockAgent:
     def push_counts(self) -> PushCounts:
         """Return the counts of the pushes since the start."""
         return self._pushes.counts
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Return the numbers of tasks, running behaviours and open streams."""
+        return len(self.store), self.running, self.readers
 
     @property
     def readers(self) -> int:
@@ -128,38 +124,29 @@ class MockAgent:
             self._storage = TaskFile(self._state, self._webhooks)
             self.store.use_storage(self._storage)
             self._engine.fail_unfinished()
-        application = web.Application(client_max_size=MAX_BODY)
-        application.router.add_route("*", "/{path:.*}", self._http.handle)
-        runner = web.AppRunner(
-            application, access_log=None, logger=_logger, handler_cancellation=True, shutdown_timeout=_SHUTDOWN
-        )
-        await runner.setup()
         try:
-            context = self._tls.context() if self._tls else None
-            await web.TCPSite(runner, host, port, backlog=_BACKLOG, ssl_context=context).start()
-            shown = _WILDCARDS.get(host, host)
-            scheme, named = "https" if self._tls else "http", f"[{shown}]" if ":" in shown else shown
-            self.url = f"{scheme}://{named}:{runner.addresses[0][1]}"
+            self._listener = await HttpListener.start(self._http.handle, host, port, self._tls)
+            self.url = self._listener.url
             if self._grpc is not None and grpc_port is not None:
                 self.grpc_port = await self._grpc.start(host, grpc_port, self.url)
         except BaseException:
-            await runner.cleanup()
+            if self._listener is not None:
+                await self._listener.close()
+                self._listener = None
             self._release()
             raise
-        self._runner = runner
         return self.url
 
     async def stop(self) -> None:
         """Stop listening and end every stream, task, push and connection."""
-        if self._runner is None:
+        if self._listener is None:
             return
-        runner, self._runner = self._runner, None
-        for site in tuple(runner.sites):
-            await site.stop()
+        listener, self._listener = self._listener, None
+        await listener.refuse_connections()
         await self._engine.close()
         if self._grpc is not None:
             await self._grpc.stop()
-        await runner.cleanup()
+        await listener.close()
         await self._pushes.close()
         self._release()
 
@@ -174,17 +161,23 @@ class MockAgent:
         self._storage = None
 
 
-@dataclass(frozen=True, slots=True)
-class ListenAddress:
-    """The address of an agent; port 0 selects a free port, `grpc_port=None` disables gRPC."""
+class Agent(Protocol):
+    """An agent that can be run as a program."""
 
-    host: str = "127.0.0.1"
-    port: int = 0
-    grpc_port: int | None = 0
+    url: str
+
+    async def start(self, host: str = ..., port: int = ..., grpc_port: int | None = ...) -> str:
+        """Listen and return the base URL."""
+
+    async def stop(self) -> None:
+        """Stop listening."""
+
+
+AgentT = TypeVar("AgentT", bound=Agent)
 
 
 async def _serve(
-    agent: MockAgent, where: ListenAddress, on_ready: Callable[[MockAgent], None], stopped: asyncio.Event
+    agent: AgentT, where: ListenAddress, on_ready: Callable[[AgentT], None], stopped: asyncio.Event
 ) -> None:
     await agent.start(where.host, where.port, where.grpc_port)
     try:
@@ -194,8 +187,8 @@ async def _serve(
         await agent.stop()
 
 
-def run(where: ListenAddress, agent: MockAgent, *, on_ready: Callable[[MockAgent], None]) -> None:
-    """Run an agent until SIGINT or SIGTERM; raises the exceptions of `MockAgent.start`."""
+def run(where: ListenAddress, agent: AgentT, *, on_ready: Callable[[AgentT], None]) -> None:
+    """Run an agent until SIGINT or SIGTERM; raises the exceptions of `start`."""
 
     async def main() -> None:
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()

@@ -20,6 +20,8 @@ from .task_store import new_id
 
 _WORK_SECONDS = 4.0
 """Seconds that a task runs so that clients can subscribe to it: twice the time that the kit waits for a stream."""
+_JOIN_SECONDS = 0.2
+"""Seconds that a streamed task runs, so that a second client can subscribe to it."""
 
 _TEXT = Part(text="Generated text content")
 _RAW = Part(raw="R2VuZXJhdGVkIGZpbGUgY29udGVudA==", filename="output.txt", media_type="text/plain")
@@ -44,9 +46,10 @@ def _send_artifact(part: Part) -> _Run:
     return run
 
 
-def _stream_artifact(*parts: Part) -> _Run:
+def _stream_artifact(*parts: Part, pause: float = 0.0) -> _Run:
     async def run(task: TaskContext) -> None:
         await task.status(State.WORKING)
+        await task.pause(pause)
         identity = new_id()
         for index, part in enumerate(parts):
             artifact = Artifact(artifact_id=identity, name="output", parts=[part])
@@ -56,13 +59,23 @@ def _stream_artifact(*parts: Part) -> _Run:
     return run
 
 
-def _work_for(seconds: float, state: State = State.COMPLETED) -> _Run:
+def _work_for(seconds: float, state: State = State.COMPLETED, *parts: Part) -> _Run:
     async def run(task: TaskContext) -> None:
         await task.status(State.WORKING)
         await task.pause(seconds)
+        if parts:
+            await task.artifact(Artifact(artifact_id=new_id(), name="output", parts=[*parts]))
         await task.status(state)
 
     return run
+
+
+async def _converse(task: TaskContext) -> None:
+    """Ask for more input until the text is `done`."""
+    if task.text.strip().lower() == "done":
+        await task.status(State.COMPLETED, "Done.")
+    else:
+        await task.status(State.INPUT_REQUIRED, "Send more input, or done.")
 
 
 _COMPLETE = _set_state(State.COMPLETED, "Hello from TCK")
@@ -73,20 +86,20 @@ _RUNS: Mapping[str, _Run] = {
     "tck-artifact-file": _send_artifact(_RAW),
     "tck-artifact-data": _send_artifact(_DATA),
     "tck-input-required": _set_state(State.INPUT_REQUIRED, "Send more input."),
-    "tck-multi-turn": _set_state(State.INPUT_REQUIRED, "Send more input."),
+    "tck-multi-turn": _converse,
     "tck-auth-required": _set_state(State.AUTH_REQUIRED, "Authentication required."),
     "tck-reject-task": _set_state(State.REJECTED, "rejected"),
     "tck-task-failure": _set_state(State.FAILED, "failed"),
     "tck-stream-001": _stream_artifact(Part(text="Stream hello from TCK")),
     "tck-stream-002": _set_state(State.COMPLETED),
     "tck-stream-003": _stream_artifact(Part(text="Stream task lifecycle")),
-    "tck-stream-basic": _stream_artifact(Part(text="Stream hello from TCK")),
+    "tck-stream-basic": _stream_artifact(Part(text="Stream hello from TCK"), pause=_JOIN_SECONDS),
     "tck-stream-ordering-001": _stream_artifact(Part(text="Ordered output")),
     "tck-stream-artifact-text": _stream_artifact(Part(text="Streamed text content")),
     "tck-stream-artifact-file": _stream_artifact(_RAW),
     "tck-stream-artifact-chunked": _stream_artifact(Part(text="chunk-1 "), Part(text="chunk-2")),
     "tck-stream-chunked": _stream_artifact(Part(text="chunk-1 "), Part(text="chunk-2")),
-    "tck-long-running": _work_for(_WORK_SECONDS),
+    "tck-long-running": _work_for(_WORK_SECONDS, State.COMPLETED, _TEXT),
     "tck-cancel": _work_for(10 * _WORK_SECONDS),
     "test-resubscribe-message-id": _work_for(_WORK_SECONDS),
 }
@@ -117,7 +130,8 @@ def _run_for(message: Message) -> _Run | None:
 
 
 async def _run(task: TaskContext) -> None:
-    await (_run_for(task.message) or _COMPLETE)(task)
+    started = _run_for(task.messages[0])
+    await (_run_for(task.message) or (_converse if started is _converse else _COMPLETE))(task)
 
 
 async def _reply(_: Message) -> list[Part]:

@@ -15,10 +15,14 @@ from inspector.options import Options
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_part
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.compose import ComposeScreen
+from inspector.tui.views.checks import ChecksView
 from inspector.tui.widgets.composer import Composer
+from inspector.tui.widgets.feed import Feed
 from screenshots.stage import BEAT, STAGED, steady
 
 FOLDER = Path(__file__).parent
+CHECKS = Path("screenshots/checks.yaml")
+"""Relative, because its path is in the screenshots."""
 SIZES = {"": (120, 36), "-80x24": (80, 24)}
 """The size for each suffix of a file name; the first is that of the app at its start."""
 THEMES = {"dark": "dusk", "light": "paper"}
@@ -106,6 +110,21 @@ async def play(stage: Stage) -> None:
     await stage.shoot("traffic")
     await stage.go(6)
     await stage.shoot("findings")
+    await check(stage)
+
+
+async def check(stage: Stage) -> None:
+    """Take the screenshot of a test that failed."""
+    pilot = stage.pilot
+    await stage.go(7)
+    view = stage.app.screen.query_one(ChecksView)
+    view.load_file(CHECKS)
+    await until(pilot, lambda: bool(view.query_one(Feed).line_count))
+    await pilot.press("u")
+    await until(pilot, lambda: view.is_running)
+    await until(pilot, lambda: not view.is_running)
+    await pilot.press("down", "down", "down")
+    await stage.shoot("checks")
 
 
 async def compose(stage: Stage) -> None:

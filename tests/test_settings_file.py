@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.arguments import Parser
-from inspector.cli.commands.screen import add_screen
+from inspector.cli.arguments import Parser, invocation
+from inspector.cli.commands.listen import HANDLER as LISTEN
+from inspector.cli.commands.screen import OPEN, add_screen
 from inspector.protocol.errors import FaultError
 from inspector.settings_file import SETTINGS, load, read_value, store
 
@@ -58,6 +59,16 @@ def test_a_mistake_is_reported_with_its_line_and_with_what_is_allowed(
     assert caught.value.fault.hint == f"Allowed: {allowed}."
 
 
+def test_a_passphrase_in_the_file_is_refused_and_not_repeated(tmp_path: Path):
+    path = written(tmp_path, '[connection]\nclient-passphrase = "canary-77"\n')
+    with pytest.raises(FaultError) as caught:
+        load(path)
+    assert caught.value.fault.seen == f"{path}:2: connection.client-passphrase is not valid."
+    assert "env:PASSPHRASE" in caught.value.fault.hint
+    written(tmp_path, '[connection]\nclient-passphrase = "env:THE_KEY"\n')
+    assert load(path).values == {"client_passphrase": "env:THE_KEY"}
+
+
 def test_a_file_that_is_not_text_is_reported(tmp_path: Path):
     path = tmp_path / "settings.toml"
     path.write_bytes(b"\xff\xfe")
@@ -71,6 +82,26 @@ def test_command_line_and_environment_take_precedence_over_the_file(tmp_path: Pa
     add_screen(parser)
     given = parser.read(["--theme", "nord"], {"A2ACLI_RECEIVER_PORT": "9001"}, lambda: load(path))
     assert (given.theme, given.receiver_port, given.receiver_host, given.ascii) == ("nord", 9001, "0.0.0.0", True)
+
+
+def test_open_reads_the_settings_of_the_connection_like_the_options(tmp_path: Path):
+    path = written(tmp_path, '[connection]\ntimeout = "30s"\ntransports = ["GRPC"]\ntrust = ["https://a.example"]\n')
+    parser = Parser("open", "")
+    OPEN.add_arguments(parser)
+    words = ["session.a2a", "--header", "X-Team: blue", "--a2a-version", "0.3"]
+    options = invocation(parser.read(words, {"A2ACLI_BEARER": "t0ken"}, lambda: load(path))).options
+    assert options.recording == Path("session.a2a")
+    assert (options.bearer, options.headers, options.a2a_version) == ("t0ken", (("X-Team", "blue"),), "0.3")
+    assert (options.timeout, options.transports, options.trust) == (30.0, ("GRPC",), ("https://a.example",))
+
+
+@pytest.mark.parametrize("words", [["--port", "9001"], ["--receiver-port", "9001"], []])
+def test_listen_accepts_the_long_names_of_the_receiver_options_too(words: list[str]):
+    for variable in ("A2ACLI_PORT", "A2ACLI_RECEIVER_PORT"):
+        parser = Parser("listen", "")
+        LISTEN.add_arguments(parser)
+        given = parser.read([*words, "--receiver-host", "::1"], {} if words else {variable: "9001"})
+        assert (given.receiver_port, given.receiver_host) == (9001, "::1")
 
 
 def test_every_default_is_allowed():

@@ -15,6 +15,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 PROBE = "probe"
 """The member of `meta` that marks the records of the exchanges that the doctor makes to check an agent."""
 
+HTTP_ERROR = "http-error"
+"""The event of the body of an HTTP error that is not an A2A error, such as a web page of a proxy."""
+
 LOGIN = "login"
 """The member of `meta` with the step of a login, in the records of logins."""
 
@@ -72,7 +75,8 @@ class Record(NamedTuple):
     - `at`: the time in seconds since 1970, which never decreases within a capture.
     - `exchange`: the `seq` of the request that began the exchange, 0 outside of an exchange.
     - `operation`: the operation of the exchange (its 1.0 name).
-    - `event`: the type of the payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable` or `""`).
+    - `event`: the type of the payload (`task`, `message`, `status`, `artifact`, `error`, `card`, `unreadable` or `""`);
+      `http-error` is `HTTP_ERROR`.
     - `task`, `context`, `state`: the ids and the state (with its 1.0 name) in the payload.
     - `label`: a summary in one line; like `raw` and `meta`, it may contain untrusted text.
     - `size`: the number of bytes on the wire; `raw`: these bytes with masked secrets.
@@ -97,6 +101,12 @@ class Record(NamedTuple):
 def is_probe(record: Record) -> bool:
     """Return whether a record is of an exchange that the doctor made to check the agent, not of a call of the user."""
     return bool(record.meta.get(PROBE))
+
+
+def arrival(record: Record) -> float:
+    """Return when the content of a record arrived: a delivery that was recorded later has the difference in `lag`."""
+    lag: float = record.meta.get("lag") or 0.0
+    return record.at - lag
 
 
 def is_login(record: Record) -> bool:

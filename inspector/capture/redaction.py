@@ -12,13 +12,15 @@ import re
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote, quote_plus
 
-from inspector.capture.secret_locations import MASK, mask_body, mask_text, mask_url, may_have_secrets
+from inspector.capture.secret_locations import MASK, is_variable, mask_body, mask_text, mask_url, may_have_secrets
 
 __all__ = ["MASK", "Redactor"]
 
 _MASK = MASK.encode()
 _SHORTEST = 4
 """Shorter secrets are not masked."""
+_SHORTEST_IN_HEADER = 8
+"""Shorter values of secret headers, such as a number of tokens, are masked in the header only."""
 _SHORT = 256
 _CACHE_SIZE = 1024
 """The results of masking are cached for texts, headers and urls of up to `_SHORT` characters, `_CACHE_SIZE` of each."""
@@ -52,6 +54,14 @@ class Redactor:
         """Mask this secret from now on; secrets of less than four characters are ignored."""
         if self._add(secret):
             self._prepare()
+
+    def learn(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Mask the values of the secret headers of a request from now on, because the agent may repeat them."""
+        for name, value in pairs:
+            if _is_secret_header(name.strip().lower()):
+                for secret in (value.strip(), value.strip().partition(" ")[2]):
+                    if len(secret) >= _SHORTEST_IN_HEADER:
+                        self.add(secret)
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Mask the values of secret headers, but not the authentication scheme; mask known secrets in other headers."""
@@ -123,7 +133,9 @@ class Redactor:
 
     def _masked_header(self, name: str, value: str) -> str:
         known = name.strip().lower()
-        if known in _SECRET_HEADERS or any(part in known for part in _SECRET_IN_HEADER):
+        if _is_secret_header(known):
+            if is_variable(value):
+                return self._known(value)
             scheme = _SCHEME.match(value) if "authorization" in known else None
             hidden = f"{self._known(scheme[1])} {MASK}" if scheme else MASK
             return hidden if value.strip() else value
@@ -150,6 +162,11 @@ class Redactor:
         if token.startswith(b'"'):
             return self._masked(self._numeric, token)
         return b'"' + _MASK + b'"' if any(number in token for number in self._numbers) else token
+
+
+def _is_secret_header(name: str) -> bool:
+    """Return whether the value of a header is secret, by its name in lower case."""
+    return name in _SECRET_HEADERS or any(part in name for part in _SECRET_IN_HEADER)
 
 
 def _may_contain(raw: bytes, forms: list[bytes]) -> bool:

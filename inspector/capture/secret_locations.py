@@ -72,6 +72,9 @@ _FIELD_VALUE = re.compile(r"([^&\s\"'<>\\]++)", re.ASCII)
 _MASKED_AUTHORIZATION = re.compile(rf"[A-Za-z][A-Za-z0-9-]{{0,19}} {re.escape(MASK)}")
 """A masked header, which keeps its scheme; it is not masked again, so that the scheme stays in saved messages."""
 
+_VARIABLE = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]{0,19} )?\{\{[ \w]++\}\}")
+"""A variable of a snippet, also after an authentication scheme: it is replaced by a secret, but is not secret."""
+
 _SCHEME_END = re.compile(r":(?://|\\/\\/)")
 _REST_OF_URL = re.compile(r"(?:[^\s\"'<>`\\]|\\/|\\u00[2-7][0-9a-fA-F])*+")
 _AUTHORITY = re.compile(r"[^/?#\\]*+")
@@ -80,6 +83,17 @@ _SEPARATOR = re.compile(r"[?&#;]")
 
 _Span = tuple[int, int, str]
 """The begin and the end of a secret in a text, and its replacement."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether the value of a variable with this name is a secret."""
+    plain = _plain(name)
+    return _is_secret(name) or (plain.endswith("token") and plain not in _OPEN)
+
+
+def is_variable(value: str) -> bool:
+    """Return whether a value is only a variable (`{{name}}`), or an authentication scheme and a variable."""
+    return _VARIABLE.fullmatch(value) is not None
 
 
 def mask_body(raw: bytes, *, push: bool = False) -> bytes:
@@ -169,7 +183,7 @@ def _members(text: str, *, push: bool) -> Iterator[_Span]:
         is_first = start == 0 or text[start - 1] in "?&" or text.startswith("\\u0026", start - 1)
         is_name = start >= done and is_first and _is_secret(text[start:stop])
         value = _FIELD_VALUE.match(text, found.end()) if is_name else None
-        if value:
+        if value and not is_variable(value[1]):
             done = value.end()
             yield *value.span(1), MASK
 
@@ -192,6 +206,8 @@ def _is_secret(name: str) -> bool:
 
 def _is_secret_member(name: str, value: str, *, push: bool) -> bool:
     plain = _plain(name)
+    if value.endswith("}}") and is_variable(value):
+        return False
     if plain.endswith("authorization") and _MASKED_AUTHORIZATION.fullmatch(value):
         return False
     if _is_secret(name) or (push and plain in _PUSH_MEMBERS):
@@ -232,7 +248,7 @@ def _userinfo(url: str, start: int) -> Iterator[_Span]:
 def _user_of_authority(url: str, start: int) -> Iterator[_Span]:
     authority = _AUTHORITY.match(url, start)
     at = url.rfind("@", start, authority.end()) if authority else -1
-    if at >= start:
+    if at >= start and not is_variable(url[start:at].rpartition(":")[2]):
         yield start, at, MASK
 
 
@@ -243,12 +259,12 @@ def _parameters(url: str) -> Iterator[_Span]:
     for start, end in pairwise([*separators, len(url)]):
         if begin >= 0 and url[start] in "?;":  # these characters may be part of a value, so they do not end a secret
             continue
-        if begin >= 0:
+        if begin >= 0 and not is_variable(url[begin:start]):
             yield begin, start, MASK
         equals = url.find("=", start, end)
         is_secret = 0 <= equals < end - 1 and _is_secret_parameter(url[start + 1 : equals][:_LONGEST_NAME])
         begin = equals + 1 if is_secret else -1
-    if begin >= 0:
+    if begin >= 0 and not is_variable(url[begin:]):
         yield begin, len(url), MASK
 
 

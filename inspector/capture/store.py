@@ -115,6 +115,11 @@ class Capture:
         common = Common(kind, exchange, operation, event, task, context, state, label)
         return self.add(common, at, payloads, meta, findings)
 
+    @property
+    def last_at(self) -> float:
+        """The time of the last record, 0 for none."""
+        return self._at
+
     def add(
         self,
         common: Common,

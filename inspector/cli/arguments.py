@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from inspector.agents_file import NAME, NamedAgents, load_agents, resolved
 from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
@@ -54,6 +55,8 @@ class Parser(argparse.ArgumentParser):
         self._variables: dict[str, argparse.Action] = {}
         self._defaults: dict[str, Any] = {}
         self._argument_hint = ""
+        self._agents: Callable[[], NamedAgents] | None = None
+        self._uses_default = False
 
     def value(
         self,
@@ -80,10 +83,12 @@ class Parser(argparse.ArgumentParser):
             *flags, action=kind, metavar=metavar, help=description, type=read or str, **more
         )
         self._defaults[action.dest] = default
-        variable = _PREFIX + flags[-1].removeprefix("--").upper().replace("-", "_")
-        self._variables[variable] = action
-        if split is not None:
-            self._lists[variable] = split
+        for flag in flags:
+            if flag.startswith("--"):
+                variable = _PREFIX + flag.removeprefix("--").upper().replace("-", "_")
+                self._variables[variable] = action
+                if split is not None:
+                    self._lists[variable] = split
 
     def switch(
         self, flags: str, description: str, *, group: argparse._ActionsContainer | None = None, **more: Any
@@ -99,6 +104,7 @@ class Parser(argparse.ArgumentParser):
     ) -> argparse.Namespace:
         """Parse arguments, and read missing values from the environment, then from the settings file.
 
+        `chosen` in the result has the names of the options with a value that is not the default of the command.
         Raises `FaultError` for a mistake in any of them.
         """
         given, unknown = self.parse_known_intermixed_args(arguments)
@@ -114,11 +120,38 @@ class Parser(argparse.ArgumentParser):
                 split = self._lists.get(variable)
                 values_read = [self._read(variable, action, item) for item in (split(text) if split else [text])]
                 setattr(given, action.dest, values_read if split else values_read[0])
+        self._read_agent(given)
         self._read_stored(given, stored())
+        given.chosen = frozenset(name for name in self._defaults if getattr(given, name) is not None)
         for name, default in self._defaults.items():
             if getattr(given, name) is None:
                 setattr(given, name, default)
         return given
+
+    def _read_agent(self, given: argparse.Namespace) -> None:
+        """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
+        members = vars(given)
+        place = next((name for name in ("reference", "agent_card") if members.get(name)), "")
+        named = members.get(place) or ""
+        if self._agents is None or (named and (NAME.fullmatch(named) is None or Path(named).exists())):
+            return
+        agents = self._agents()
+        agent = agents.agents.get(named or (agents.default if self._uses_default else ""))
+        if agent is None:
+            return
+        setattr(given, place or "agent_card", agent.url)
+        for name, value in resolved(agent):
+            action = self._action(name)
+            if members.get(name) in (None, False) and action is not None:
+                items = value if isinstance(value, list) else [value]
+                try:
+                    read = [_parsed(action, item) for item in items]
+                except argparse.ArgumentTypeError as error:
+                    raise usage(f"{agent.path}:{agent.line}: {action.dest}: {error}.", "Correct the agent.") from error
+                setattr(given, name, read if isinstance(value, list) else read[0])
+
+    def _action(self, name: str) -> argparse.Action | None:
+        return next((action for action in self._actions if action.dest == name), None)
 
     def _read_stored(self, given: argparse.Namespace, stored: Stored) -> None:
         """Read missing values from the settings file; options of other commands are left out."""
@@ -159,13 +192,18 @@ class Parser(argparse.ArgumentParser):
             hint = f"{self._argument_hint} ".lstrip()
         return usage(f"Unknown argument: {' '.join(names)}.", f"{hint}Run {self.prog} --help for the options.")
 
-    def add_agent(self, *, as_argument: bool = False, hint: str = "") -> None:
+    def accept_names(self, *, default: bool = False) -> None:
+        """Accept the name of an agent of `agents.toml`; with `default`, use its default agent if none is given."""
+        self._agents, self._uses_default = load_agents, default
+
+    def add_agent(self, *, as_argument: bool = False, hint: str = "", default: bool = True) -> None:
         """Add the option that selects the agent, and an argument that does the same if `as_argument`.
 
-        `hint` is the advice about further arguments.
+        `hint` is the advice about further arguments. Without `default`, the default agent of `agents.toml` is not used.
         """
-        description = "the agent: its URL, the URL of its card, or a card file"
+        description = "the agent: its URL, the URL of its card, a card file, or its name (agents list)"
         self._argument_hint = hint
+        self.accept_names(default=default)
         if as_argument:
             self.add_argument("reference", nargs="?", metavar="URL | PATH", help=description)
             description = "the same as the argument"
@@ -181,10 +219,10 @@ class Parser(argparse.ArgumentParser):
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
-        add("--bearer TOKEN", "send Authorization: Bearer TOKEN", values.secret)
+        add("--bearer TOKEN", "send Authorization: Bearer TOKEN; TOKEN can be env:NAME", values.token)
         basic = "send a user name and a password (Authorization: Basic), or env:NAME"
         add("--basic USER:PASSWORD", basic, values.user_and_password)
-        add("--api-key KEY", "send an API key where the card requires it", values.secret)
+        add("--api-key KEY", "send an API key, or env:NAME, where the card requires it", values.token)
         pairs("--header 'NAME: VALUE'", "send a header; repeatable", dest="headers")
         pairs("--svc-param 'NAME: VALUE'", "send a service parameter; repeatable", dest="svc_params")
         certificate = "use this client certificate for TLS (PEM or PKCS#12); asks for a passphrase if it needs one"
@@ -205,16 +243,20 @@ class Parser(argparse.ArgumentParser):
         add("--capture FILE", "record all requests and responses in this new file", values.file)
         self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)
 
-    def add_receiver(self, prefix: str = "receiver-") -> None:
-        """Add the options of the webhook receiver."""
+    def add_receiver(self, *, short: bool = False) -> None:
+        """Add the options of the webhook receiver; if `short`, also with names such as `--port`."""
         add = partial(self.value, group=self.add_argument_group("webhook receiver"))
-        host, port = "listen at this address (default: 127.0.0.1)", "listen at this port (default: 0, any free port)"
-        add(f"--{prefix}host ADDRESS", host, default="127.0.0.1", dest="receiver_host")
-        add(f"--{prefix}port PORT", port, values.port, default=0, dest="receiver_port")
+        host, port, certificate, key = (
+            f"--{name} --receiver-{name}" if short else f"--receiver-{name}" for name in ("host", "port", "cert", "key")
+        )
+        description = "listen at this address (default: 127.0.0.1)"
+        add(f"{host} ADDRESS", description, default="127.0.0.1", dest="receiver_host")
+        description = "listen at this port (default: 0, any free port)"
+        add(f"{port} PORT", description, values.port, default=0, dest="receiver_port")
         add("--public-url URL", "register this URL instead of the address above, for a tunnel or a container")
-        certificate, key = "serve HTTPS with this certificate (PEM)", "the private key of the certificate (PEM)"
-        add(f"--{prefix}cert FILE", certificate, values.file, dest="receiver_cert")
-        add(f"--{prefix}key FILE", key, values.file, dest="receiver_key")
+        description = "serve HTTPS with this certificate (PEM)"
+        add(f"{certificate} FILE", description, values.file, dest="receiver_cert")
+        add(f"{key} FILE", "the private key of the certificate (PEM)", values.file, dest="receiver_key")
 
     def add_format(self, *formats: str) -> None:
         """Add the option that selects the output format; the first format is the default."""

@@ -56,7 +56,7 @@ async def status(current: Run) -> None:
         return
     connection = await current.connect()
     url = session.agent_url
-    alternatives = check_requirements(connection.card, session.credentials, url)
+    alternatives = check_requirements(connection.card, session.credentials, url, token=session.logins.token_for(url))
     met = not alternatives or any(not alternative.missing for alternative in alternatives)
     token = session.logins.token_for(url)
     if out.json:
@@ -152,7 +152,7 @@ def _choose(current: Run) -> LoginOption:
         required = current.session.connection
         hint = f"It offers {offered}." if offered else ""
         if not offered and required is not None:
-            hint = f"The agent requires: {requirements_in_words(required.card)}. Use --bearer, --api-key or --basic."
+            hint = f"The agent requires: {requirements_in_words(required.card)}. {current.login_hint()}".strip()
         raise usage(seen, hint)
     wanted = (Grant.DEVICE_CODE,) if given.device else (Grant(given.flow),) if given.flow else ()
     preferred = wanted or (_WITH_SECRET if given.client_secret else (*_WITHOUT_SECRET, Grant.CLIENT_CREDENTIALS))
@@ -267,5 +267,5 @@ def _members(token: Token | None) -> dict[str, Any] | None:
 
 def _no_token(current: Run) -> FaultError:
     seen = f"There are no valid stored credentials for {current.invocation.options.reference}."
-    hint = f"Log in: {current.shell_command('auth', 'login')}"
+    hint = current.login_hint() or f"Log in: {current.shell_command('auth', 'login')}"
     return FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))

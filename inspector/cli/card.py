@@ -28,7 +28,8 @@ async def get(current: Run) -> None:
     if out.json:
         out.document(parse(connection.found.raw))
     else:
-        authentication = Authentication(current.session.credentials, current.session.agent_url)
+        session = current.session
+        authentication = Authentication(session.credentials, session.agent_url, session.token)
         _CardPrinter(out, authentication, verbose=current.invocation.verbose).print(connection)
         if not given.validate:
             out.field("Findings", "not checked")

@@ -13,7 +13,8 @@ from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.steps import INTERFACE, Proposal, Report
+from inspector.session.doctor.probe import REQUIRED
+from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Proposal, Report
 from inspector.text.units import duration
 
 
@@ -41,13 +42,17 @@ async def _examine(current: Run) -> None:
         _print_verdict(out, report)
         _print_interfaces(current, report)
         _print_details(current, report)
+        _print_not_checked(out, report)
     if report.fault is not None:
         raise FaultError(report.fault)
     if not report.passed:
         failed = [step for step in report.steps if step.passed is False]
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, failed[0].remedy))
+        whose, code = Whose.AGENT, FaultCode.INTERNAL
+        if all(step.message.startswith(REQUIRED) for step in failed):
+            whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
+        raise FaultError(Fault(whose, code, seen, failed[0].remedy))
 
 
 def _progress(report: Report) -> str:
@@ -65,6 +70,13 @@ def _print_verdict(out: Output, report: Report) -> None:
     first = next(step for step in report.steps if step.passed is False)
     failed = f", {results[False]} of {len(report.steps)} checks failed: {first.name}: {first.message}"
     out.field("Valid", Styled("no", Role.BAD), failed)
+
+
+def _print_not_checked(out: Output, report: Report) -> None:
+    """Print which capabilities need a message to be checked, and the option that sends one."""
+    features = [row.feature for row in report.comparisons if row.observed == NEEDS_MESSAGE]
+    if features:
+        out.field("Not checked", f"{', '.join(features)}. To check: --message TEXT, which sends a message to the agent")
 
 
 def _print_interfaces(current: Run, report: Report) -> None:
@@ -99,7 +111,8 @@ def _print_details(current: Run, report: Report) -> None:
         out.field("Proposal", f"{proposal.reason}: {command or f'{protocol} at {_url(current, proposal)}'}")
     for row in report.comparisons:
         if not row.feature.startswith(INTERFACE):
-            differs = f" {row.feature}: declared {row.declared}; observed {row.observed}"
+            observed = row.observed if row.observed == NEEDS_MESSAGE else f"observed {row.observed}"
+            differs = f" {row.feature}: declared {row.declared}; {observed}"
             out.field("Comparison", mark(row.matches), differs)
 
 

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from inspector.capture import paths
-from inspector.capture.private_files import CaptureError, remove
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.findings import pieces_of
+from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, on_signal, run
 from inspector.cli.styles import Piece, Role, Styled, mark, state
 from inspector.findings.lenient_json import LenientReader, json_problems
-from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
@@ -54,33 +52,13 @@ def listen(invocation: Invocation, out: Output) -> int:
         overrides.append(override)
     _check(invocation)
     options = invocation.options
-    with _capture(options) as path:
+    with kept_capture(options, "listen", _holds_deliveries) as path:
         endless = replace(invocation, options=replace(options, timeout=None, capture=path))
         return run(endless, out, lambda current: _listen(current, overrides, options.timeout))
 
 
-@contextmanager
-def _capture(options: Options) -> Iterator[Path]:
-    """Yield the path of the capture: the chosen file, or a new file in the captures folder.
-
-    `doctor --push` searches that folder. The new file is deleted if it has no deliveries.
-    """
-    if options.capture is not None:
-        yield options.capture
-        return
-    try:
-        path = paths.new_capture_path("listen", datetime.now().astimezone())
-    except CaptureError as error:
-        raise usage(str(error), "Choose another file with --capture.") from error
-    try:
-        yield path
-    finally:
-        if not _holds_deliveries(path):
-            remove(path)
-        paths.prune(paths.captures_folder(), keep=options.keep_captures, most_bytes=options.keep_megabytes * 2**20)
-
-
 def _holds_deliveries(path: Path) -> bool:
+    """Return whether a capture is worth keeping: `doctor --push` searches the captures folder."""
     try:
         with Capture.open(path) as capture:
             return bool(capture.select(kinds={Kind.DELIVERY}, limit=1))
@@ -307,6 +285,20 @@ def _checks(checks: Any) -> Iterator[Piece]:
         yield name
 
 
+def _print_checks(out: Output, meta: Mapping[str, Any]) -> None:
+    """Print the checks of a delivery, its order if that is not the usual one, and which checks failed and why."""
+    failed = [(name, text) for name, good, text in meta["checks"] if good is False]
+    if meta["checks"]:
+        out.field("Checks", *_checks(meta["checks"]))
+    for name, good, text in meta["checks"]:
+        if name == "order" and good is None and not meta["first"]:  # late, early, or a replay
+            out.field("Order", text)
+    if meta["refused"] and not failed:
+        out.field("Error", meta["refused"])  # data that is not HTTP has no checks
+    for name, text in failed:
+        out.field("Failed check", f"{name}: {text}")
+
+
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
     number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
@@ -317,16 +309,9 @@ def _print(out: Output, record: Record, *, verbose: bool) -> None:
     head = f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, "
     out.field("Delivery", head, Styled(result, role))
     if meta["first"]:
-        out.field(
-            "Attempt", f"{meta['attempt']} at #{meta['first']}, {duration(meta['gap'])} after the previous attempt"
-        )
-    failed = [(name, text) for name, good, text in meta["checks"] if good is False]
-    if meta["checks"]:
-        out.field("Checks", *_checks(meta["checks"]))
-    if meta["refused"] and not failed:
-        out.field("Error", meta["refused"])  # data that is not HTTP has no checks
-    for name, text in failed:
-        out.field("Failed check", f"{name}: {text}")
+        since = f"{duration(meta['gap'])} after attempt {meta['attempt'] - 1}"
+        out.field("Attempt", f"{meta['attempt']}, {since}; the first is #{meta['first']}")
+    _print_checks(out, meta)
     for finding in record.findings:
         if finding not in rejections:
             out.field("Finding", *pieces_of(finding))

@@ -76,6 +76,8 @@ def _guarded(words: list[str], out: Output) -> int:
 def _dispatch(words: list[str], out: Output) -> int:
     if words[:1] == ["help"]:
         return _help(words[1:], out)
+    if words[:2] == ["complete", "--"]:
+        return _complete(words[2:], out)
     if not words or not beginning_with(words[:1]):
         if looks_like_command(words):
             raise unknown_command(words, or_agent=True)
@@ -100,6 +102,13 @@ def _help(words: list[str], out: Output) -> int:
     if command is None and words != ["help"] and not beginning_with(words):
         raise unknown_command(words)
     out.write((command.parser() if command else main_parser()).format_help())
+    return OK
+
+
+def _complete(words: list[str], out: Output) -> int:
+    from inspector.cli.complete import complete  # noqa: PLC0415 - only a shell calls it
+
+    out.write("".join(f"{line}\n" for line in complete(words)))
     return OK
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from inspector.capture.secret_locations import is_secret_name
 from inspector.cli.commands.send import PartSpec
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
@@ -51,12 +52,24 @@ def _of_snippet(given: Namespace) -> Draft:
         draft = load(given.snippet).draft
     except SnippetError as error:
         raise usage(str(error), "docs/compose.md describes snippets.") from error
-    values = {**os.environ, **dict(given.var or ())}
+    values = _values(given)
     missing = [name for name in variables(draft) if name not in values]
     if missing:
         hint = " ".join(f"--var {name}=..." for name in missing)
         raise usage(f"The snippet has variables without a value: {', '.join(missing)}.", f"Add {hint}")
     return fill_variables(draft, values)
+
+
+def _values(given: Namespace) -> dict[str, str]:
+    """Return the values of variables, from the options and the environment."""
+    return {**os.environ, **dict(given.var or ())}
+
+
+def secret_variables(given: Namespace) -> list[str]:
+    """Return the values of the snippet's variables whose names are those of secrets, such as `API_TOKEN`."""
+    names = variables(load(given.snippet).draft) if given.snippet else ()
+    values = _values(given)
+    return [values[name] for name in names if is_secret_name(name)]
 
 
 def _changed(draft: Draft, given: Namespace) -> Draft:
@@ -113,11 +126,12 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
     shown = {name: value for name, value in headers.items() if redactor.headers([(name, value)]) == ((name, value),)}
     hidden = [name for name in headers if name not in shown]
     if isinstance(call.wire, GrpcRequest):
-        return replace(call.wire, metadata=shown, body=masked), hidden
+        return replace(call.wire, metadata=shown, body=masked, certificate=signed.certificate), hidden
     if signed.url != call.wire.url:
         hidden.append("the API key in the URL")
     url = redactor.url(call.wire.url)
-    return replace(call.wire, url=url, headers=shown, body=masked, splices=()), hidden
+    wire = replace(call.wire, url=url, headers=shown, body=masked, splices=(), certificate=signed.certificate)
+    return wire, hidden
 
 
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
+from inspector.cli.mock_recording import opened_recording
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.jsonvalue import parse
@@ -46,10 +47,18 @@ def run(invocation: Invocation, out: Output) -> int:
     given = invocation.given
     if given.list_faults:
         return _list_faults(out)
-    server = _load("server")
-    faults = _faults(given)
     console = Console(out, terminal=sys.stdout.isatty(), verbose=invocation.verbose)
-    agent = server.MockAgent(
+    if given.capture is None:
+        return _serve(given, out, console, _mock_agent(given, console))
+    with opened_recording(given, out) as recording:
+        agent = _load("replay.agent").ReplayAgent(recording, pace=given.pace, log=console.log, tls=_tls(given))
+        return _serve(given, out, console, agent)
+
+
+def _mock_agent(given: Namespace, console: Console) -> Any:
+    """Return the agent with the scenarios and faults of the options."""
+    faults = _faults(given)
+    return _load("server").MockAgent(
         _profile(given),
         pace=given.pace,
         log=console.log,
@@ -60,6 +69,11 @@ def run(invocation: Invocation, out: Output) -> int:
         signer=_load("signing").Signer(given.sign) if given.sign else None,
         tls=_tls(given),
     )
+
+
+def _serve(given: Namespace, out: Output, console: Console, agent: Any) -> int:
+    """Serve an agent until SIGINT or SIGTERM; raises `FaultError` if it cannot be started."""
+    server = _load("server")
     logging.getLogger(_PACKAGE).addHandler(_Warnings(out))
     try:
         server.run(server.ListenAddress(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
@@ -208,6 +222,5 @@ class Console:
         self._out.flush()
 
     def _counts(self) -> str:
-        agent = self._agent
-        counts = (len(agent.store), agent.running, agent.readers) if agent is not None else (0, 0, 0)
+        counts = self._agent.counts if self._agent is not None else (0, 0, 0)
         return "  ".join(f"{count:>{len(name)}}" for name, count in zip(_COUNTS, counts, strict=True))

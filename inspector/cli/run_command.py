@@ -31,12 +31,14 @@ from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
+from inspector.session.credential_options import credential_options
 from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
 from inspector.text.units import size
 from inspector.wire.client.client_certificate import PassphraseError
+from inspector.wire.client.credentials import origin
 
 UNSUPPORTED = "UnsupportedOperationError"
 _DRAWING_INTERVAL = 0.2
@@ -99,14 +101,20 @@ class Run:
         connection = self.session.connection
         if connection is not None and requirements(connection.card) and not self.session.has_token:
             seen = f"There is no stored token for {self.invocation.options.reference}."
-            raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, self.login_hint()))
+            hint = self.login_hint()
+            if not offers_login(connection.card):
+                hint = f"The agent offers no login: leave out --stored-auth-only. {hint}"
+            raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))
 
     def login_hint(self) -> str:
-        """Return how to get the credentials that the agent requires."""
+        """Return how to get the credentials that the agent requires: the command to log in, or the options."""
         connection = self.session.connection
-        if connection is None or not offers_login(connection.card):
+        if connection is None:
             return ""
-        return f"Log in: {self.shell_command('auth', 'login')}"
+        if offers_login(connection.card):
+            return f"Log in: {self.shell_command('auth', 'login')}"
+        options = credential_options(connection.card)
+        return f"Add {options}." if options else ""
 
     def check_interface(self) -> None:
         """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent.
@@ -116,7 +124,7 @@ class Run:
         choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
         if self.invocation.options.stored_auth_only:
             self._require_token()
-        version, traits, url = choice.dialect.version, choice.dialect.traits, choice.interface.url
+        version, traits, url = choice.dialect.version, choice.dialect.traits, self.session.agent_url
         if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
             warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
         if traits.experimental:
@@ -125,7 +133,9 @@ class Run:
         if declared is not None and declared.version not in (version, traits.extends):
             warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")
         if credentials and not credentials.are_for(url):
-            warn(f"the credentials are not sent to {url}, which has another origin; --trust {url} allows it")
+            hint = f"log in for it: {self.shell_command('auth', 'login')}"
+            hint = hint if self.session.only_tokens else f"--trust {origin(url)} allows it"
+            warn(f"the credentials are not sent to {origin(url)}, which has another origin; {hint}")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
@@ -188,17 +198,18 @@ class Run:
 
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
-        choice, credentials = self.session.choice, self.session.credentials
+        credentials = self.session.credentials
         login = self.login_hint()
         if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
-            return replace(fault, hint=f"{login}. Or add --bearer or --header.")
+            more = "" if login.endswith(".") else ". Or add --bearer or --header."
+            return replace(fault, hint=f"{login}{more}")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
-            if credentials.are_for(choice.interface.url):
+            url = self.session.agent_url
+            if credentials.are_for(url):
                 return self._rejected(fault, login)
-            hint = (
-                f"The credentials were not sent: the interface has another origin. Add --trust {choice.interface.url}."
-            )
-            return replace(fault, hint=hint)
+            hint = login if self.session.only_tokens and login else f"Add --trust {origin(url)}."
+            seen = "The credentials were not sent: the interface has another origin."
+            return replace(fault, hint=f"{seen} {hint}")
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault

@@ -9,7 +9,7 @@ from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
-from inspector.cli.message_options import make_draft, prepare, show
+from inspector.cli.message_options import make_draft, prepare, secret_variables, show
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.protocol.assemble import AssembledTask
@@ -76,6 +76,8 @@ class _Sending:
     async def send(self, draft: Draft) -> None:
         """Send the message, with streaming if that is requested and the card declares it."""
         session, given = self._run.session, self._given
+        for secret in secret_variables(given):
+            session.journal.redactor.add(secret)
         connection = await self._run.connect()
         self._run.check_interface()
         stream = given.stream

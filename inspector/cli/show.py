@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspector.capture.paths import is_being_written
-from inspector.capture.private_files import CaptureError
-from inspector.capture.query import Mistake, Query, parse
+from inspector.capture.query import Query
 from inspector.capture.records import Record
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import lines_of
-from inspector.cli.errors import OK, usage
+from inspector.cli.errors import OK
 from inspector.cli.findings import pieces_of
+from inspector.cli.opened_capture import opened_capture, read_filter
 from inspector.cli.output import Output
 from inspector.session.exporters import RECORD_FORMATS
 from inspector.session.exporters.json_lines import iso_time
 from inspector.session.payload import payload_json
-from inspector.session.replay.validation import validated
 from inspector.text.sanitise import clean
 
 _RANGE_FACTOR = 4
@@ -27,27 +25,17 @@ _RANGE_FACTOR = 4
 def show(invocation: Invocation, out: Output) -> int:
     """Print the records of a capture that match a filter."""
     given = invocation.given
-    query = parse(" ".join(given.filter))
-    if isinstance(query, Mistake):
-        raise usage(query.sentence, "docs/filter.md describes filters.")
+    query = read_filter(given.filter) or Query(())
     out.lines = out.json
-    is_written = is_being_written(given.file)
-    try:
-        with Capture.open(given.file, validated) as capture:
-            if is_written:
-                out.warn("another process is still writing this capture: later records are missing")
-            records = _with_payloads(capture, query)
-            chosen = next((known for known in RECORD_FORMATS if known.name == given.output), None)
-            if chosen is None:
-                for record, payload in records:
-                    _print(record, payload, out, verbose=invocation.verbose)
-            else:
-                for piece in chosen.write(records):
-                    out.write(piece)
-    except CaptureError as error:
-        raise usage(
-            str(error), "Check the path. Captures are files written with --capture, or files in your data folder."
-        ) from error
+    with opened_capture(given.file, out) as capture:
+        records = _with_payloads(capture, query)
+        chosen = next((known for known in RECORD_FORMATS if known.name == given.output), None)
+        if chosen is None:
+            for record, payload in records:
+                _print(record, payload, out, verbose=invocation.verbose)
+        else:
+            for piece in chosen.write(records):
+                out.write(piece)
     return OK
 
 

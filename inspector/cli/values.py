@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from inspector.agents_file import NAME
 from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.lifecycle import State, short
 
@@ -62,13 +63,25 @@ def secret_reference(text: str) -> str:
     return text
 
 
+def token(text: str) -> str:
+    """Read a token or a key, or `env:NAME` for a variable that contains it."""
+    return secret(_referenced(text))
+
+
+def _referenced(text: str) -> str:
+    """Return the value of the variable that a text refers to (`env:NAME`), other texts unchanged."""
+    name = text.removeprefix("env:")
+    if name == text:
+        return text
+    value = os.environ.get(name, "")
+    if not value:
+        raise ArgumentTypeError(f"the environment variable {name} is not set")
+    return value
+
+
 def user_and_password(text: str) -> str:
     """Read `USER:PASSWORD`, or `env:NAME` for a variable that contains both; the error does not repeat the password."""
-    name = text.removeprefix("env:")
-    if name != text:
-        text = os.environ.get(name, "")
-        if not text:
-            raise ArgumentTypeError(f"the environment variable {name} is not set")
+    text = _referenced(text)
     user, colon, password = text.partition(":")
     if not user or not colon or not password or not text.isprintable():
         raise ArgumentTypeError("not a user name and a password; write them as USER:PASSWORD")
@@ -105,6 +118,22 @@ def pace(text: str) -> float:
     if not 0 <= factor <= 1000:
         raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1000")
     return factor
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """Read a regular expression."""
+    try:
+        return re.compile(text)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ArgumentTypeError(f"not a regular expression: {error}") from None
+
+
+def environment_secret(text: str) -> tuple[str, str]:
+    """Read the name of an environment variable; return it with its value."""
+    value = os.environ.get(text, "")
+    if not value:
+        raise ArgumentTypeError(f"the environment variable {text} is not set")
+    return text, value
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -149,10 +178,14 @@ def file(text: str) -> Path:
 def state(text: str) -> str:
     """Read a task state by its short name (`input-required`) or its name in 1.0."""
     wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"
-    known = [state for state in State if state is not State.UNSPECIFIED]
-    if wanted not in known:
-        raise ArgumentTypeError(f"{text!r} is not a task state; choose from {', '.join(map(short, known))}")
+    if wanted not in list(State) or wanted == State.UNSPECIFIED:
+        raise ArgumentTypeError(f"{text!r} is not a task state; choose from {', '.join(state_names())}")
     return wanted
+
+
+def state_names() -> list[str]:
+    """Return the short names of the task states."""
+    return [short(state) for state in State if state is not State.UNSPECIFIED]
 
 
 def binding(text: str) -> str:
@@ -210,3 +243,31 @@ def authentication(text: str) -> tuple[str, str]:
     if not scheme:
         raise ArgumentTypeError("the scheme before the colon is missing")
     return scheme, secret(credentials)
+
+
+def level(text: str) -> str:
+    """Read a conformance level."""
+    if text.lower() not in ("must", "should", "may"):
+        raise ArgumentTypeError(f"{text!r} is not must, should or may")
+    return text.lower()
+
+
+def report(text: str) -> tuple[str, Path | None]:
+    """Read the format of a report and its file, None for stdout."""
+    name, _, path = text.partition("=")
+    if name not in ("json", "junit", "tap", "html"):
+        raise ArgumentTypeError(f"{name!r} is not json, junit, tap or html")
+    return name, file(path) if path else None
+
+
+def agent_name(text: str) -> str:
+    """Read the name of an agent."""
+    if NAME.fullmatch(text) is None:
+        raise ArgumentTypeError(f"{text!r} is not a name: write letters, digits, - and _, first a letter")
+    return text
+
+
+def duration_text(text: str) -> str:
+    """Read a duration, and return it as it was written."""
+    duration(text)
+    return text

@@ -180,7 +180,7 @@ def other_error_for_capability(facts: ErrorFacts) -> Iterator[Violation]:
 )
 def other_error_for_ended_task(facts: ErrorFacts) -> Iterator[Violation]:
     required = ERROR_OF_ENDED_TASK.get(facts.operation, "")
-    if not required or facts.error.name not in _INVALID or not _is_valid(facts.request):
+    if not required or facts.error.name not in _INVALID or not _is_valid(facts.request, facts.circumstances.context_id):
         return
     known = facts.circumstances
     if known.ended:
@@ -193,8 +193,10 @@ def _wrong_error(facts: ErrorFacts, required: str, why: str) -> str:
     return f"the error is {facts.error.name}, expected {required}: {why}"
 
 
-def _is_valid(request: Request) -> bool:
-    """Return whether a request has the members without which an agent may reject it for another reason."""
-    if isinstance(request, SendRequest):
-        return bool(request.message.message_id and request.message.parts and request.message.task_id)
-    return True
+def _is_valid(request: Request, context_id: str) -> bool:
+    """Return whether an agent has no other reason to reject a request: a missing member, or another context's id."""
+    if not isinstance(request, SendRequest):
+        return True
+    sent = request.message
+    other_context = context_id and sent.context_id and sent.context_id != context_id
+    return bool(sent.message_id and sent.parts and sent.task_id and not other_context)

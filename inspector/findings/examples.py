@@ -10,6 +10,7 @@ The example of a call is an object with these members (defaults in parentheses):
 - `operation` (SendStreamingMessage), `binding` (JSONRPC; the id of the request is "the-id")
 - `asked`: members of the request, as in 1.0; `headers`: headers of the request
 - `card`: members of the card, whose first interface is used; `before`: the state of the task before the request
+- `pageBefore`: the tasks of the page whose token the request has
 - `status` (200), `type` (the correct media type) and `responseHeaders` (more headers) of the response
 - `end`: "cut" if the connection was interrupted, or the number of seconds until the client closed an open stream
 """

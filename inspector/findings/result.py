@@ -28,6 +28,8 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 
 _MOST_LISTED = 100
+_WITH_LISTS = (*V1, "0.3")
+"""The versions with ListTasks; 0.3 has it over HTTP+JSON only, and does not describe the result."""
 
 
 class ResultFacts(NamedTuple):
@@ -43,7 +45,8 @@ class ResultFacts(NamedTuple):
 class ListedFacts(NamedTuple):
     """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first).
 
-    `first` is the JSON pointer to the first task with the same id.
+    `first` is the JSON pointer to the first task with the same id, `page` the number of an earlier page of the list
+    that contains the task, 0 for none.
     """
 
     version: str
@@ -52,6 +55,7 @@ class ListedFacts(NamedTuple):
     before: Task | None
     place: str
     first: str
+    page: int
 
 
 def judge_result(
@@ -64,7 +68,9 @@ def judge_result(
         for number, task in enumerate(answer.tasks):
             place = f"/tasks/{number}"
             first = places.setdefault(task.id, place)
-            found += LISTED.judge(ListedFacts(version, request, task, before, place, first))
+            page = circumstances.listed.get(task.id, circumstances.page)
+            page = page if page < circumstances.page else 0
+            found += LISTED.judge(ListedFacts(version, request, task, before, place, first, page))
             before = task
     return tuple(found)
 
@@ -83,9 +89,9 @@ def _at(time: str, task_id: str) -> dict[str, Json]:
     return {"id": task_id, "contextId": "c-1", "status": status}
 
 
-def _listed(*tasks: Json, asked: Json = None) -> Json:
+def _listed(*tasks: Json, asked: Json = None, **more: Json) -> Json:
     page = {"tasks": [*tasks], "nextPageToken": "", "pageSize": 50, "totalSize": len(tasks)}
-    return answer(page, "ListTasks", asked=asked or {})
+    return answer(page, "ListTasks", asked=asked or {}, **more)
 
 
 _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
@@ -256,15 +262,36 @@ def _config_differences(
     "RESULT-012",
     ERROR,
     "A task is listed twice",
-    section="1.0 §3.1.4",
+    section="1.0 §3.1.4; 0.3 §3.5.6",
     requirement="A page lists each of the matching tasks once.",
     remedy="List each task once, with its current status.",
     passing=_listed(_OTHER, _ONE),
     failing=_listed(_ONE, _ONE),
+    versions=_WITH_LISTS,
 )
 def listed_twice(listed: ListedFacts) -> Iterator[Violation]:
     if listed.task.id and listed.first != listed.place:
         yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also at {listed.first}")
+
+
+_SECOND_PAGE: Json = {"pageToken": "2"}
+
+
+@LISTED.rule(
+    "RESULT-015",
+    WARNING,
+    "A task is listed on two pages",
+    section="1.0 §3.1.4; 0.3 §3.5.6",
+    requirement="A page continues the list after the page that contained its token, in the order of the last change.",
+    remedy="Continue after the last task of the previous page (a cursor, not an offset); a task that changes between "
+    "two requests then belongs before that place.",
+    passing=_listed(_ONE, asked=_SECOND_PAGE, pageBefore=[_OTHER]),
+    failing=_listed(_ONE, asked=_SECOND_PAGE, pageBefore=[_OTHER, _ONE]),
+    versions=_WITH_LISTS,
+)
+def listed_on_two_pages(listed: ListedFacts) -> Iterator[Violation]:
+    if listed.page:
+        yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also on page {listed.page} of the list")
 
 
 _REQUIRED_EXTENSION: Json = {"uri": "https://a.example/ext", "required": True}

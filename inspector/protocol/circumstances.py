@@ -5,8 +5,8 @@ Some errors are only correct in some circumstances, and so is the advice about t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector.protocol.dialects.base import Dialect
@@ -24,9 +24,12 @@ class Circumstances:
     - `card`, `interface`: the card of the agent, and the interface in it that is used; None if they are unknown
     - `version`: the protocol version in the request (`1.0`), `""` without a version header
     - `extensions`: the extensions that the request activates
-    - `state`: the state of the task that the request names, as known before the request; `""` if it is unknown
+    - `state`, `context_id`: the state and the context of the task that the request names, as known before the request;
+      `""` if they are unknown
     - `url`: where the request was sent, with masked secrets
     - `authorization`: the scheme of the header Authorization in the request (`Bearer`), `""` without that header
+    - `page`, `listed`: the number of the requested page of a list, and for each task that its list contained before the
+      request the number of the first page with it
     """
 
     card: AgentCard | None = None
@@ -34,8 +37,11 @@ class Circumstances:
     version: str = ""
     extensions: frozenset[str] = frozenset()
     state: str = ""
+    context_id: str = ""
     url: str = ""
     authorization: str = ""
+    page: int = 1
+    listed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ended(self) -> bool:

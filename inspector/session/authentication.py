@@ -14,6 +14,7 @@ from inspector.protocol.security import (
     MutualTlsScheme,
     OAuth2Scheme,
     OpenIdConnectScheme,
+    SchemeRequirement,
     SecurityScheme,
     combination_in_words,
     requirements,
@@ -114,17 +115,37 @@ class Alternative(NamedTuple):
 
 
 def check_requirements(
-    card: AgentCard, credentials: Credentials, url: str, skill: AgentSkill | None = None
+    card: AgentCard, credentials: Credentials, url: str, skill: AgentSkill | None = None, token: Token | None = None
 ) -> list[Alternative]:
-    """Compare each alternative of an agent or of a skill with the credentials that are sent to a URL."""
+    """Compare each alternative of an agent or of a skill with the credentials that are sent to a URL.
+
+    `token` is the token of the login in use: its scheme and its scopes are compared, too.
+    """
     headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
     query = credentials.query_for(url)
     alternatives = []
     certificate = credentials.certificate_for(url) if url.startswith(_TLS) else None
     for combination in requirements(card, skill):
-        missing = tuple(each.in_words() for each in combination if not _meets(each.scheme, headers, query, certificate))
-        alternatives.append(Alternative(combination_in_words(combination), missing))
+        lacking = (
+            _lacking_scopes(each, headers, token)
+            if _meets(each.scheme, headers, query, certificate)
+            else each.in_words()
+            for each in combination
+        )
+        alternatives.append(Alternative(combination_in_words(combination), tuple(filter(None, lacking))))
     return alternatives
+
+
+def _lacking_scopes(required: SchemeRequirement, headers: Mapping[str, str], token: Token | None) -> str:
+    """Return what the token of a login lacks for a scheme: its scopes, or all if it was issued for another scheme."""
+    is_login = isinstance(required.scheme, OAuth2Scheme | OpenIdConnectScheme)
+    sent = headers.get(AUTHORIZATION.lower(), "").partition(" ")[2]
+    if token is None or not is_login or sent != token.access_token:
+        return ""
+    if token.key.scheme != required.scheme.name:
+        return required.in_words()
+    missing = [scope for scope in required.scopes if scope not in token.scopes]
+    return f"the scope{'s' if len(missing) > 1 else ''} {', '.join(missing)}" if missing else ""
 
 
 def _meets(
@@ -171,7 +192,7 @@ class Authentication:
 
     def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
         """Return the alternatives of the agent or of a skill, and what of them is missing."""
-        return check_requirements(card, self.credentials, self.url, skill)
+        return check_requirements(card, self.credentials, self.url, skill, self.token)
 
     @property
     def sent(self) -> list[str]:

@@ -22,6 +22,7 @@ from inspector.session.denial import CREDENTIALS_HINT, explain_head, explain_tok
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
+from inspector.session.retry_after import retry_hint
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
@@ -132,8 +133,11 @@ class Call:
 
 def fault_of(exchange: Exchange) -> Fault | None:
     """Return the reason why a call failed, with masked secrets; None if it succeeded or was stopped by us."""
-    fault = _fault_of(exchange)
-    return replace(fault, seen=exchange.journal.redactor.text(fault.seen)) if fault else None
+    fault, head = _fault_of(exchange), exchange.head
+    if fault is None:
+        return None
+    hint = (retry_hint(head) if head is not None else "") or fault.hint
+    return replace(fault, seen=exchange.journal.redactor.text(fault.seen), hint=hint)
 
 
 def _fault_of(exchange: Exchange) -> Fault | None:
@@ -201,8 +205,8 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
     answer = exchange.answer
-    reason = f": {error_text(answer).rstrip('.')}" if isinstance(answer, Unreadable) else ""
-    seen = f"The interface returned {head.status} {head.reason}{reason}."
+    reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
+    seen = f"The interface returned {head.status} {head.reason}{f': {reason}' if reason else ''}."
     if head.status not in (404, 405):
         code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL
         return Fault(Whose.AGENT, code, seen, CHECK_LOG)

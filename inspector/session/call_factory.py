@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.capture.records import Record
-from inspector.protocol.bindings.base import WireRequest
+from inspector.protocol.bindings.base import HttpRequest, WireRequest
 from inspector.protocol.errors import usage_error
-from inspector.protocol.model import Request
+from inspector.protocol.model import Request, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.session import lazy_loading
 from inspector.session.call import Call
@@ -75,6 +75,16 @@ class CallFactory:
         """Prepare a raw request, whose response is read like that to the call `like`; raises `FaultError`."""
         wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.call)
         return self._call(context, like.request, wire, credentials, webhook=like.webhook, raw=True)
+
+    def http(self, wire: HttpRequest, target: Target, *, label: str, signed: bool) -> Call:
+        """Prepare an HTTP request; without `signed`, no credentials are added."""
+        choice = target.choice
+        like = CallContext(
+            Operation.SEND, choice.dialect, choice.binding, None, card=target.card, interface=choice.interface
+        )
+        context = replace(lazy_loading.raw_context(wire, like), label=label)
+        credentials = target.credentials if signed else target.credentials.withheld()
+        return self._call(context, SendRequest(), wire, credentials, raw=True)
 
     def again(self, sent: Record, target: Target) -> Call:
         """Prepare the message of a recorded request as a new message; raises `FaultError`."""

@@ -15,6 +15,7 @@ from inspector.capture.redaction import Redactor
 from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
+from inspector.protocol.challenge import is_login_page
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.selection import Choice
@@ -25,7 +26,7 @@ from inspector.wire.client.credentials import Credentials, basic, origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.http_caching import caching_of
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Headers
-from inspector.wire.discovery import FoundCard
+from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError
 from inspector.wire.private_address import private_address
 
 GET_CARD = "GetAgentCard"
@@ -124,14 +125,16 @@ class DocumentFetch(Recorder):
 class CardFetch(DocumentFetch):
     """Fetches a card; `found` is the card, or the reason why the response is not a card.
 
-    `private_redirect` is the origin of a redirect to a private address, which is followed only if it is trusted.
+    `private_redirect` is a redirect to a private address, which is followed only if its origin is trusted. `login_page`
+    is the URL of a login page that a redirect led to, `""` for none.
     `also_at` is the preferred URL at which the agent serves a card, too: the card is checked as served there.
     """
 
     also_at: str = ""
     found: FoundCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
-    private_redirect: str = field(default="", init=False)
+    private_redirect: PrivateRedirect | None = field(default=None, init=False)
+    login_page: str = field(default="", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
@@ -183,13 +186,14 @@ async def fetch_card(
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
     records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
+    login_page = ""
     for hop in range(MOST_REDIRECTS + 1):
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         request = HttpRequest("GET", url, headers)
         offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
         for offer in offers:
             fetch = CardFetch(journal, GET_CARD, url, also_at)
-            fetch.probe = probe
+            fetch.probe, fetch.login_page = probe, login_page
             await fetch.run(client, offer.sign(request))
             if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
                 break
@@ -201,11 +205,13 @@ async def fetch_card(
             url = urljoin(url, location)
         except ValueError:  # brackets without an address
             url = ""
+        if is_login_page(location, before):
+            login_page = login_page or url
         if not url.lower().startswith(("http://", "https://")) or not origin(url):
             fetch.found = f"{fetch.head.status}, a redirect to an unsupported URL: {location}"
             return fetch
         if origin(url) not in credentials.origins and (address := await private_address(url, before)):
-            fetch.private_redirect = origin(url)
+            fetch.private_redirect = PrivateRedirect(origin(before), origin(url), address)
             private = f"the private address {address}" if address not in url else "a private address"
             fetch.found = f"{fetch.head.status}, a redirect to {private}, which was not followed: {location}"
             return fetch
@@ -219,7 +225,7 @@ async def search_card(
     """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does."""
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
-    redactor, private = journal.redactor, ""
+    redactor, private, login_page = journal.redactor, None, ""
     for url in discovery.candidates(reference):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
@@ -228,12 +234,30 @@ async def search_card(
             raise FaultError(fetch.fault)  # the host does not answer, so the other paths fail, too
         statuses.add(fetch.head.status if fetch.head else 0)
         private = private or fetch.private_redirect
+        login_page = login_page or fetch.login_page
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
     withheld = bool(credentials) and not credentials.unasked
     attempts = [(attempt.url, attempt.outcome) for attempt in tries]
-    fault = discovery.not_found(reference, attempts, statuses, private=private, withheld=withheld)
-    raise FaultError(replace(fault, seen=redactor.text(fault.seen)))
+    raise _not_found(redactor, reference, attempts, statuses, private, login_page, withheld=withheld)
+
+
+def _not_found(
+    redactor: Redactor,
+    reference: str,
+    tries: list[tuple[str, str]],
+    statuses: set[int],
+    private: PrivateRedirect | None,
+    login_page: str,
+    *,
+    withheld: bool = False,
+) -> FaultError:
+    """Return the error of a card that was not found, without secrets."""
+    place = private.origin if private else ""
+    page = redactor.url(login_page)
+    fault = discovery.not_found(reference, tries, statuses, private=place, login_page=page, withheld=withheld)
+    fault = replace(fault, seen=redactor.text(fault.seen))
+    return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
 
 async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
@@ -262,9 +286,9 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
         if fetch.fault is not None:
             raise FaultError(fetch.fault)
         shown = journal.redactor.url(fetch.url)
+        tried = [(shown, str(fetch.found))]
         statuses = {head.status if head else 0}
-        fault = discovery.not_found(shown, [(shown, str(fetch.found))], statuses, private=fetch.private_redirect)
-        raise FaultError(replace(fault, seen=journal.redactor.text(fault.seen)))
+        raise _not_found(journal.redactor, shown, tried, statuses, fetch.private_redirect, fetch.login_page)
     tries = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
 

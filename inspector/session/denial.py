@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from inspector.text.units import duration
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import PROXY_HINT
 from inspector.wire.client.observations import Head
-from inspector.wire.discovery import REDIRECTS
+from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
@@ -22,11 +23,11 @@ PROXY = 407
 _DENIED = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
 _LEEWAY = 60.0
 """The number of seconds that clocks may differ."""
-_LOGIN_PAGE = (
-    "Only a browser can log in there: exclude the URL of the agent from the login of the web server or proxy, or add "
-    "the header that it accepts with --header."
-)
 _NEW_TOKEN = "Get a new token."  # noqa: S105 - a sentence
+
+
+_URL_PARAMETER = re.compile(r',?[ \t]{0,8}(?<![\w-])[\w-]{1,64}[ \t]{0,8}=[ \t]{0,8}"[a-z]{1,16}://[^"]*"')
+"""A parameter of a challenge with a URL, for example `resource_metadata`: only programs use it, and it is long."""
 
 
 class SentToken(NamedTuple):
@@ -49,8 +50,9 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
     fields = head.fields()
     challenge, location = fields.get("www-authenticate", ""), fields.get("location", "")
     if head.status in _DENIED:
-        seen = f"The agent requires credentials: {head.status} {head.reason}{f', {challenge}' if challenge else ''}."
         cause = explain_token(head.status, read_challenges(challenge) or (), "", token)
+        shown = "" if cause else _URL_PARAMETER.sub("", challenge)
+        seen = f"The agent requires credentials: {head.status} {head.reason}{f', {shown}' if shown else ''}."
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
         return Fault(Whose.YOURS, _DENIED[head.status], words, hint)
     if head.status == PROXY:
@@ -59,7 +61,7 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
         return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
     if head.status in REDIRECTS and is_login_page(location, token.url):
         seen = f"The interface redirects ({head.status}) to a login page: {location}."
-        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, _LOGIN_PAGE)
+        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, LOGIN_PAGE_HINT)
     return None
 
 

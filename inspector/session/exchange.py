@@ -16,13 +16,13 @@ from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.lifecycle import INTERRUPTED, short
-from inspector.protocol.model import Artifact, Event, Json, Unreadable
+from inspector.protocol.model import Artifact, Event, Json, ListTasksRequest, TaskList, Unreadable
 from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.denial import SentToken
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, event_in, result_pointer
+from inspector.session.payload import describe, describe_http_error, event_in, result_pointer
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import EVENTS, TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -30,6 +30,9 @@ from inspector.wire.discovery import REDIRECTS
 
 UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """If the response has one of these statuses, its body is not an A2A error: the request did not reach the agent."""
+
+_LOWEST_ERROR = 300
+"""The lowest HTTP status with which no result is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,15 @@ class Exchange(Recorder):
 
     def __post_init__(self) -> None:
         known = self.tasks.get(self.call.task_id)
+        state, page = known.answered.state if known else "", self.tasks.pages.page_of(self.call.request)
         # Read before the request is sent: the response can change the state of the task.
         self.circumstances = Circumstances(
-            self.call.card, self.call.interface, state=known.answered.state if known else ""
+            self.call.card,
+            self.call.interface,
+            state=state,
+            context_id=known.answered.context_id if known else "",
+            page=page.number,
+            listed=page.listed,
         )
         self._reader = FrameReader(self._read)
         self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
@@ -194,7 +203,10 @@ class Exchange(Recorder):
 
     def _describe(self, kind: Kind, said: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
-        event, task, context, state, label = describe(said, self._called)
+        if isinstance(said, Unreadable) and self.head is not None and self.head.status >= _LOWEST_ERROR:
+            event, task, context, state, label = describe_http_error(said)
+        else:
+            event, task, context, state, label = describe(said, self._called)
         task = task or self.task_id or self.call.task_id
         return Common(kind, self.number, self.operation, event, task, context, state, label)
 
@@ -215,6 +227,8 @@ class Exchange(Recorder):
             else call.binding.decode_answer(call.dialect, call.operation, status, value)
         )
         findings = self._judge_payload(body.at, answer, value, body)
+        if isinstance(call.request, ListTasksRequest) and isinstance(answer, TaskList):
+            self.tasks.pages.add(call.request, answer)
         return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from inspector.capture.records import FRAME, REQUEST, Kind, Record, is_login
+from inspector.capture.records import FRAME, HTTP_ERROR, REQUEST, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 
@@ -87,8 +87,8 @@ class ExchangeSummary:
     `status` is the HTTP status, or the status of a failed gRPC call. `headed` is the time of the response head, 0 until
     then. `pulse` is None unless there is a stream. `last_seq` is the number of the newest record of the exchange,
     `stream_task` the task of the first streamed event. `worst` is the severity of the most severe finding. `error` is
-    the A2A error that the agent returned, in words; JSON-RPC sends it with the status 200. `login` is whether it is a
-    step of a login, whose server may be on the host of the agent.
+    the A2A error that the agent returned, in words, which JSON-RPC sends with the status 200, or the text of an HTTP
+    error. `login` is whether it is a step of a login, whose server may be on the host of the agent.
     """
 
     number: int
@@ -196,7 +196,7 @@ class Exchanges:
         if first.findings:
             summary.findings += len(first.findings) * count
             summary.worst = worst_of([summary.worst, *(finding.severity for finding in first.findings)])
-        if first.event == "error":
+        if first.event in ("error", HTTP_ERROR):
             summary.error = first.label or first.event
         if not summary.task:
             summary.task = first.task

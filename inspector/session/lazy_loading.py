@@ -103,6 +103,13 @@ def raw_request(text: str, wire: WireRequest, call: CallContext) -> tuple[WireRe
     return read, raw_context(read, call)
 
 
+def raw_context(wire: WireRequest, call: CallContext) -> CallContext:
+    """Return the context of a raw request that was not made from another request."""
+    from inspector.session.compose.raw_request import raw_context  # noqa: PLC0415 - see above
+
+    return raw_context(wire, call)
+
+
 def message_to_resend(request: Record) -> SendRequest:
     """Return the message of a recorded request with a new id; raises `FaultError`."""
     from inspector.session.replay.resend import message_to_resend  # noqa: PLC0415 - see above

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import binascii
+import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping
+from html import unescape
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import HTTP_ERROR, Kind, Record
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
@@ -15,7 +17,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.dialects.v1_1 import revision_of
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import dump
+from inspector.protocol.jsonvalue import WEB_PAGE, dump
 from inspector.protocol.model import (
     Artifact,
     Event,
@@ -32,6 +34,9 @@ from inspector.session.tasks import task_of, text_of
 
 _MOST_QUOTED = 120
 """The most characters of an error that are quoted."""
+_MOST_OF_PAGE = 10_000
+"""The most characters of a web page that are searched for its title."""
+_TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,100})", re.IGNORECASE)
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
 
@@ -137,10 +142,16 @@ def with_revision(event: Event, label: str) -> str:
     return f"{label} · revision {revision}".removeprefix(" · ") if revision else label
 
 
+def describe_http_error(body: Unreadable) -> tuple[str, str, str, str, str]:
+    """Return the words for the record of the body of an HTTP error, as `describe` does."""
+    return HTTP_ERROR, "", "", "", error_text(body) or "no body"
+
+
 def error_text(body: Unreadable) -> str:
-    """Return the beginning of the body of an error that is not an A2A error, or why it cannot be read."""
-    if body.why.startswith("HTML") or not body.value:
-        return body.why[:_MOST_QUOTED]
-    text = body.value if isinstance(body.value, str) else dump(body.value).decode()
+    """Return the beginning of the body of an error that is not an A2A error, `""` if there is none."""
+    text = body.value if isinstance(body.value, str) else "" if body.value is None else dump(body.value).decode()
+    if body.why == WEB_PAGE:
+        title = _TITLE.search(text[:_MOST_OF_PAGE])
+        return f"a web page, {' '.join(unescape(title[1]).split())!r}" if title else "a web page or XML"
     words = " ".join(text[: 2 * _MOST_QUOTED].split())
     return words[:_MOST_QUOTED] + ("…" if len(words) > _MOST_QUOTED else "")

@@ -95,6 +95,7 @@ class Recorder:
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request; `members` are added to its record, `meta` to the `meta` of the record."""
         redactor = self.journal.redactor
+        redactor.learn(sent.headers)
         records = self.journal.append(
             Kind.REQUEST,
             sent.at,

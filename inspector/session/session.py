@@ -14,6 +14,7 @@ from inspector.capture.paths import has_stored_tokens
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
+from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import (
@@ -120,6 +121,11 @@ class Session:
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
 
     @property
+    def only_tokens(self) -> bool:
+        """Return whether all credentials are tokens of logins, which are sent to their own origins only."""
+        return not self.entered.added_to(self._given, DEFAULT_KEY_PLACE)
+
+    @property
     def token(self) -> Token | None:
         """Return the token of a login that is sent to the agent, None without one."""
         return self.logins.token_for(self.agent_url) if self._has_logins else None
@@ -137,7 +143,7 @@ class Session:
         """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
         return self.credentials if self._has_logins and await self.logins.renew(url) else None
 
-    def _load_token(self, url: str) -> None:
+    def load_token(self, url: str) -> None:
         """Use the token that was stored for the origin of a URL, unless the options have credentials of this kind."""
         given = {name.lower() for name in self._given.headers}
         if "authorization" in given or not has_stored_tokens():
@@ -151,7 +157,7 @@ class Session:
     def agent_url(self) -> str:
         """Return the URL to which credentials are sent: that of the interface in use, else that of the card."""
         if self.connection is not None and self.connection.choice is not None:
-            return self._address(self.connection.choice)
+            return self.address(self.connection.choice)
         return self.connection.url if self.connection else self._url
 
     @cached_property
@@ -200,16 +206,26 @@ class Session:
         if found is None:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
-            self._given, self._url = self.settings.credentials(origin(url), userinfo), url
-            self._load_token(url)
-            await self._renew(url)
-            credentials = self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
-            found = await find_card(self.journal, self.client, credentials, url if userinfo else reference)
+            self.use_credentials_for(url, userinfo)
+            place = url if userinfo else reference
+            found = await find_card(self.journal, self.client, await self.card_credentials(), place)
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
-        self._load_token(self.agent_url)
+        self.load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
+
+    def use_credentials_for(self, url: str, userinfo: str = "") -> None:
+        """Send the credentials of the settings and the stored token to the origin of a URL."""
+        self._given, self._url = self.settings.credentials(origin(url), userinfo), url
+        self.load_token(url)
+
+    async def card_credentials(self) -> Credentials:
+        """Renew the token if it expires soon, and return the credentials for the card."""
+        await self._renew(self.agent_url)
+        if self.connection is not None:
+            return self.credentials
+        return self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
 
     async def refresh(self) -> Connection:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
@@ -225,6 +241,19 @@ class Session:
             self._note_connection(after)
         self.connection = after
         return after
+
+    def trust(self, place: str) -> None:
+        """Trust an origin in this session: send the credentials of the options there, and follow redirects to it."""
+        self.settings = replace(self.settings, trusted=(*self.settings.trusted, place))
+        self._given = replace(self._given, origins=self._given.origins | {place})
+        self.note(f"{place} is trusted in this session")
+
+    @property
+    def withheld_from(self) -> str:
+        """Return the origin of the interface in use if the credentials of the options are not sent there, else `""`."""
+        has_interface = self.connection is not None and self.connection.choice is not None
+        place = self.agent_url
+        return origin(place) if has_interface and self._given and not self.credentials.are_for(place) else ""
 
     def use(self, choice: Choice) -> None:
         """Use another interface of the same agent for new calls; running calls keep their interface."""
@@ -268,7 +297,7 @@ class Session:
     def _select(self, card: AgentCard) -> Choice | None:
         return select(card, self.settings.transports, self.settings.version)
 
-    def _address(self, choice: Choice) -> str:
+    def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
         return choice.binding.complete_url(choice.interface.url, self.connection.url if self.connection else "")
 
@@ -279,7 +308,7 @@ class Session:
             return
         interface = f"{choice.dialect.version} over {choice.binding.name} at {choice.interface.url}"
         self.note(f"connected to {connection.card.name}: {interface}, {choice.reason}")
-        place = self._address(choice)
+        place = self.address(choice)
         if self.credentials and not self.credentials.are_for(place):
             self.note(
                 f"credentials are not sent to {origin(place)}: "
@@ -303,6 +332,10 @@ class Session:
         request.
         """
         return self._calls.raw(text, like, self.credentials)
+
+    def send_http(self, wire: HttpRequest, choice: Choice, *, label: str = "", signed: bool = True) -> Call:
+        """Prepare an HTTP request as it is; without `signed`, no credentials are added."""
+        return self._calls.http(wire, self._target(choice), label=label, signed=signed)
 
     def send_again(self, exchange: int, choice: Choice) -> Call:
         """Prepare the message of an earlier exchange as a new message; raises `FaultError`."""
@@ -390,7 +423,7 @@ class Session:
         """Return where a call over an interface is sent, by default over the interface in use."""
         choice = choice or self.choice
         card = self.connection.card if self.connection else None
-        return Target(choice, self._address(choice), card, self.credentials)
+        return Target(choice, self.address(choice), card, self.credentials)
 
     # ── records ──
 

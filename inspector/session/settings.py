@@ -11,7 +11,7 @@ from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
 from inspector.session.login.secret_reference import resolve
-from inspector.wire.client.client_certificate import CertificateFiles, ClientCertificate, read_client_certificate
+from inspector.wire.client.client_certificate import ClientCertificate, read_client_certificate
 from inspector.wire.client.credentials import Credentials, basic, basic_credentials, origin, split_userinfo
 from inspector.wire.client.http import Limits
 from inspector.wire.discovery import normalise
@@ -113,12 +113,10 @@ def _client_certificate(options: Options, passphrase: str) -> ClientCertificate 
         if options.client_key is not None:
             raise usage_error("--client-key needs --client-cert.", "Add the certificate of the key.")
         return None
-    return read_client_certificate(_certificate_files(options.client_cert, options.client_key), passphrase)
-
-
-def _certificate_files(certificate: Path, key: Path | None) -> CertificateFiles:
-    """Return the files; the settings file can contain their paths as text, also for commands without these options."""
-    return CertificateFiles(Path(certificate).expanduser(), Path(key).expanduser() if key else None)
+    # The settings file can contain paths as text, also for commands without these options.
+    certificate = Path(options.client_cert).expanduser()
+    key = Path(options.client_key).expanduser() if options.client_key else None
+    return read_client_certificate(certificate, key, passphrase=passphrase)
 
 
 def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:

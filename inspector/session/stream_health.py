@@ -46,8 +46,9 @@ class StreamHealth:
 
     `first_byte` and `first_event` are the times from the request to the response head and to the first event, None if
     there is none. `gap` is the longest time without an event, which ended `gap_ended` seconds after the request. `idle`
-    is the time since the last event, 0 after the end. `arrivals` counts the events in slices of `slice_seconds`
-    seconds each. `buffered` is the reason to suspect buffering, `""` for none.
+    is the time since the last event, `silence` that since the last event or keep-alive; both are 0 after the end.
+    `arrivals` counts the events in slices of `slice_seconds` seconds each. `buffered` is the reason to suspect
+    buffering, `""` for none.
     """
 
     number: int
@@ -59,6 +60,7 @@ class StreamHealth:
     first_event: float | None
     total: float
     idle: float
+    silence: float
     rate: float
     gap: float
     gap_ended: float
@@ -109,6 +111,7 @@ def health(
         pulse.first - pulse.began if pulse.first else None,
         total,
         0.0 if ended else max(0.0, now - max(pulse.last, summary.headed or pulse.began)),
+        0.0 if ended else max(0.0, now - max(summary.last_at, pulse.began)),
         rate,
         pulse.gap,
         pulse.gap_ended - pulse.began if pulse.gap else 0.0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from inspector.capture.records import DELIVERY, END, FRAME, Record
@@ -10,6 +10,7 @@ from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
 from inspector.session.exchanges import Exchanges
+from inspector.session.listed_pages import ListedPages
 
 EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """The classes of events, the most frequent first."""
@@ -47,6 +48,8 @@ class TaskFold:
     def __init__(self, exchanges: Exchanges) -> None:
         self._exchanges = exchanges
         self._by_id: dict[str, TrackedTask] = {}
+        self.pages = ListedPages()
+        """The pages of the lists of tasks that the agent sent."""
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -65,6 +68,11 @@ class TaskFold:
     def adopt(self, task: TrackedTask) -> None:
         """Start from a copy of a task at an earlier moment."""
         self._by_id[task.id] = task
+
+    def forget(self, task_ids: Iterable[str]) -> None:
+        """Remove tasks that are not needed any more; their records stay."""
+        for task_id in task_ids:
+            self._by_id.pop(task_id, None)
 
     def take(self, records: Sequence[Record], said: object) -> None:
         """Fold the event in a record; a `TextAppended` is in several records, one for each text.

@@ -206,7 +206,7 @@ class InspectorApp(App[int]):
         frames = (screen for screen in self.screen_stack if screen is self.workbench or isinstance(screen, BootScreen))
         frame = next(frames, None)
         if frame is None:
-            frame = BootScreen(self.glyphs)
+            frame = BootScreen(self.glyphs, "checks" if self.options.check_file is not None else "agent")
             self.switch_screen(frame) if isinstance(self.screen, ConnectScreen) else self.push_screen(frame)
             return frame
         while self.screen is not frame:
@@ -285,11 +285,13 @@ class InspectorApp(App[int]):
             self.push_screen(HelpScreen(self.screen, self.glyphs))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Add the views and the actions of the keys to the command palette."""
-        yield from super().get_system_commands(screen)
+        """Return the commands of the palette: the themes, a screenshot, the views and the actions of the keys."""
+        yield SystemCommand("Choose the theme", "Theme", self.action_change_theme)
+        later = partial(self.set_timer, 0.1, self.deliver_screenshot)  # once the palette is closed
+        yield SystemCommand("Save the screen as a picture (SVG)", "Screenshot", later)
         if screen is self.workbench:
             for view in VIEWS:
-                go = partial(setattr, screen, "view", view.id)
+                go = partial(self.call_later, self.workbench.action_go, view.id)
                 yield SystemCommand(f"Go to {view.title}", f"Show the {view.title} view", go)
         yield from self._commands_of_keys(screen)
 
@@ -306,9 +308,9 @@ class InspectorApp(App[int]):
             group = group_of(binding)
             if group is None or group is Group.MOVE or binding.id == "palette" or binding.action in offered:
                 continue
-            if not binding.tooltip or (binding.id or "").startswith(VIEW):
+            if not binding.tooltip or binding.tooltip in offered or (binding.id or "").startswith(VIEW):
                 continue
-            offered.add(binding.action)
+            offered |= {binding.action, binding.tooltip}
             shown = "" if binding.key.startswith(UNBOUND) else f" (key {self.get_key_display(binding)})"
             key = f"{binding.description.capitalize()}{shown}"
             action = binding.action

@@ -31,8 +31,9 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.trust import follow_redirect, refused_fault
 from inspector.wire.client.client_certificate import PassphraseError
-from inspector.wire.discovery import name_of
+from inspector.wire.discovery import PrivateRedirectError, name_of
 
 if TYPE_CHECKING:
     pass
@@ -48,6 +49,7 @@ class Sessions:
     def __init__(self, app: App[int], options: Options, glyphs: Glyphs, demo_agent: Callable[[], DemoAgent]) -> None:
         self._app = app
         self._options = options
+        self._chosen_capture = options.capture
         self._glyphs = glyphs
         self._workbenches: list[WorkbenchScreen] = []
         self.workbench: WorkbenchScreen | None = None
@@ -106,12 +108,15 @@ class Sessions:
     async def connect_again(self, workbench: WorkbenchScreen) -> None:
         """Fetch the card again in the same session, because there is none."""
         async with self._opening:
-            workbench.show_connecting()
-            self._attempt = asyncio.create_task(workbench.session.connect(workbench.reference))
-            try:
-                await self._finish(workbench, self._attempt)
-            finally:
-                await self._end_attempt()
+            await self._connect_again(workbench)
+
+    async def _connect_again(self, workbench: WorkbenchScreen) -> None:
+        workbench.show_connecting()
+        self._attempt = asyncio.create_task(workbench.session.connect(workbench.reference))
+        try:
+            await self._finish(workbench, self._attempt)
+        finally:
+            await self._end_attempt()
 
     def stop_connecting(self) -> None:
         """Cancel the running attempt to connect."""
@@ -134,6 +139,11 @@ class Sessions:
             return
         try:
             connection = attempt.result()
+        except PrivateRedirectError as error:
+            workbench.show_fault(refused_fault(error))
+            if await follow_redirect(self._app, workbench.session, error.redirect):
+                await self._connect_again(workbench)
+            return
         except FaultError as error:
             workbench.show_fault(error.fault)
             return
@@ -141,9 +151,8 @@ class Sessions:
 
     def _capture_path(self, reference: str) -> Path:
         """Return the file for a new session: the file that the user chose for the first, else a new file."""
-        if self._options.capture is not None and not self._workbenches:
-            return self._options.capture
-        return paths.new_capture_path(name_of(reference), datetime.now().astimezone())
+        chosen, self._chosen_capture = self._chosen_capture, None
+        return chosen or paths.new_capture_path(name_of(reference), datetime.now().astimezone())
 
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
         """Show the agent, store its card, and add it to the recent agents."""
@@ -300,7 +309,7 @@ class Sessions:
 
     async def _end_calls(self, workbench: WorkbenchScreen) -> None:
         """Cancel the running calls of a session, and wait until their end is recorded."""
-        running = [worker for worker in self._app.workers if worker.group in ("calls", "push", "tour")]
+        running = [worker for worker in self._app.workers if worker.group in ("calls", "push", "tour", "checks")]
         running = [worker for worker in running if worker.node is workbench or workbench in worker.node.ancestors]
         for worker in running:
             worker.cancel()

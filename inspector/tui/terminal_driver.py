@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import selectors
-from collections.abc import Iterable
+import termios
+from collections.abc import Callable, Iterable
+from typing import Any, TextIO
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -20,10 +22,56 @@ _REPLACEMENT = "\ufffd"
 _SEQUENCES = re.compile("(?=\x1b)")
 
 
+class TerminalOutput:
+    """Writes to the terminal until that is closed; what is written later is discarded.
+
+    Textual writes in a thread. An exception would end the thread, and the app would wait for it for ever when it exits.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+        self.fileno = file.fileno
+        self._is_closed = False
+
+    def write(self, text: str) -> None:
+        """Write text."""
+        self._try(lambda: self._file.write(text))
+
+    def flush(self) -> None:
+        """Send the text to the terminal."""
+        self._try(self._file.flush)
+
+    def _try(self, write: Callable[[], object]) -> None:
+        if not self._is_closed:
+            try:
+                write()
+            except OSError:  # EIO: the terminal is closed, which also ends the app with SIGHUP
+                self._is_closed = True
+
+
 class TerminalDriver(LinuxDriver):
     """Reads any bytes from the terminal, and restores the terminal at any time."""
 
     _is_active = False
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._file: Any = TerminalOutput(self._file)
+
+    def _sigcont_application(self, *arguments: Any) -> None:
+        """Switch the terminal to the app again after a stop, and end the thread of the input that ran before.
+
+        SIGCONT also follows SIGHUP when the terminal is closed: a thread that is started then would never end.
+        """
+        if not self._must_signal_resume:
+            try:
+                termios.tcgetattr(self.fileno)
+            except termios.error:
+                return
+            if not self._is_active:
+                return
+            self.suspend_application_mode()
+        super()._sigcont_application(*arguments)
 
     def start_application_mode(self) -> None:
         """Switch the terminal to the app."""

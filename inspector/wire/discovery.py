@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from inspector.protocol.card import AgentCard
@@ -14,6 +16,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
+from inspector.wire.client.faults import PROXY_HINT
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
@@ -32,6 +35,22 @@ class FoundCard:
     card: AgentCard
     dialect: Dialect
     raw: bytes
+
+
+class PrivateRedirect(NamedTuple):
+    """A redirect to a private address that was not followed: from which origin to which origin and address."""
+
+    source: str
+    origin: str
+    address: str
+
+
+class PrivateRedirectError(FaultError):
+    """A card was not fetched, because a redirect to a private address is followed only if its origin is trusted."""
+
+    def __init__(self, fault: Fault, redirect: PrivateRedirect) -> None:
+        super().__init__(fault)
+        self.redirect = redirect
 
 
 def local_path(reference: str) -> Path | None:
@@ -168,13 +187,26 @@ def read_raw(path: Path) -> bytes:
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 
 
+LOGIN_PAGE_HINT = (
+    "Only a browser can log in there: exclude the URL of the agent from the login of the web server or proxy, or add "
+    "the header that it accepts with --header."
+)
+"""What to do if a web server or a proxy redirects to a page for users."""
+
+
 def not_found(
-    reference: str, tries: list[tuple[str, str]], statuses: set[int], *, private: str = "", withheld: bool = False
+    reference: str,
+    tries: list[tuple[str, str]],
+    statuses: set[int],
+    *,
+    private: str = "",
+    login_page: str = "",
+    withheld: bool = False,
 ) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step.
 
-    `private` is the origin of a redirect that was not followed, because it leads to a private address; `withheld` is
-    whether there are credentials that were not sent.
+    `private` is the origin of a redirect that was not followed, because it leads to a private address; `login_page` is
+    the URL of a login page to which the card redirects; `withheld` is whether there are credentials that were not sent.
     """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
     if private:
@@ -187,6 +219,12 @@ def not_found(
         if 403 in statuses:
             hint += " Unless --auth-card is given, they are sent only after a response with status 401."
         return Fault(Whose.YOURS, code, seen, hint)
+    if HTTPStatus.PROXY_AUTHENTICATION_REQUIRED in statuses:
+        seen = f"The proxy requires credentials for the card of {reference} ({outcomes})."
+        return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
+    if login_page:
+        seen = f"The card of {reference} redirects to a login page: {login_page}."
+        return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT)
     if any(invalid_card_reason(outcome) for _, outcome in tries):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)

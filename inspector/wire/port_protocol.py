@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from contextlib import suppress
 from enum import Enum
 
 from inspector.wire.reach import Endpoint, open_connection
@@ -40,18 +39,25 @@ class PortProtocol(Enum):
 
 
 async def port_protocol(endpoint: Endpoint) -> PortProtocol:
-    """Connect to a port with each protocol and return the one that it uses; sends `HEAD /`, without credentials."""
+    """Connect to a port with each protocol and return the one that it uses; sends `HEAD /`, without credentials.
+
+    A port with TLS that requires a client certificate does not respond to `HEAD /`.
+    """
+    uses_tls = False
     request = _REQUEST % authority(endpoint.host, endpoint.port).encode("ascii", "replace")
     for context, http1, http2 in (
         (_context("http/1.1"), PortProtocol.HTTPS, PortProtocol.HTTP2_TLS),
         (_context("h2"), PortProtocol.UNKNOWN, PortProtocol.HTTP2_TLS),
         (None, PortProtocol.HTTP, PortProtocol.HTTP2),
     ):
+        if context is None and uses_tls:  # some servers with TLS respond to plain HTTP with an error
+            return PortProtocol.HTTPS
         only_http2 = http1 is PortProtocol.UNKNOWN
         for sent in (_HTTP2_REQUEST,) if only_http2 else (request, _HTTP2_REQUEST):
             received = await _response(endpoint, sent, context)
             if received is None:
                 break
+            uses_tls = uses_tls or context is not None
             if received.startswith(b"HTTP/1.") and sent is request:
                 return http1
             if _is_http2(received):
@@ -69,9 +75,12 @@ def _context(application_protocol: str) -> ssl.SSLContext:
 
 
 async def _response(endpoint: Endpoint, sent: bytes, context: ssl.SSLContext | None) -> bytes | None:
-    """Return the first bytes that the port sends after a request, None if the connection or the handshake failed."""
+    """Return the first bytes that the port sends after a request, None if the connection or the handshake failed.
+
+    A handshake that the port ended with a TLS alert did not fail: the port uses TLS.
+    """
     received: bytes | None = None
-    with suppress(OSError, UnicodeError):  # an ssl.SSLError and a TimeoutError are OSErrors
+    try:
         async with asyncio.timeout(_SECONDS):
             reader, writer = await open_connection(endpoint, context)
             received = b""
@@ -81,6 +90,9 @@ async def _response(endpoint: Endpoint, sent: bytes, context: ssl.SSLContext | N
                     received += more
             finally:
                 writer.transport.abort()
+    except (OSError, UnicodeError) as error:  # an ssl.SSLError and a TimeoutError are OSErrors
+        has_alert = isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or "")
+        return b"" if received is None and has_alert else received
     return received
 
 

@@ -17,6 +17,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from inspector.protocol.errors import FaultCode
+from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.receiver.listen_address import authority
 
@@ -30,13 +32,17 @@ _DROPPED = "Check host and port; a firewall may drop the packets."
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The result of testing one layer: name, success, description, duration in seconds and, on failure, a remedy."""
+    """The result of testing one layer: name, success, description, duration in seconds and, on failure, a remedy.
+
+    `denied` is whether the server requires a client certificate, or refused the one that was sent.
+    """
 
     name: str
     good: bool
     seen: str
     seconds: float
     remedy: str = ""
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +123,26 @@ async def connect(endpoint: Endpoint) -> Layer:
     return await _layer("tcp", endpoint, open_it, _DROPPED)
 
 
-async def tls_handshake(endpoint: Endpoint, *, verify: bool = True) -> Layer:
-    """Perform a TLS handshake like our HTTP client; describe the certificate or, without `verify`, accept any."""
+async def tls_handshake(
+    endpoint: Endpoint, certificate: ClientCertificate | None = None, *, verify: bool = True
+) -> Layer:
+    """Perform a TLS handshake like our HTTP client; describe the certificate or, without `verify`, accept any.
+
+    `certificate` is the client certificate.
+    """
 
     async def open_it() -> str:
-        _, writer = await open_connection(endpoint, httpx.create_ssl_context(verify=verify))
+        context = httpx.create_ssl_context(verify=verify)
+        if certificate is not None:
+            certificate.load_into(context)
+        _, writer = await open_connection(endpoint, context)
         tls: Any = writer.get_extra_info("ssl_object")
         seen = f"{tls.version()}, {_certificate(tls.getpeercert()) if verify else 'certificate not checked'}"
+        seen += f"; sent the {certificate.in_words()}" if certificate else ""
         writer.transport.abort()  # an orderly shutdown would wait for the peer
         return seen
 
-    return await _layer("tls", endpoint, open_it, _NO_TLS)
+    return await _layer("tls", endpoint, open_it, _NO_TLS, certificate)
 
 
 async def _addresses(endpoint: Endpoint) -> list[str]:
@@ -152,7 +167,13 @@ async def open_connection(
     raise failure
 
 
-async def _layer(name: str, endpoint: Endpoint, work: Callable[[], Awaitable[str]], timeout_remedy: str) -> Layer:
+async def _layer(
+    name: str,
+    endpoint: Endpoint,
+    work: Callable[[], Awaitable[str]],
+    timeout_remedy: str,
+    certificate: ClientCertificate | None = None,
+) -> Layer:
     """Test one layer; `timeout_remedy` is the remedy for a timeout."""
     began = time.perf_counter()
     try:
@@ -164,9 +185,11 @@ async def _layer(name: str, endpoint: Endpoint, work: Callable[[], Awaitable[str
         took = time.perf_counter() - began
         wrapped = httpx.ConnectError(str(error))  # `explain` expects errors of the HTTP client
         wrapped.__cause__ = error
-        fault = explain(wrapped, f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}")
+        url = f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}"
+        fault = explain(wrapped, url, certificate)
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)
-        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint)
+        denied = fault.code == FaultCode.AUTH_FAILED
+        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint, denied)
     return Layer(name, True, seen, time.perf_counter() - began)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.lifecycle import State, short
+from inspector.text.limited_file import read_limited
 
 from ..faults.fault import ActiveFault, Level
 from ..faults.names import UnknownFaultError, parse_fault
@@ -30,7 +31,7 @@ from .model import (
     Step,
     Wait,
 )
-from .toml_table import ScenarioError, Table, read_table
+from .toml_table import Table, read_table
 
 _MAX_COUNT = 200_000
 """The maximum number of repetitions or chunks."""
@@ -203,7 +204,7 @@ def _one_content(table: Table, name: str) -> Content:
             guessed = _TYPES.guess_type(filename or "")[0]
             return Content(url=table.get("url", str, ""), media_type=media_type or guessed, filename=filename)
         case "data":
-            return Content(data=table.value("data"), media_type=media_type or "application/json", filename=filename)
+            return Content(data=table.json("data"), media_type=media_type or "application/json", filename=filename)
         case _:
             return _file(table, media_type, filename)
 
@@ -211,13 +212,9 @@ def _one_content(table: Table, name: str) -> Content:
 def _file(table: Table, media_type: str | None, filename: str | None) -> Content:
     path = table.file.parent / table.get("file", str, "")
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            table.fail(f"The file {path.name} has more than {_LARGEST_FILE:,} bytes.", "file")
-        raw = path.read_bytes()
+        raw = read_limited(path, _LARGEST_FILE)
     except OSError as error:
-        raise ScenarioError(
-            table.file, table.lines[*table.path, "file"], f"The file {path.name} cannot be read: {error.strerror}."
-        ) from error
+        table.fail(f"The file {path.name} cannot be read: {error.strerror}.", "file")
     guessed = _TYPES.guess_type(path.name)[0] or "application/octet-stream"
     return Content(raw=base64.b64encode(raw).decode(), media_type=media_type or guessed, filename=filename or path.name)
 

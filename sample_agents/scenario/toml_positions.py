@@ -9,6 +9,12 @@ from collections.abc import Mapping
 Path = tuple[str | int, ...]
 
 _QUOTES = ('"""', "'''", '"', "'")
+_STRINGS = {
+    '"""': re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""', re.DOTALL),
+    "'''": re.compile(r"'''.*?'''", re.DOTALL),
+    '"': re.compile(r'"(?:[^"\\]|\\.)*+"'),
+    "'": re.compile(r"'[^']*+'"),
+}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
 _WHITESPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -120,10 +126,8 @@ class _Scan:
 
     def _string(self) -> None:
         quote = next(mark for mark in _QUOTES if self._peek(mark))
-        self._at += len(quote)
-        while not self._peek(quote):
-            self._at += 2 if quote[0] == '"' and self._peek("\\") else 1
-        self._at += len(quote)
+        found = _STRINGS[quote].match(self._text, self._at)
+        self._at = found.end() if found else len(self._text)
         while len(quote) == 3 and self._peek(
             quote[0]
         ):  # a multi-line string may end with up to two quotes of its own before the closing three

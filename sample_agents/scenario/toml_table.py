@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
+import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path as File
 from typing import Any, NoReturn, TypeVar
 
+from inspector.protocol.model import Json
+from inspector.text import safe_toml
+from inspector.text.limited_file import read_limited
+from inspector.text.safe_toml import TomlError
+
 from .toml_positions import Path, lines_of
 
 ValueT = TypeVar("ValueT")
 
 _LARGEST = 4_000_000
-_AT_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
+_LARGEST_FLOAT = 10**15
 _NAMES: Mapping[type, str] = {
     str: "a text",
     bool: "true or false",
@@ -58,7 +63,7 @@ class Table:
             return default
         value = self.members[name]
         if kind is float and type(value) is int:
-            value = float(value)
+            value = float(value) if abs(value) <= _LARGEST_FLOAT else math.inf
         if type(value) is not kind:
             self.fail(f"{name} must be {_NAMES[kind]}.", name)
         return value
@@ -67,6 +72,15 @@ class Table:
         """Return a member of any type."""
         self._used.add(name)
         return self.members[name]
+
+    def json(self, name: str) -> Json:
+        """Return a member that JSON can represent; raises `ScenarioError` for a date, infinity or NaN."""
+        value = self.value(name)
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            self.fail(f"{name} has a value that JSON cannot represent: {error}.", name)
+        return value
 
     def seconds(self, name: str, default: float = 0.0) -> float:
         """Return a number of seconds; raises `ScenarioError` outside of 0 to 86,400."""
@@ -107,21 +121,13 @@ class Table:
 def read_table(file: File) -> Table:
     """Read a file; raises `ScenarioError` if it cannot be read or is not valid TOML."""
     try:
-        raw = file.read_bytes()
-        if len(raw) > _LARGEST:
-            raise ScenarioError(file, 1, f"The file has more than {_LARGEST:,} bytes.")
+        raw = read_limited(file, _LARGEST)
         text = raw.decode().replace("\r\n", "\n")
-        members = tomllib.loads(text)
+        members = safe_toml.read(text)
     except OSError as error:
         raise ScenarioError(file, 0, f"The file cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise ScenarioError(file, raw[: error.start].count(b"\n") + 1, "The file is not UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        found = _AT_LINE.search(str(error))
-        line = int(found[1]) if found and found[1] else text.count("\n") + 1
-        raise ScenarioError(file, line, f"The file is not valid TOML: {_AT_LINE.sub('', str(error))}.") from error
-    except RecursionError as error:
-        raise ScenarioError(file, 1, "The file is nested too deeply.") from error
-    except ValueError as error:  # a number with more digits than Python converts
-        raise ScenarioError(file, 1, f"The file has an invalid value: {error}.") from error
+    except TomlError as error:
+        raise ScenarioError(file, error.line, f"The file is not valid TOML: {error.why}.") from error
     return Table(file, lines_of(text), (), members)

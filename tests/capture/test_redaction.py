@@ -303,3 +303,34 @@ def test_patterns_grow_with_the_number_of_webhooks_not_with_its_square(monkeypat
         return sum(compiled)
 
     assert length(40) < 2.5 * length(20)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("https://u:{{PASSWORD}}@h.example/", "https://h.example/?token={{TOKEN}}&x=1", "https://h/?x=1&sig={{S}}"),
+        *('{"api_key": "{{KEY}}"}', '{"authorization": "Bearer {{TOKEN}}"}', r'"{\"password\": \"{{PASSWORD}}\"}"'),
+    ],
+)
+def test_a_variable_of_a_snippet_is_not_a_secret(text: str):
+    redactor = Redactor([CANARY])
+    assert redactor.text(text) == text
+    assert redactor.body(text.encode()) == text.encode()
+    beside = text.replace("}}", f"}}}}{CANARY}")
+    assert CANARY not in redactor.text(beside)
+    assert CANARY.encode() not in redactor.body(beside.encode())
+
+
+def test_a_header_that_is_a_variable_is_not_masked_but_known_secrets_are():
+    redactor = Redactor(["canary"])
+    kept = (("Authorization", "Bearer {{TOKEN}}"), ("X-Api-Key", "{{KEY}}"))
+    assert redactor.headers(kept) == kept
+    masked = redactor.headers([("X-Token", "x{{KEY}}"), ("X-Token", "canary {{KEY}}"), ("X-Token", "{{canary}}")])
+    assert [value for _, value in masked] == [MASK, "**** {{KEY}}", "{{****}}"]
+
+
+def test_values_of_secret_headers_are_learned_unless_they_are_short():
+    redactor = Redactor()
+    redactor.learn([("X-Api-Key", "abcdefgh"), ("Authorization", "Bearer ijklmnop"), ("X-Max-Tokens", "4096")])
+    redactor.learn([("X-Team", "blue-team-of-the-day")])
+    assert redactor.text("abcdefgh ijklmnop 4096 blue-team-of-the-day") == "**** **** 4096 blue-team-of-the-day"

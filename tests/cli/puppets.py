@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -70,14 +71,18 @@ class ServerThread:
         self.loop.close()
 
     @contextmanager
-    def serve(self, handle: Callable[[web.BaseRequest], Coroutine[Any, Any, web.StreamResponse]]) -> Iterator[str]:
+    def serve(
+        self,
+        handle: Callable[[web.BaseRequest], Coroutine[Any, Any, web.StreamResponse]],
+        tls: ssl.SSLContext | None = None,
+    ) -> Iterator[str]:
         async def start() -> tuple[web.ServerRunner, str]:
             runner = web.ServerRunner(
                 web.Server(handle, access_log=None, handler_cancellation=True), shutdown_timeout=0.1
             )
             await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            return runner, f"http://127.0.0.1:{runner.addresses[0][1]}"
+            await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
+            return runner, f"http{'s' if tls else ''}://127.0.0.1:{runner.addresses[0][1]}"
 
         runner, url = self.do(start())
         try:

@@ -18,6 +18,8 @@ from keyring.backends import fail
 from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
 from inspector.cli.output import Output
+from inspector.protocol.card import AgentCard
+from inspector.session.credential_options import credential_options
 
 CLIENT = ("--client-id", USER)
 FILE = ("--store", "file")
@@ -178,3 +180,82 @@ def test_the_url_of_the_login_is_printed(cli: RunCli, agent: str, flow: str, mon
     assert ("Code: " in ran.err) is (flow == "deviceCode")
     assert "Within: 9m" in ran.err or "Within: 10m" in ran.err
     assert f"({flow})" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [
+        ("basic", "Add --basic USER:PASSWORD."),
+        ("bearer", "Add --bearer TOKEN."),
+        ("api-key:header", "Add --api-key KEY."),
+        ("api-key:cookie", "Add --api-key KEY."),
+    ],
+)
+def test_without_a_login_the_options_for_the_credentials_are_named(
+    cli: RunCli, server_thread: ServerThread, kind: str, option: str
+):
+    mock = MockAgent(pace=0, authenticator=Authenticator(kind))
+    url = server_thread.do(mock.start(grpc_port=None))
+    try:
+        for words in (
+            ("auth", "status", url),
+            ("send", url, "--text", "hi"),
+            ("send", url, "--text", "hi", "--stored-auth-only"),
+            ("doctor", url),
+        ):
+            ran = cli(*words)
+            assert ran.code == 4
+            assert option in ran.err
+            assert "auth login" not in ran.err
+        rejected = cli("doctor", url, "--header", "Authorization: Wrong canary-5512")
+        assert (rejected.code, "rejected the credentials that were sent" in rejected.err) == (4, True)
+        refused = cli("auth", "login", url, *CLIENT, *FILE)
+        assert (refused.code, option in refused.err) == (2, True)
+    finally:
+        server_thread.do(mock.stop())
+
+
+def test_each_alternative_of_a_card_names_its_options():
+    schemes = {
+        "odd": {"httpAuthSecurityScheme": {"scheme": "O'dd"}},
+        "tls": {"mtlsSecurityScheme": {}},
+        "token": {"openIdConnectSecurityScheme": {}},
+    }
+    required = [{"schemes": {name: {} for name in names}} for names in (["tls", "token"], ["odd"], ["lost"])]
+    card = AgentCard.model_validate({"name": "a", "security_schemes": schemes, "security_requirements": required})
+    odd = "--header 'Authorization: O'\"'\"'dd CREDENTIALS'"
+    assert credential_options(card) == f"--client-cert FILE and --bearer TOKEN, or {odd}"
+
+
+def test_the_token_of_a_login_is_only_for_its_interface(cli: RunCli, server_thread: ServerThread):
+    mock = MockAgent(pace=0, authenticator=Authenticator("oauth2", interval=0))
+    url = server_thread.do(mock.start())
+    over_grpc = ("--transport", "GRPC")
+    try:
+        log_in(cli, url)
+        refused = cli("send", url, "--text", "hi", *over_grpc, THE_SECRET=SECRET)
+        assert refused.code == 4
+        assert f"Log in: a2a-inspect auth login -a {url} --transport GRPC" in refused.err
+        assert "--trust" not in refused.err
+        doctor = cli("doctor", url, THE_SECRET=SECRET)
+        assert "auth login with --transport GRPC" in doctor.out
+        log_in(cli, url, *over_grpc)
+        sent = cli("send", url, "--text", "hi", *over_grpc, THE_SECRET=SECRET)
+        assert (sent.code, sent.err) == (0, "")
+        assert cli("doctor", url, THE_SECRET=SECRET).code == 0
+    finally:
+        server_thread.do(mock.stop())
+
+
+@pytest.mark.parametrize(("kind", "option"), [("bearer", "--bearer"), ("api-key:query", "--api-key")])
+def test_a_token_or_key_is_read_from_a_variable(cli: RunCli, server_thread: ServerThread, kind: str, option: str):
+    mock = MockAgent(pace=0, authenticator=Authenticator(kind))
+    url = server_thread.do(mock.start(grpc_port=None))
+    try:
+        sent = cli("send", url, "--text", "hi", option, "env:THE_SECRET", "--debug", THE_SECRET=SECRET)
+        assert sent.code == 0, sent.err
+        assert SECRET not in sent.out + sent.err
+        missing = cli("send", url, "--text", "hi", option, "env:NOT_SET")
+        assert (missing.code, "the environment variable NOT_SET is not set" in missing.err) == (2, True)
+    finally:
+        server_thread.do(mock.stop())

@@ -47,6 +47,19 @@ def test_only_json_on_stdout_is_what_the_agent_sent(cli: RunCli, make_agent: Mak
     assert LOCATED not in ran.err
 
 
+def test_a_secret_that_a_variable_of_a_snippet_inserts_is_masked(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
+    agent = make_agent(parrot, secret_card())
+    snippet = tmp_path / "told.a2a.toml"
+    snippet.write_text('[[part]]\ntext = "use {{API_TOKEN}} and {{PLACE}}"\n')
+    words = ("--snippet", str(snippet), "--debug", "--verbose", "--capture", str(tmp_path / "capture.a2a"))
+    ran = cli("send", "-a", agent.url, *words, "--var", "PLACE=Basel", API_TOKEN=HELD)
+    assert ran.code == 0, ran.err
+    assert f"use {HELD} and Basel" in agent.calls[-1].body.decode()
+    assert "use **** and Basel" in ran.err
+    assert HELD not in ran.out + ran.err
+    assert not leaks(tmp_path, HELD)
+
+
 @pytest.mark.parametrize("words", [("push", "set", "t", "--url", URLS[1], "--token", HELD, "--auth", f"Basic:{HELD}")])
 def test_a_webhook_is_registered_without_storing_its_secrets(
     cli: RunCli, make_agent: MakeAgent, tmp_path: Path, words: tuple[str, ...]

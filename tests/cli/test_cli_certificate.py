@@ -79,6 +79,19 @@ def test_a_passphrase_is_read_from_the_environment_and_never_stored(
     assert "another-passphrase" not in wrong.err
 
 
+def test_a_preview_names_the_files_of_the_certificate_and_not_its_passphrase(
+    cli: RunCli, strict_agent: str, client: trustme.LeafCert, tmp_path: Path
+):
+    path = tmp_path / "client.p12"
+    path.write_bytes(pkcs12_file(client, PASSPHRASE))
+    words = ("send", strict_agent, "--text", "hello", "--client-cert", str(path), "--transport", "JSONRPC")
+    for form, named in (("curl", f"--cert {path} "), ("httpx", f'open({str(path)!r}, "rb")')):
+        ran = cli(*words, "--client-passphrase", "env:OF_THE_KEY", "--preview", form, OF_THE_KEY=PASSPHRASE)
+        assert ran.code == 0, ran.err
+        assert named in ran.out
+        assert PASSPHRASE not in ran.out + ran.err
+
+
 def test_without_a_terminal_a_missing_passphrase_is_an_error_that_names_the_option(
     cli: RunCli, strict_agent: str, client: trustme.LeafCert, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

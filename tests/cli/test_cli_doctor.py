@@ -52,6 +52,12 @@ def test_doctor_prints_the_verdict_then_a_line_for_each_interface_then_the_detai
     assert not {"Valid", "Interface"} & set(labels[len(declared) + 1 :])
 
 
+def test_doctor_names_what_needs_a_message_in_the_last_line(cli: RunCli, mock: str):
+    *_, last = cli("doctor", mock).out.splitlines()
+    assert last.startswith("Not checked: streaming, push notifications. To check: --message TEXT, ")
+    assert "--message" not in cli("doctor", mock, "--message", "push").out
+
+
 def test_line_of_an_interface_has_what_differs_from_the_card(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(of_0_3)
     assert (

@@ -230,7 +230,7 @@ def test_misspelled_command_or_option_gets_a_suggestion(cli: RunCli, words: list
     assert ran.err.splitlines()[1].startswith(f"Hint: {suggestion}")
 
 
-@pytest.mark.parametrize("reference", ["localhost", "docter.example", "docter:9000", "./docter", "agent"])
+@pytest.mark.parametrize("reference", ["localhost", "docter.example", "docter:9000", "./docter", "weather"])
 def test_agent_is_not_mistaken_for_a_command(cli: RunCli, reference: str):
     assert "The app needs a terminal" in cli(reference).err
 

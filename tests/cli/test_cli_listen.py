@@ -248,8 +248,19 @@ def test_retries_are_printed_as_text():
             deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
     assert "responded 503, retry after 1 s (--fail)" in out
-    assert "Attempt: 2 at #" in out
+    assert re.search(r"Attempt: 2, \d+ ms after attempt 1; the first is #\d", out)
     assert re.search(r"1 retry, after \d+ ms, ", out)
+    assert "Order:" not in out
+
+
+def test_a_repeated_delivery_is_printed_as_a_replay():
+    with running("listen", "--count", "2") as program:
+        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+        for _ in range(2):
+            deliver(url, token, status("WORKING"))
+        out, _ = program.communicate(timeout=SECONDS)
+    assert re.search(r"Order: replay: the same bytes came as #\d, which was accepted", out)
+    assert out.count("Order:") == 1
 
 
 @pytest.mark.parametrize(

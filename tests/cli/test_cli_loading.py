@@ -31,6 +31,7 @@ GROUPS = {
     "mock": {"inspector.sample_agents"},
     "login": {"inspector.session.login.logins"},
     "keyring": {"keyring"},
+    "checks": {"inspector.session.check", "yaml"},
 }
 """The groups of modules that are slow to load, each with the modules that show that it was loaded."""
 
@@ -52,6 +53,13 @@ TABLE = {
     "lint URL": f"{CALL} rules",
     "show CAPTURE": "pydantic sqlite rules",
     "show CAPTURE -o json": "pydantic sqlite rules",
+    "export CAPTURE": "pydantic sqlite rules",
+    "export CAPTURE -f har": "pydantic sqlite rules",
+    "export CAPTURE -f curl": "pydantic httpx sqlite rules",
+    "export CAPTURE -f acts": f"{CALL} checks",
+    "export CAPTURE -f otlp-json": "pydantic sqlite",
+    "redact CAPTURE --pseudonyms --out NEW": "pydantic httpx sqlite",
+    "import HAR --capture NEW": "pydantic httpx sqlite",
     "task get TASK -a URL": CALL,
     "task get TASK -a URL -o json --save NEW": CALL,
     "task get TASK -a URL --findings": f"{CALL} rules",
@@ -75,6 +83,9 @@ TABLE = {
     "auth status": f"{CALL} login",
     "auth status -a URL": f"{CALL} login",
     "auth logout --all": f"{CALL} login",
+    "check CHECKS --list": "pydantic checks",
+    "check CHECKS --list -o json": "pydantic checks",
+    "check CHECKS -a URL --capture NEW": f"{CALL} rules checks",
     "listen": f"{CALL} rules signatures push receiver aiohttp",
     "mock": "pydantic aiohttp grpc mock",
     "mock --list-faults": "pydantic mock",
@@ -134,9 +145,15 @@ def words(mock: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     served["supportedInterfaces"] = served["supportedInterfaces"][:1]
     assert served["supportedInterfaces"][0]["protocolBinding"] == "JSONRPC"
     Path(jsonrpc).write_text(json.dumps(served), "utf-8")
+    har = str(folder / "session.har")
+    subprocess.run([sys.executable, "-m", "inspector", "export", capture, "--out", har], check=True, timeout=SECONDS)
+    checks = folder / "checks.json"
+    test = {"id": "T", "name": "T", "level": "must", "steps": [{"id": "card", "operation": "get_agent_card"}]}
+    suites = [{"id": "s", "name": "s", "tests": [test]}]
+    checks.write_text(json.dumps({"acts_version": "1.0", "spec_version": "1.0", "suites": suites}), "utf-8")
     keys = str(RECORDINGS / "jwks_10.json")
     values = {"URL": mock, "TASK": sent["task"]["id"], "CAPTURE": capture, "SIGNED": signed, "KEYS": keys}
-    return {**values, "OTHER": other, "JSONRPC": jsonrpc}
+    return {**values, "CHECKS": str(checks), "HAR": har, "OTHER": other, "JSONRPC": jsonrpc}
 
 
 @pytest.mark.parametrize("command", TABLE)

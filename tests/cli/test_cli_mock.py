@@ -78,6 +78,43 @@ def test_a_card_file_is_served(tmp_path: Path):
     assert card == {"name": "Mine"}
 
 
+def test_a_recording_is_served(cli: RunCli, mock: str, tmp_path: Path):
+    path = str(tmp_path / "session.a2a")
+    recorded = cli("send", "-a", mock, "--text", "report 3", "--stream", "--capture", path)
+    with running("mock", "--capture", path, "--pace", "0") as program:
+        url = read(program).strip()
+        assert read(program).startswith("gRPC: 127.0.0.1:")
+        served = cli("send", "-a", url, "--text", "report 3", "--stream")
+        refused = cli("send", "-a", url, "--text", "report 4", "--stream")
+        program.terminate()
+        program.communicate(timeout=SECONDS)
+    assert (served.code, served.out) == (0, recorded.out)
+    assert refused.code == 1
+    assert 'recorded "report 3", received "report 4"' in refused.err
+
+
+def test_other_options_of_the_agent_cannot_be_combined_with_a_recording(cli: RunCli, tmp_path: Path):
+    ran = cli("mock", "--capture", str(tmp_path / "x.a2a"), "--fault", "drop", "--spec", "1.0.1", "--pace", "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--spec and --fault cannot be combined with --capture" in ran.err
+
+
+def test_a_file_that_cannot_be_served_is_a_usage_error(cli: RunCli, mock: str, tmp_path: Path):
+    text, empty, card_only = (tmp_path / name for name in ("text", "empty", "card.a2a"))
+    text.write_text("not a capture, but long enough to be read as the head of a database file")
+    empty.write_bytes(b"")
+    cli("card", "get", "-a", mock, "--capture", str(card_only))
+    for path, message in (
+        (tmp_path / "nowhere", "does not exist"),
+        (text, "is not a capture of a2a-inspect"),
+        (empty, "is empty: nothing was recorded in it"),
+        (card_only, "contains no exchange with an agent that can be served"),
+    ):
+        ran = cli("mock", "--capture", str(path))
+        assert (ran.code, ran.out) == (2, "")
+        assert message in ran.err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -168,7 +205,7 @@ def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
 
 def test_log_lines_in_a_terminal_have_time_load_and_text():
     output = StringIO()
-    agent = SimpleNamespace(url="http://x", grpc_target="x:1", store=[1, 2], running=1, readers=3)
+    agent = SimpleNamespace(url="http://x", grpc_target="x:1", counts=(2, 1, 3))
     console = Console(Output(output, StringIO()), terminal=True, verbose=False)
     console.ready(agent)
     console.log("task 3f2a9c1e: \x1b[31mworking")

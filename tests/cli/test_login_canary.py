@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 from canary import leaks
+from certificates import encrypted_key, write_pem
 from login_canary import ACCESS, CLIENT, GIVEN, REFRESH, SECRET, Provider, command_lines
 from puppets import SECONDS, RunCli, ServerThread
 
+PASSPHRASE = "canary-4a7d-passphrase"
 BROWSER = """
 import sys, urllib.request
 open(sys.argv[1], "w").write(" ".join(sys.argv))
@@ -63,6 +67,54 @@ def test_a_login_in_a_browser_leaves_no_secret(provider: Provider, tmp_path: Pat
     assert found == []
     assert provider.url in opened.read_text()
     assert b"code_verifier" in (seen / "capture.a2a").read_bytes()
+
+
+def test_a_login_with_a_client_certificate_leaves_no_secret(
+    server_thread: ServerThread, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The passphrase, the private key and the device code, with `look` while the login runs."""
+    authority, seen = trustme.CA(), tmp_path / "files"
+    seen.mkdir()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(tmp_path / "ca.pem"))
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    context.verify_mode = ssl.CERT_REQUIRED
+    client = authority.issue_cert("client@agents.example")
+    certificate, key = write_pem(tmp_path, "client", client)
+    key.write_bytes(encrypted_key(client, PASSPHRASE))
+    private = client.private_key_pem.bytes().decode().splitlines()[1]
+    environment = {
+        **os.environ,
+        "A2A_INSPECT_HOME": str(seen / "home"),
+        "THE_SECRET": SECRET,
+        "OF_THE_KEY": PASSPHRASE,
+        "SSL_CERT_FILE": str(tmp_path / "ca.pem"),
+        "TMPDIR": str(seen),
+    }
+    words = ["--client-cert", str(certificate), "--client-key", str(key), "--client-passphrase", "env:OF_THE_KEY"]
+    flow = ["--flow", "deviceCode", "--store", "none", "--capture", str(seen / "capture.a2a")]
+    provider, found = Provider(), []
+
+    def look() -> None:
+        secrets = [*GIVEN, *provider.learned, PASSPHRASE, private]
+        found.extend(leaks(seen, *secrets))
+        found.extend(f"a command line has {secret}" for secret in secrets if secret.encode() in command_lines())
+
+    provider.look = look
+    with server_thread.serve(provider.handle, context) as provider.url:
+        ran = subprocess.run(
+            [sys.executable, "-m", "inspector.cli", *LOGIN, "-a", provider.url, *words, *flow],
+            env=environment,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    assert ran.returncode == 0, ran.stderr.decode()
+    assert "/device" in provider.requests
+    look()
+    output = (ran.stdout + ran.stderr).decode()
+    found += [secret for secret in (*GIVEN, *provider.learned, PASSPHRASE, private) if secret in output]
+    assert found == []
 
 
 def test_stored_tokens_are_in_their_file_only(provider: Provider, cli: RunCli, tmp_path: Path):

@@ -100,6 +100,17 @@ def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
 
+def test_the_app_ends_after_it_was_continued_several_times(inspect: Run):
+    with inspect() as terminal:
+        terminal.wait_for("Connect to an agent")
+        for _ in range(3):
+            terminal.signal(signal.SIGCONT)
+        terminal.send("http://")
+        terminal.wait_for("http://")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
 def written(path: Path, event: str) -> int:
     """Return how many records are on the disk, 0 until one of this event is among them."""
     with Capture.open(path) as capture:

@@ -95,7 +95,7 @@ VIOLATIONS = [
 def test_a_violation_is_found_at_its_member(rule: str, operation: Operation, request_: Any, answer: Any, pointer: str):
     [found] = judge_result("1.0", operation, request_, answer)
     assert (found.rule, found.pointer, found.severity) == (rule, pointer, RULES[rule].severity)
-    assert judge_result("0.3", operation, request_, answer) == ()
+    assert bool(judge_result("0.3", operation, request_, answer)) is ("0.3" in RULES[rule].applies_to)
 
 
 VALID = [
@@ -241,6 +241,15 @@ def test_an_ended_task_requires_its_error(operation: Operation, request_: Any, r
 def test_an_invalid_message_to_an_ended_task_may_be_rejected_as_invalid():
     empty = SendRequest(message=Message(message_id="m", task_id="t"))
     assert rules_of(error("InvalidParamsError"), Operation.SEND, empty, ENDED) == []
+
+
+@pytest.mark.parametrize(("sent", "expected"), [("c-1", ["RESULT-011"]), (None, ["RESULT-011"]), ("c-2", [])])
+def test_a_message_with_another_context_to_an_ended_task_may_be_rejected_as_invalid(
+    sent: str | None, expected: list[str]
+):
+    message = Message(message_id="m", task_id="t", context_id=sent, parts=[Part(text="hello")])
+    known = Circumstances(state="TASK_STATE_FAILED", context_id="c-1")
+    assert rules_of(error("InvalidParamsError"), Operation.SEND, SendRequest(message=message), known) == expected
 
 
 @pytest.mark.parametrize("operation", [Operation.SEND, Operation.STREAM, Operation.SUBSCRIBE, Operation.CANCEL])

@@ -10,10 +10,11 @@ from __future__ import annotations
 import ast
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inspector.protocol.bindings import protobuf
 from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.operations import Operation
@@ -32,6 +33,9 @@ _PROXY_PIECE = re.compile(rb"^(>>>|<<<) (\[\d+\]) \+[\d.]+s (\d+) bytes\n", re.M
 _WEBHOOK_PIECE = re.compile(rb"^>>> \+[\d.]+s (\d+) bytes \(agent -> webhook\)\n", re.MULTILINE)
 _DELIVERY = re.compile(rb"^>>> agent -> webhook\n(.*?)\n\n<<< ", re.MULTILINE | re.DOTALL)
 _PROTO_MESSAGE = re.compile(r"^(>>>|<<<) .*?\n|^ +:path: /[\w.]+/(\w+)\n|^ +[\w.]+ \(protojson\): (.*)\n", re.MULTILINE)
+_FRAME = re.compile(r"^(>>>|<<<) \[\d+\] \+([\d.]+)s (HEADERS|DATA) stream=(\d+).*\n", re.MULTILINE)
+_FIELD = re.compile(r"^ {6}(:?[a-z][\w-]*): (.*)$", re.MULTILINE)
+_HEX = re.compile(r"^ {6}grpc message .* hex=([0-9a-f]*)(\.\.\.)?", re.MULTILINE)
 _PROBE_PIECE = re.compile(rb"^\[\+[\d.]+s (\d+) bytes\]\n", re.MULTILINE)
 
 
@@ -107,6 +111,69 @@ def deliveries(path: Path) -> list[HttpMessage]:
     return [message for piece in pieces for message in _messages(piece) if message.start.startswith("POST ")]
 
 
+@dataclass
+class GrpcCall:
+    """A gRPC call: its path, its messages with their times, and the headers of the request and the response."""
+
+    path: str
+    sent_headers: dict[str, str]
+    sent: bytes = b""
+    messages: list[tuple[float, bytes]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    trailers: dict[str, str] = field(default_factory=dict)
+    began: float = 0.0
+    ended: float = 0.0
+
+    def operation(self, dialect: Dialect) -> Operation:
+        return _operation_of(dialect, self.path.rpartition("/")[2])
+
+    @property
+    def details(self) -> bytes:
+        """The value of `grpc-status-details-bin`, which the recording shows as a literal with the mark of binary."""
+        shown = self.trailers.get("grpc-status-details-bin", "")
+        literal = ast.literal_eval(shown) if shown.startswith("b") else shown.encode()
+        return bytes(literal).removeprefix(b"\0")
+
+
+def grpc_calls(path: Path) -> list[GrpcCall]:
+    """Read the calls of a gRPC recording in the order of their requests."""
+    calls: dict[str, GrpcCall] = {}
+    pieces = _FRAME.split(path.read_text())[1:]
+    for direction, time, kind, number, body in zip(*(pieces[at::5] for at in range(5)), strict=True):
+        at, asked = float(time), direction == ">>>"
+        fields = dict(_FIELD.findall(body))
+        if kind == "HEADERS" and asked:
+            calls[number] = GrpcCall(fields[":path"], fields, began=at)
+        elif kind == "HEADERS":
+            calls[number].ended = at
+            ends = "grpc-status" in fields
+            calls[number].trailers.update(fields) if ends else calls[number].headers.update(fields)
+        else:
+            message = _message(body, dialect_of(path), calls[number].path, asked=asked)
+            if asked:
+                calls[number].sent = message
+            else:
+                calls[number].messages.append((at, message))
+    return list(calls.values())
+
+
+def _message(body: str, dialect: Dialect, path: str, *, asked: bool) -> bytes:
+    """Return the bytes of a message; those of a long message are written again, because the recording cuts them."""
+    found = _HEX.search(body)
+    assert found
+    if not found[2]:
+        return bytes.fromhex(found[1])
+    service, value = dialect.service, _PROTO_MESSAGE.search(body)
+    assert service and value
+    method = service.methods[_operation_of(dialect, path.rpartition("/")[2])]
+    return protobuf.write(service.descriptors, method.request if asked else method.response, json.loads(value[3]))
+
+
+def _operation_of(dialect: Dialect, method: str) -> Operation:
+    assert dialect.service is not None
+    return next(operation for operation, known in dialect.service.methods.items() if known.name == method)
+
+
 @dataclass(frozen=True)
 class ProtoMessage:
     """A gRPC message: the method of its call, whether the client sent it, and its ProtoJSON."""
@@ -116,8 +183,7 @@ class ProtoMessage:
     value: Any
 
     def operation(self, dialect: Dialect) -> Operation:
-        assert dialect.service is not None
-        return next(operation for operation, method in dialect.service.methods.items() if method.name == self.method)
+        return _operation_of(dialect, self.method)
 
 
 def proto_messages(path: Path) -> list[ProtoMessage]:

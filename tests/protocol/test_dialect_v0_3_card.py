@@ -8,6 +8,7 @@ import pytest
 
 from inspector.protocol.card import AgentCapabilities, AgentCard, AgentInterface
 from inspector.protocol.dialects.v0_3 import DIALECT
+from inspector.protocol.dialects.v0_3_card import json_card
 from inspector.protocol.model import Unreadable
 
 
@@ -203,4 +204,21 @@ def test_a_card_is_written_with_its_first_interface_as_the_main_one() -> None:
         "additionalInterfaces": [{"url": "a", "transport": "GRPC"}, {"url": "b", "transport": "JSONRPC"}],
         "capabilities": {"streaming": True},
         "supportsAuthenticatedExtendedCard": True,
+    }
+
+
+def test_the_security_of_a_card_in_protojson_is_converted_to_json():
+    schemes = {"key": {"apiKeySecurityScheme": {"location": "header", "name": "X"}}, "old": {"type": "http"}, "bad": 5}
+    needs = [{"schemes": {"key": {"list": []}}}, {"old": ["read"]}]
+    card = {"securitySchemes": schemes, "security": needs, "skills": [{"security": needs}, 7]}
+    typed = [{"key": []}, {"old": ["read"]}]
+    assert json_card(card) == {
+        "securitySchemes": {**schemes, "key": {"type": "apiKey", "in": "header", "name": "X"}},
+        "security": typed,
+        "skills": [{"security": typed}, 7],
+    }
+    assert json_card({"securitySchemes": [], "security": 1, "skills": None}) == {
+        "securitySchemes": [],
+        "security": 1,
+        "skills": None,
     }

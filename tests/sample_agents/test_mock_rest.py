@@ -106,10 +106,10 @@ async def test_deleting_a_push_configuration_returns_an_empty_object(
         ({"Content-Type": "application/json"}, "application/json"),
         ({"Content-Type": "application/a2a+json"}, "application/a2a+json"),
         ({"Content-Type": "application/a2a+json; charset=utf-8"}, "application/a2a+json"),
-        ({"Content-Type": "application/json", "Accept": "application/a2a+json"}, "application/json"),
+        ({"Content-Type": "application/json", "Accept": "application/a2a+json"}, "application/a2a+json"),
     ],
 )
-async def test_the_media_type_is_that_of_the_request(
+async def test_the_media_type_is_one_that_the_client_sends_or_accepts(
     agent: MockAgent, session: aiohttp.ClientSession, headers: dict[str, str], media_type: str
 ) -> None:
     answered = await ask(session, "POST", agent.url + "/message:send", {"message": GOOD}, headers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,57 @@ def test_an_error_has_the_file_and_the_line(tmp_path: Path, text: str, line: int
         read(tmp_path, text)
     assert str(caught.value).startswith(f"{tmp_path / 'try.toml'}:{line}: ")
     assert message in str(caught.value)
+
+
+STEP = 'description = "d"\n[[steps]]\n'
+DATA = STEP + 'artifact = "a"\ndata = '
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (f"{STEP}wait = {'9' * 400}", 3, "wait must be from 0 to 86400 seconds"),
+        (f"{STEP}wait = inf", 3, "wait must be from 0 to 86400 seconds"),
+        (f"{STEP}wait = {'9' * 5000}", 3, "a number of more than 4,300 digits"),
+        (f"{STEP}repeat = 0x{'f' * 20_000}\nsteps = [{{ log = '' }}]", 3, "repeat must be a number from 1"),
+        (f"{STEP}{'.'.join('a' * 50_000)} = 1", 3, "a key with more than 100 dots"),
+        (f"{STEP}[{'.'.join('a' * 50_000)}]", 3, "a key with more than 100 dots"),
+        (f"{DATA}{'[' * 5000}{']' * 5000}", 4, "more than 200 arrays and tables within each other"),
+        (f"{DATA}{'{a=' * 300}1{'}' * 300}", 4, "more than 200 arrays and tables within each other"),
+        (f"{DATA}{'[' * 1_000_000}", 4, "more than 200 arrays and tables within each other"),
+        (f"{DATA}{{ a = inf }}", 4, "data has a value that JSON cannot represent"),
+        (f"{DATA}[2026-01-01]", 4, "data has a value that JSON cannot represent"),
+        (f"{STEP}artifact = 'a'\nfile = '/dev/zero'", 4, "cannot be read: it has more than 20,000,000 bytes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 80 else "",
+)
+def test_extreme_content_is_an_error_with_its_line_and_without_delay(
+    tmp_path: Path, text: str, line: int, message: str
+):
+    started = time.process_time()
+    with pytest.raises(ScenarioError) as caught:
+        read(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'try.toml'}:{line}: ")
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 500
+    assert time.process_time() - started < 2
+
+
+def test_a_device_and_a_huge_file_are_refused_without_reading_all_of_them(tmp_path: Path):
+    huge = tmp_path / "huge.toml"
+    with huge.open("wb") as file:
+        file.truncate(2**40)
+    for file_ in (huge, Path("/dev/zero")):
+        with pytest.raises(ScenarioError, match=r"cannot be read: it has more than 4,000,000 bytes"):
+            read_scenario(file_)
+
+
+@pytest.mark.parametrize("text", ["x" * 3_000_000, "\\n" * 1_000_000, '\\"' * 1_000_000])
+def test_the_lines_after_a_long_text_are_found_without_delay(text: str):
+    started = time.process_time()
+    assert lines_of(f'a = """{text}"""\nb = 1')[("b",)] == 2
+    assert lines_of(f'a = "{text}"\nb = 1')[("b",)] == 2
+    assert time.process_time() - started < 2
 
 
 def test_an_unreadable_file_is_an_error(tmp_path: Path):

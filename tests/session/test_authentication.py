@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from scripted import Agent, OpenSession, card_of, giving
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.session.authentication import Authentication, EnteredCredentials, check_requirements, masked
+from inspector.session.login.tokens import Token, TokenKey
 from inspector.wire.client.credentials import Credentials
 
 URL = "https://agent.example/rpc"
@@ -47,6 +49,22 @@ def card(*alternatives: list[str], **schemes: Any) -> AgentCard:
 def test_a_scheme_is_met_by_credentials_for_the_agent(scheme: Any, credentials: Credentials, met: bool):
     [alternative] = check_requirements(card(["s"], s=scheme), credentials, URL)
     assert bool(alternative.missing) is not met
+
+
+def test_the_token_of_a_login_meets_its_own_scheme_if_it_has_the_scopes():
+    required = [{"schemes": {name: {"list": ["read", "write", "admin"]}}} for name in ("code", "device")]
+    schemes = {"code": {"oauth2SecurityScheme": {}}, "device": {"oauth2SecurityScheme": {}}}
+    both = AgentCard.model_validate({"name": "a", "security_schemes": schemes, "security_requirements": required})
+    sent = Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME}))
+    token = Token(TokenKey(HOME, "code", "client"), SECRET, scopes=("read",))
+    code, device = check_requirements(both, sent, URL, token=token)
+    assert code.result == "missing: the scopes write, admin"
+    assert device.result == "missing"
+    full = replace(token, scopes=("read", "write", "admin"))
+    assert [each.result for each in check_requirements(both, sent, URL, token=full)] == ["met", "missing"]
+    # Another token was entered: only the agent knows its scopes.
+    other = replace(token, access_token="another-one")
+    assert [each.result for each in check_requirements(both, sent, URL, token=other)] == ["met", "met"]
 
 
 def test_an_alternative_names_what_is_missing():

@@ -42,7 +42,7 @@ def test_the_cause_of_a_rejected_token_is_named(
 ):
     fault = explain_head(head(status, www_authenticate=challenge), sent(**claims))
     assert fault is not None
-    assert fault.seen.startswith(f"The agent requires credentials: {status} Reason, {challenge}. The token ")
+    assert fault.seen.startswith(f"The agent requires credentials: {status} Reason. The token ")
     assert seen in fault.seen
     assert remedy in fault.hint
     assert fault.whose is Whose.YOURS
@@ -64,6 +64,18 @@ def test_without_a_known_cause_only_the_challenge_is_quoted(status: int, claims:
     assert fault is not None
     assert fault.seen == f'The agent requires credentials: {status} Reason, Bearer realm="x".'
     assert fault.hint == CREDENTIALS_HINT
+
+
+def test_a_url_in_the_challenge_is_left_out():
+    metadata = 'resource_metadata="https://agent.example/.well-known/oauth-protected-resource"'
+    for challenge, shown in (
+        (f'Bearer realm="x", {metadata}', 'Bearer realm="x"'),
+        (f'Bearer {metadata}, scope="a"', 'Bearer, scope="a"'),
+        (f"Bearer {metadata}", "Bearer"),
+    ):
+        fault = explain_head(head(401, www_authenticate=challenge), sent())
+        assert fault is not None
+        assert fault.seen == f"The agent requires credentials: 401 Reason, {shown}."
 
 
 def test_a_proxy_that_asks_for_credentials_is_not_the_agent():

@@ -268,7 +268,10 @@ WRONG: list[tuple[str, Reply, list[str]]] = [
     (GET, Reply({"error": MISSING}, 200), ["HTTP-004"]),
     (GET, Reply({"id": 7}), ["DATA-001", "DATA-002"]),
     (GET, Reply(b"Not Found", 404, "text/plain"), ["HTTP-005"]),
-    (GET, Reply(b"<html>Bad Gateway</html>", 502, "text/html"), ["HTTP-005"]),
+    (GET, Reply({"detail": "Not Found"}, 404), ["HTTP-005"]),
+    (GET, Reply(b"<html>Bad Gateway</html>", 502, "text/html"), []),
+    (GET, Reply(b"Down for maintenance", 503, "text/plain"), []),
+    (GET, Reply({"detail": "rate limit"}, 429), []),
     (GET, Reply(b"", 200, ""), ["HTTP-005"]),
     (
         GET,
@@ -297,6 +300,15 @@ async def test_an_invalid_response_is_a_finding(
     assert all(rule in RULES for rule in broken)
     last = next(record for record in reversed(records) if record.kind in (Kind.BODY, Kind.FRAME))
     assert last.raw in reply.raw
+
+
+async def test_the_body_of_a_0_3_error_may_be_any_text(agent: Agent, session: Session) -> None:
+    agent.declare("0.3.0")
+    agent.replies["GET /rest/v1/tasks/t"] = Reply(b"Not Found", 404, "text/plain")
+    await session.connect(agent.url)
+    records = await records_of(session.get("t"))
+    assert rules(records) == []
+    assert [(record.event, record.label) for record in records if record.raw][-1] == ("http-error", "Not Found")
 
 
 async def test_a_0_3_error_needs_no_details(agent: Agent, session: Session) -> None:

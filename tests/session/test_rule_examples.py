@@ -20,7 +20,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import BY_CODE
 from inspector.protocol.jsonvalue import dump
-from inspector.protocol.model import PushConfig, SendRequest, TaskRequest
+from inspector.protocol.model import ListTasksRequest, PushConfig, SendRequest, TaskRequest
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 from inspector.protocol.sse import Decoder
 from inspector.session.exchange import CallContext, Exchange
@@ -59,6 +59,8 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
     tasks = TaskFold(journal.exchanges)
     if "before" in example:
         report_state(example["before"], dialect, journal, tasks)
+    if "pageBefore" in example:
+        send_page(example["pageBefore"], example["asked"]["pageToken"], dialect, journal, tasks)
     exchange = Exchange(journal, operation.value, call, tasks)
     exchange.take(Sent(1.0, "POST", "http://x/", tuple(example.get("headers", {}).items()), b""))
     streamed = "events" in example
@@ -89,11 +91,21 @@ def play(example: dict[str, Any], version: str, journal: Journal) -> dict[str, l
 def report_state(state: str, dialect: Dialect, journal: Journal, tasks: TaskFold) -> None:
     """Let the agent report the state of its task in an earlier exchange."""
     call = CallContext(Operation.GET, dialect, BINDINGS["JSONRPC"], ID, "t-1")
+    answer({"id": "t-1", "contextId": "c-1", "status": {"state": state}}, call, journal, tasks)
+
+
+def send_page(listed: list[Any], token: str, dialect: Dialect, journal: Journal, tasks: TaskFold) -> None:
+    """Let the agent send a page of tasks in an earlier exchange."""
+    call = CallContext(Operation.LIST, dialect, BINDINGS["JSONRPC"], ID, request=ListTasksRequest())
+    page = {"tasks": listed, "nextPageToken": token, "pageSize": 50, "totalSize": len(listed) + 1}
+    answer(page, call, journal, tasks)
+
+
+def answer(result: Any, call: CallContext, journal: Journal, tasks: TaskFold) -> None:
     exchange = Exchange(journal, call.operation.value, call, tasks)
     exchange.take(Sent(0.0, "POST", "http://x/", (), b""))
     exchange.take(Head(0.0, 200, "", "HTTP/1.1", (("Content-Type", "application/json"),), False))
-    task = {"id": "t-1", "contextId": "c-1", "status": {"state": state}}
-    exchange.take(Body(0.0, dump({"jsonrpc": "2.0", "id": ID, "result": task})))
+    exchange.take(Body(0.0, dump({"jsonrpc": "2.0", "id": ID, "result": result})))
     exchange.take(Ended(0.0, Ending.COMPLETE, 0.0, 1, 1))
 
 

@@ -348,6 +348,35 @@ async def test_an_error_in_a_response_breaks_its_rule(agent: Agent, open_session
 
 
 @pytest.mark.parametrize(
+    ("status", "body", "label"),
+    [
+        (503, b"Down for maintenance\n", "Down for maintenance"),
+        (502, b"<html><title>502 Bad &amp; Gateway</title>", "a web page, '502 Bad & Gateway'"),
+        (500, b"<html>", "a web page or XML"),
+        (404, b'{"detail":"Not Found"}', '{"detail":"Not Found"}'),
+        (429, b"", "no body"),
+        (401, b"who are you", "who are you"),
+    ],
+)
+async def test_the_body_of_an_http_error_is_shown_and_need_not_be_json(
+    agent: Agent, open_session: OpenSession, status: int, body: bytes, label: str
+):
+    agent.answer(giving(body, status=status, content_type="text/plain", headers={"WWW-Authenticate": "Bearer"}))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    [record] = [record for record in records(session) if record.kind is Kind.BODY and record.operation == "SendMessage"]
+    assert (record.event, record.label) == ("http-error", label)
+    assert not {rule for rule in rules(session) if rule.startswith(("RPC", "HTTP"))}
+
+
+async def test_an_invalid_json_rpc_error_with_an_error_status_is_a_finding(agent: Agent, open_session: OpenSession):
+    agent.answer(giving({"jsonrpc": "2.0", "id": None, "error": "oops"}, status=500))
+    session = await open_session(agent.url)
+    await say(session, stream=False)
+    assert finding_of(session, "RPC-002")[0] == "/error"
+
+
+@pytest.mark.parametrize(
     "handle",
     [
         answering(message("hi")),

@@ -34,6 +34,8 @@ def test_a_file_is_read_up_to_the_limit(tmp_path: Path):
         ('"x" . ' * 200 + "y = 1", "a key with more than 100 dots"),
         ("a = " + "9" * 5000, "a number of more than 4,300 digits"),
         ("a = [1, -" + "9_" * 5000 + "9]", "a number of more than 4,300 digits"),
+        ("a = " + "[" * 300 + "]" * 300, "more than 200 arrays and tables within each other"),
+        ("a = " + "{a = " * 300, "more than 200 arrays and tables within each other"),
         ("a = oops", "Invalid value"),
     ],
 )

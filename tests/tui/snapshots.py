@@ -70,7 +70,7 @@ _VARIABLE: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"(?<=\s)[\d.]{1,4}…(?=\s*$)"), _right("…")),  # a number that is cut
     # The end of an id whose beginning is covered by a dialog.
     (re.compile(r"(?<=  )[0-9a-f]{0,7}(?:-[0-9a-f]{4}){2,3}-[0-9a-f]+"), lambda text: re.sub(r"[0-9a-f]", "0", text)),
-    (re.compile(r"(?<=, )[\d.]{1,4} m?s later *"), lambda text: "0 ms later".ljust(len(text))[: len(text)]),
+    (re.compile(r"(?<=[✓*] )[\d.]{1,4} m?s (?=after stream)"), lambda text: "0 ms ".rjust(len(text))[: len(text)]),
     (re.compile(r"(?<=│)[0-9a-f]{1,8}(?=  │)"), lambda text: "0" * len(text)),  # nearly covered by a dialog
     # The bar of an exchange, whose parts have different colours.
     (re.compile(r"(?<=  0 ms)[ ─━]+(?=│)"), lambda text: " " * len(text)),

@@ -10,6 +10,7 @@ from aiohttp import web
 from canary import leaks
 from driving import Driver, Open
 from login_canary import CLIENT, GIVEN, SECRET, Provider
+from textual.widgets import Input
 
 from inspector.protocol.security import Grant
 from inspector.session.login.options import ClientRegistration
@@ -40,6 +41,23 @@ async def log_in(driver: Driver) -> None:
     await asyncio.gather(*visits)
 
 
+async def log_in_with_a_device_code(driver: Driver, provider: Provider) -> None:
+    """Type the secret into the form of the app, and look at each screen of the login."""
+    await driver.press("C")
+    await driver.until("with a code on any device")
+    await driver.click("with a code on any device")
+    await driver.until("Client secret")
+    driver.widget("#field-client", Input).value = CLIENT
+    driver.widget("#field-secret", Input).value = SECRET
+    await driver.settled()
+    assert_hidden(driver, provider)
+    await driver.press("enter", "enter", "enter")
+    await driver.until("✓ Logged in")
+    assert "/device" in provider.requests
+    assert_hidden(driver, provider)
+    await driver.press("enter")
+
+
 async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, home: Path):
     provider = Provider()
     runner = web.ServerRunner(web.Server(provider.handle, access_log=None), shutdown_timeout=0.1)
@@ -50,6 +68,7 @@ async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, hom
         async with open_app(provider.url, SIZE) as driver:
             await driver.connected()
             await log_in(driver)
+            await log_in_with_a_device_code(driver, provider)
             await driver.ask("hello")
             assert "/rpc" in provider.requests
             for view in range(1, 7):
@@ -61,6 +80,11 @@ async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, hom
                 await driver.press("down")
                 await driver.settled()
                 assert_hidden(driver, provider)
+            await driver.write()
+            await driver.type("a draft")
+            state = home / "state"
+            await driver.until(lambda: (state / "sent.jsonl").exists() and any((state / "drafts").glob("*")))
+            assert not leaks(home, *GIVEN, *provider.learned), "while the app runs, with the WAL of the capture"
     finally:
         await runner.cleanup()
     assert len(provider.learned) >= 3

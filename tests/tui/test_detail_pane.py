@@ -57,7 +57,7 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
         for number, record in enumerate(frames(driver), 1):
             await show(driver, record)
             before = driver.session.journal.capture.get(record.seq - 1)
-            place = f"event {number} of 6, +{(record.at - before.at) * 1000:.0f} ms"
+            place = f"event {number}/6, gap {(record.at - before.at) * 1000:.0f} ms"
             await driver.until(f"SendStreamingMessage, {place}")
             assert position_of(record, driver.session.journal) == place
 

@@ -167,6 +167,19 @@ async def test_the_palette_lists_the_commands_that_work_now(open_app: Open, mock
         assert driver.screen.count("Connect to another agent") == 1, "one entry to connect"
 
 
+async def test_the_palette_lists_each_command_once_in_our_words(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        for view in VIEWS:
+            await driver.press("escape")
+            driver.workbench.view = view.id
+            await driver.settled()
+            titles = [command.title for command in driver.app.get_system_commands(driver.app.screen)]
+            assert len(titles) == len(set(titles))
+            assert "Save the screen as a picture (SVG)" in titles
+            assert not {"Quit", "Keys", "Maximize", "Screenshot"} & set(titles)
+
+
 async def test_the_actions_menu_lists_what_can_be_done_with_the_selected_row(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
@@ -206,7 +219,7 @@ async def test_the_palette_selects_views_and_themes(open_app: Open, mock: str):
         await driver.until(lambda: getattr(driver.app.screen, "view", "") == "findings")
         await driver.press("ctrl+p")
         await driver.type("theme")
-        await driver.until("Change the current theme")
+        await driver.until("Choose the theme")
         await driver.press("enter")
         await driver.until("Search for themes")
         await driver.type("paper")
@@ -339,8 +352,9 @@ async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: s
         await driver.go(3)
         await driver.press("c")
         await driver.until("c (compare) is not available here")
-        assert "Webhooks." in driver.screen
-        await driver.press("down", "f10", "slash")
+        [notice] = driver.app._notifications
+        assert notice.message.endswith("here, but in Chat and Webhooks.")
+        await driver.press("escape", "down", "f10", "slash")
         await driver.type("c")
         await driver.settled()
         assert driver.screen.count("is not available here") == 1, "other keys and texts are not reported"

@@ -24,6 +24,7 @@ from inspector.tui.render.output_filter import OutputFilter
 from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.chat import ChatView
+from inspector.tui.widgets import task_lines
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.filter_line import FilterLine
@@ -140,6 +141,40 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
         await driver.ask("go")
         assert "✕ ended while the task is working" in driver.screen
         assert "✕ 2 events" in driver.screen
+
+
+@pytest.mark.parametrize(
+    ("state", "notice"),
+    [
+        ("WORKING", "nothing received for 2 s   press x to cancel the task"),
+        ("INPUT_REQUIRED", "the agent waits for your input"),
+    ],
+)
+async def test_a_silent_stream_is_reported_with_the_key_that_ends_the_task(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, state: str, notice: str
+):
+    monkeypatch.setattr(task_lines, "_SILENT", 1.0)
+    canceled = asyncio.Event()
+
+    async def answer(call: Call) -> Any:
+        if call.rpc["method"] == "CancelTask":
+            canceled.set()
+            return call.result(task("CANCELED"))
+        response = await begin(call)
+        await response.write(call.frame({"task": task(state)}))
+        await canceled.wait()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.press("escape")
+        await driver.until("idle 2.")
+        assert notice in driver.screen
+        assert ("nothing received" in driver.screen) == (state == "WORKING")
+        await driver.press("x", "enter")
+        await driver.done(2)
+        assert "nothing received" not in driver.screen
 
 
 @pytest.mark.parametrize("view", ["2", "3", "5"])

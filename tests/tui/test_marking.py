@@ -145,7 +145,7 @@ async def test_the_timeline_says_what_each_push_is_to_the_stream(open_app: Open,
         await driver.settled()
         pushed = [line for line in driver.lines if "⇐  push" in line]
         streamed = next(record for record in driver.records(Kind.FRAME) if record.state)
-        assert any(f"same as #{streamed.seq}, " in line for line in pushed), driver.screen
+        assert any(f" stream #{streamed.seq}" in line for line in pushed), driver.screen
         assert any(line.split("│")[1].rstrip().endswith("⇐") for line in driver.lines if "←  status" in line)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
+from checking import asking, check_file, finished, loaded
 from driving import Driver, Open
 
 from inspector.tui.views.registry import VIEWS
@@ -17,20 +19,24 @@ def wasted(lines: list[str]) -> list[str]:
     return [line for line in lines if re.search(r"… {3,}", line)]
 
 
-async def fill(driver: Driver) -> None:
-    """Make several tasks, a question, an artifact with files, pushes and a finding."""
+async def fill(driver: Driver, folder: Path) -> None:
+    """Make several tasks, a question, an artifact with files, pushes, a finding, and tests with long names."""
     await driver.connected()
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
     for text in ("report 20", "file", "ask", "push", "careless"):
         await driver.press("ctrl+r")
         await driver.ask(text)
+    tests = [asking(f"{number:03}-{'long' * (number // 4)}", name="words " * 4 * number) for number in range(1, 20)]
+    view = await loaded(driver, check_file(folder, *tests))
+    await driver.press("u")
+    await finished(driver, view)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_no_view_cuts_a_text_beside_free_space(open_app: Open, mock: str, size: tuple[int, int]):
+async def test_no_view_cuts_a_text_beside_free_space(open_app: Open, mock: str, tmp_path: Path, size: tuple[int, int]):
     async with open_app(mock, size) as driver:
-        await fill(driver)
+        await fill(driver, tmp_path)
         found: dict[str, list[str]] = {}
         for number, view in enumerate(VIEWS, 1):
             await driver.go(number)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from checking import asking, check_file, finished, loaded
 from driving import Driver, Open
 from rich._palettes import STANDARD_PALETTE
 from rich.color import Color as RichColor
@@ -136,14 +138,18 @@ def assert_focus(driver: Driver, system: ColorSystem, *, thick: bool) -> None:
             assert ratio(corner.text, corners[focused].text) >= 2
 
 
-async def fill(driver: Driver) -> None:
-    """Make tasks in several states, pushes and a finding, and filter nothing."""
+async def fill(driver: Driver, folder: Path) -> None:
+    """Make tasks in several states, pushes, a finding, and tests with several results, and filter nothing."""
     await driver.connected()
     await driver.press("p")
     await driver.until(lambda: driver.session.push.on)
     for text in ("fail", "careless", "ask", "report 5"):
         await driver.press("ctrl+r")
         await driver.ask(text)
+    tests = (asking("001"), asking("002", "TASK_STATE_FAILED"), asking("003", transport="[grpc]"))
+    view = await loaded(driver, check_file(folder, *tests))
+    await driver.press("u")
+    await finished(driver, view)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +160,7 @@ async def fill(driver: Driver) -> None:
     ],
 )
 async def test_every_view_is_readable_and_shows_selection_and_focus(
-    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch, terminal: str
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, terminal: str
 ):
     monkeypatch.delenv("COLORTERM")
     for name, value in TERMINALS[terminal].items():
@@ -162,7 +168,7 @@ async def test_every_view_is_readable_and_shows_selection_and_focus(
     systems = [ColorSystem.STANDARD] if terminal.startswith("16") else [ColorSystem.TRUECOLOR, ColorSystem.EIGHT_BIT]
     found: dict[str, set[str]] = {}
     async with open_app(mock, (120, 36)) as driver:
-        await fill(driver)
+        await fill(driver, tmp_path)
         for theme in (theme.name for theme in SHIPPED):
             driver.app.theme = theme
             for number, view in enumerate(VIEWS, 1):

@@ -31,9 +31,9 @@ async def main():
         while app.session is None or app.session.connection is None:
             await asyncio.sleep(0.02)
         await pilot.pause()
-        await pilot.press("7")
+        await pilot.press("8")
         await pilot.pause()
-        assert "7 Clock" in lines(app)[1], lines(app)[1]
+        assert "8 Clock" in lines(app)[1], lines(app)[1]
         assert any("records: " in line for line in lines(app)), lines(app)
         assert "Go to Clock" in [command.title for command in app.get_system_commands(app.screen)]
         await pilot.press("f1")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import HTTP_ERROR, Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.model import TaskStatus
@@ -18,7 +18,7 @@ from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.delivery_rows import delivery_row
 from inspector.tui.render.exchange_rows import BarScale, exchange_row, record_row
 from inspector.tui.render.glyphs import ASCII, UNICODE, Glyphs
-from inspector.tui.render.rows import Cells, finding_cell
+from inspector.tui.render.rows import Cells, content_cell, finding_cell, kind_of
 from inspector.tui.render.task_table import began
 from inspector.tui.render.timeline_rows import NOTE_WIDTH, timeline_row
 from inspector.tui.widgets.deliveries_pane import COLUMNS as DELIVERY_COLUMNS
@@ -64,9 +64,9 @@ def test_the_note_of_a_push_compares_it_with_the_stream(annotation, said):
 @pytest.mark.parametrize(
     ("seq", "delay", "said"),
     [
-        (14, 0.012, "✓ same as #14, 12 ms later"),
-        (16, -0.012, "✓ same as #16, 12 ms before"),
-        (123_456, 61.0, "✓ same as #123456, 61.0 s later"),
+        (14, 0.012, "✓ 12 ms after stream #14"),
+        (16, -0.012, "✓ 12 ms before stream #16"),
+        (123_456, 61.0, "✓ 61.0 s after stream #123456"),
     ],
 )
 def test_a_push_that_repeats_a_streamed_event_names_it_instead_of_its_text(seq, delay, said):
@@ -276,3 +276,9 @@ def test_the_schema_of_a_delivery_has_a_check_mark_only_if_it_was_checked(checks
     row = delivery_row(push(checks=checks), Row(1, 1, 1, 400), UNICODE)
     schema = [name for name, *_ in DELIVERY_COLUMNS].index("SCHEMA")
     assert row[schema][0] == sign
+
+
+def test_the_body_of_an_http_error_is_an_error_with_its_text():
+    record = Record(3, 0.0, Kind.BODY, exchange=1, event=HTTP_ERROR, label="Down for maintenance", size=20)
+    assert kind_of(record) == "error"
+    assert content_cell(record, UNICODE) == ("Down for maintenance", "feed--bad")

@@ -8,6 +8,7 @@ from pathlib import Path
 from driving import Driver, Open
 
 from inspector.capture.paths import is_being_written
+from inspector.capture.records import Kind
 from inspector.tui.screens.connect import ConnectScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
@@ -126,6 +127,22 @@ async def test_a_capture_is_a_tab_beside_the_agent(open_app: Open, mock: str):
         await driver.ask("report 2")
 
 
+async def test_an_agent_beside_an_opened_capture_gets_the_options_of_the_connection(
+    open_app: Open, mock: str, tmp_path: Path
+):
+    async with open_app(mock, capture=tmp_path / "first.a2a") as driver:
+        await driver.connected()
+    chosen = {"capture": tmp_path / "second.a2a", "headers": (("X-Team", "blue"),), "transports": ("HTTP+JSON",)}
+    async with open_app(None, recording=tmp_path / "first.a2a", **chosen) as driver:
+        await driver.until(lambda: driver.app.session is not None)
+        await connect(driver, mock)
+        await driver.ask("hello")
+        request = driver.records(Kind.REQUEST)[-1]
+        assert "x-team" in [name.lower() for name, _ in request.meta["headers"]]
+        assert request.meta["url"].endswith("/message:stream")
+        assert driver.session.journal.capture.path == tmp_path / "second.a2a"
+
+
 async def test_an_attempt_that_failed_is_replaced_by_the_next(open_app: Open, mock: str):
     async with open_app("http://127.0.0.1:9") as driver:
         await driver.until("refused")
@@ -182,6 +199,21 @@ async def test_agents_of_the_same_name_are_told_apart_by_host_and_port(open_app:
         await driver.settled()
         for url in (mock, slow_mock):
             assert f"Mock Agent {url.removeprefix('http://')}" in driver.lines[0]
+
+
+async def test_several_connections_to_one_agent_are_numbered(open_app: Open, mock: str, slow_mock: str):
+    async with open_app(mock, size=(140, 30)) as driver:
+        await driver.connected()
+        await connect(driver, slow_mock)
+        await connect(driver, mock)
+        await driver.settled()
+        host, other = (url.removeprefix("http://") for url in (mock, slow_mock))
+        assert f"Mock Agent {host} #1" in driver.lines[0]
+        assert f"Mock Agent {host} #2" in driver.lines[0]
+        assert f"Mock Agent {other}  " in driver.lines[0]
+        await driver.press("ctrl+pageup", "X")
+        await driver.settled()
+        assert driver.lines[0].count("Mock Agent #") == 2
 
 
 async def test_an_agent_without_a_card_is_named_by_host_and_port(open_app: Open, mock: str):

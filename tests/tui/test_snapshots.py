@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from pathlib import Path
 
 import pytest
 from driving import Driver, Open
@@ -109,6 +110,43 @@ async def test_an_agent_that_breaks_the_rules(open_app: Open, snapshots: Snapsho
         await driver.snap(snapshots, "findings")
 
 
+_CHECKS = """\
+acts_version: "1.0"
+spec_version: "1.0"
+suites:
+- id: reports
+  name: Reports
+  tests:
+  - {id: REPORT-001, name: A report is written, level: must, tags: [report], steps: [{id: send, operation: send_message,
+     params: {message: {parts: [{text: report 2}]}}, expect: {task: {status: {state: TASK_STATE_COMPLETED}}}}]}
+  - {id: REPORT-002, name: A report without a topic is rejected, level: should, spec_ref: "1.0 §3.1.1",
+     description: A message that is only the name of the skill., steps: [
+     {id: send, description: Ask for a report., operation: send_message, params: {message: {parts: [{text: report 2}]}},
+      expect: {task: {status: {state: TASK_STATE_REJECTED}, artifacts: {count: 0}}}, capture: {id: task.id}},
+     {id: get, operation: get_task, params: {id: "{{send.id}}"}}]}
+- id: extended-card
+  name: The extended card
+  tests:
+  - {id: CARD-001, name: The extended card is returned, level: may,
+     preconditions: {capabilities: {extendedAgentCard: true}}, steps: [{id: get, operation: get_extended_agent_card}]}
+"""
+
+
+@usual_sizes
+async def test_a_test_of_a_check_file_that_failed(
+    open_app: Open, snapshots: Snapshots, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size
+):
+    monkeypatch.chdir(tmp_path)  # the path on the screen is always the same
+    path = Path("checks.yaml")
+    path.write_text(_CHECKS, encoding="utf-8")
+    async with open_app(mock, size, check_file=path) as driver:
+        await driver.connected()
+        await driver.until("checks.yaml ─ 3 tests")
+        await driver.press("u", "down", "down")
+        await driver.until("MUST ✓ 1 ─ SHOULD ✕ 1 ─ MAY · 1")
+        await driver.snap(snapshots, "checks")
+
+
 @usual_sizes
 async def test_an_unreachable_agent(open_app: Open, snapshots: Snapshots, size):
     async with open_app(UNREACHABLE, size) as driver:
@@ -141,6 +179,7 @@ def test_every_picture_belongs_to_a_test():
         "webhooks",
         "traffic",
         "findings",
+        "checks",
         "unreachable",
     ]
     named = {f"{name}-{size}" for name in normal for size in ("120x40", "80x24")}
@@ -189,7 +228,7 @@ def test_a_screen_without_a_picture_fails(tmp_path):
         ("  1 s    12 s  ", " 59 s     9 s  "),
         ("2026-01-02T17:01:33.123Z", "2031-12-31T00:00:00.000Z"),
         ("dcea3396 ● dcea3396-3f5f-418c-bd36-9ae… 6f8264d5", "01234567 ● 01234567-89ab-cdef-0123-456… 89abcdef"),
-        ("same as #10, 22 ms later   ", "same as #10, 5 ms later    "),
+        ("✓ 22 ms after stream #10", "✓ 75 ms after stream #10"),
         ("│ dialog │2  │", "│ dialog │d  │"),
         ("    0 ms  ──━━━   │", "    0 ms  ─━━━━━━ │"),
         ('││3d55141cc185", "result"', '││1e63438b3fc3", "result"'),

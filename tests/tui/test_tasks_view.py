@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import pytest
 from aiohttp import web
 from driving import Driver, Open
 from players import playing
@@ -154,6 +156,41 @@ async def test_the_table_has_headings_and_shows_request_and_last_message(open_ap
         assert driver.line("states ").split()[-2:] == ["completed", "│"]
 
 
+def task_with_texts(request: str, message: str) -> dict[str, Any]:
+    return {
+        "id": "task-000",
+        "contextId": "ctx-0",
+        "status": {
+            "state": "TASK_STATE_COMPLETED",
+            "message": {"messageId": "m-2", "role": "ROLE_AGENT", "parts": [{"text": message}]},
+        },
+        "history": [{"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": request}]}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("request_length", "message_length", "request_shown", "message_shown"),
+    [(4, 20, 4, 20), (30, 12, 30, 12), (4, 60, 4, 35), (60, 4, 31, 4), (60, 60, 17, 26)],
+    ids=["both fit", "a long request", "a long message", "a request that is too long", "both too long"],
+)
+async def test_a_request_is_as_wide_as_it_needs_and_the_messages_keep_their_share(
+    open_app: Open, request_length: int, message_length: int, request_shown: int, message_shown: int
+):
+    listed_task = task_with_texts("r" * request_length, "m" * message_length)
+
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"tasks": [listed_task], "nextPageToken": "", "pageSize": 1, "totalSize": 1})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("1 of 1 listed")
+        row = driver.line("│▌")
+        widths = [len(found) for letter in "rm" for found in re.findall(f"{letter}{{3,}}…?", row)]
+        assert widths == [request_shown, message_shown]
+        assert driver.line("LAST MESSAGE").index("LAST MESSAGE") == row.index("mmm")
+
+
 async def test_a_heading_that_is_clicked_sorts_and_the_cursor_stays_on_its_task(open_app: Open):
     office = Office(6)
     async with playing(office.answer) as agent, open_app(agent.url, (120, 36)) as driver:
@@ -226,3 +263,37 @@ async def test_enter_opens_chat_at_the_task(open_app: Open, mock: str):
         assert driver.workbench.chat.call_task == first.id
         assert driver.workbench.chat.selected_record().task == first.id
         assert second.id != first.id
+
+
+async def test_chat_and_tasks_show_the_same_task(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.press("ctrl+r")
+        await driver.ask("ask")
+        second, first = driver.session.tasks.all()
+        tasks = driver.workbench.query_one(TasksView)
+        await driver.press("escape", "3")
+        assert tasks.call_task == second.id
+        await driver.press("down", "2")
+        assert driver.workbench.chat.call_task == first.id
+        assert f"Timeline ─ {first.id[:8]}" in driver.screen
+        assert not driver.timeline.following
+        await driver.press("G")
+        assert driver.workbench.chat.call_task == second.id
+        await driver.press("3", "2")
+        assert driver.timeline.following, "the same task is not opened again"
+
+
+async def test_sending_from_tasks_follows_the_new_task(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("push")
+        await driver.press("ctrl+r")
+        await driver.ask("push")
+        await driver.press("escape", "3", "down")
+        driver.composer.fill("report 2")
+        driver.composer.action_send(True)
+        await driver.done(3)
+        assert driver.timeline.following
+        assert driver.workbench.chat.call_task == driver.session.tasks.all()[0].id

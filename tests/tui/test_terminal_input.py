@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import random
+from contextlib import suppress
 
 import pytest
 from textual import events
 
 from inspector.options import Options
 from inspector.tui.app import InspectorApp
-from inspector.tui.terminal_driver import InputReader
+from inspector.tui.terminal_driver import InputReader, TerminalOutput
 from inspector.tui.terminal_input import READ
 
 
@@ -111,3 +114,18 @@ async def test_error_outside_of_the_event_loop_has_an_exit_code():
     async with app.run_test():
         app.panic("the input thread failed")
     assert app.return_code == 1
+
+
+def test_writing_to_a_closed_terminal_is_not_an_error():
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w") as terminal:
+        output = TerminalOutput(terminal)
+        output.write("shown")
+        output.flush()
+        assert os.read(leader, 100) == b"shown"
+        os.close(leader)
+        for _ in range(3):
+            output.write("discarded")
+            output.flush()
+        with suppress(OSError):  # the buffer of the file still has the text
+            terminal.close()

@@ -86,7 +86,7 @@ async def test_deliveries_are_checked_and_rejected_deliveries_are_shown_with_the
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 6)
         await driver.settled()
         assert "Deliveries ─ 6" in driver.screen
-        assert driver.line("token or Bearer").split()[1:8] == ["1", "task-1", "3", "2", "token", "or", "Bearer"]
+        assert driver.line("token or Bearer").split()[1:9] == ["1", "task-1", "3", "2", "0", "token", "or", "Bearer"]
         found = [[finding.rule for finding in record.findings] for record in driver.records(Kind.DELIVERY)]
         assert found == [[], ["PUSH-001"], ["PUSH-002"], ["PUSH-003"], [], []]
         await driver.press("home", "down")

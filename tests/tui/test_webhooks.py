@@ -65,9 +65,9 @@ async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_ap
         await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 3)
         await driver.settled()
         assert "simulated error" not in driver.screen
-        assert "◐ working" in driver.line("~ x3")
-        assert driver.line("~ x3").startswith("│▌")
-        assert "2 answered with an override" in driver.screen
+        assert "◐ working" in driver.line("attempt 3")
+        assert driver.line("attempt 3").startswith("│▌")
+        assert driver.line("token or Bearer").split()[1:6] == ["1", "t", "1", "0", "2"]
         await driver.press("O")
         await choose(driver, "never")
         await driver.press("enter", "enter")
@@ -75,6 +75,15 @@ async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_ap
         await driver.press("O", "home", "enter")
         await driver.settled()
         assert not driver.session.push.receiver.overrides
+
+
+async def test_a_registration_of_which_every_delivery_is_rejected_is_not_shown_as_working(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        hook = await listening(driver)
+        assert await deliver(hook | {"token": "guessed"}, STATUS) == 401
+        await driver.until("✕ every delivery was rejected")
+        assert await deliver(hook, STATUS) == 204
+        await driver.until("in use")
 
 
 async def test_a_form_with_invalid_values_shows_the_error_and_stays_open(open_app: Open, mock: str):
@@ -281,7 +290,7 @@ async def test_each_check_has_a_column_and_narrow_screens_have_one_for_all(open_
         driver.session.push.overrides.add(read_override("500:1"))
         for _ in range(2):
             await deliver(hook, {"statusUpdate": {**STATUS["statusUpdate"], "metadata": {"n": 1}}})
-        await driver.until("~ attempt 2")
+        await driver.until("~ retry")
 
 
 async def test_more_registrations_are_shown_while_their_pane_has_the_focus(open_app: Open, mock: str):
@@ -350,8 +359,8 @@ async def test_retries_of_a_delivery_have_rows_of_their_own(open_app: Open, mock
         await driver.until("Deliveries ─ 3")
         await driver.settled()
         assert driver.screen.count("◐ working") == 3
-        assert "~ x2" in driver.screen
-        assert "~ x3" in driver.screen
+        assert "attempt 2" in driver.screen
+        assert "attempt 3" in driver.screen
 
 
 async def test_a_port_in_use_is_reported_in_the_pane_of_the_receiver(open_app: Open, mock: str):

@@ -44,7 +44,10 @@ COMMANDS = [
     Command("demo", "open the app on the built-in mock agent, with a guided tour", "screen:DEMO"),
     Command("open", "open the capture of an earlier session in the app", "screen:OPEN"),
     Command("show", "print the records of a capture", "show"),
-    Command("mock", "run the built-in mock agent", "mock"),
+    Command("export", "write a capture in another format: HAR, JSON Lines, curl, checks, traces", "export:EXPORT"),
+    Command("import", "read a HAR file into a capture", "export:IMPORT"),
+    Command("redact", "copy a capture without secrets, to share it", "export:REDACT"),
+    Command("mock", "run the built-in mock agent, or serve a recording", "mock"),
     Command("card get", "print an agent card", "card:GET"),
     Command("lint", "check an agent card", "card:LINT"),
     Command("rules", "list the rules that findings refer to", "card:RULES"),
@@ -66,7 +69,14 @@ COMMANDS = [
     Command("auth logout", "revoke and remove stored tokens", "auth:LOGOUT"),
     Command("auth token", "print the stored token for an agent, for another program", "auth:TOKEN"),
     Command("doctor", "diagnose an agent: connection, card, interfaces, streaming, push notifications", "doctor"),
+    Command("check make", "make a check file from a capture", "check:MAKE"),
+    Command("check", "run check files: tests of an agent in the format of ACTS", "check"),
     Command("listen", "receive push notifications and print them", "listen"),
+    Command("agents list", "list the agents that have a name (agents.toml)", "agents:LIST"),
+    Command("agents add", "give an agent a name, with its options", "agents:ADD"),
+    Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
+    Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
+    Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
 
 _EXAMPLES = """\
@@ -106,8 +116,12 @@ def main_parser() -> Parser:
         f"Examples:\n{indent(_EXAMPLES, '  ')}",
     )
     parser.add_argument(
-        "reference", nargs="?", metavar="URL | PATH", help="the agent: its URL, the URL of its card, or a card file"
+        "reference",
+        nargs="?",
+        metavar="URL | PATH",
+        help="the agent: its URL, the URL of its card, a card file, or its name",
     )
     parser.switch("-v --version", "print the version")
+    parser.accept_names()
     add_screen(parser)
     return parser

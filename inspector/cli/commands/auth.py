@@ -66,13 +66,13 @@ def _add_login(parser: Parser) -> None:
 
 
 def _add_status(parser: Parser) -> None:
-    parser.add_agent(as_argument=True)
+    parser.add_agent(as_argument=True, default=False)
     parser.add_output()
     parser.add_connection()
 
 
 def _add_logout(parser: Parser) -> None:
-    parser.add_agent(as_argument=True)
+    parser.add_agent(as_argument=True, default=False)
     parser.switch("--all", "log out from all agents")
     parser.add_output()
     parser.add_connection()

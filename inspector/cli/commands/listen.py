@@ -15,7 +15,7 @@ a2a-inspect listen --port 9100 --token secret --count 1 --timeout 30s -o json"""
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.add_receiver("")
+    parser.add_receiver(short=True)
     group = parser.add_argument_group("authentication")
     parser.value("--token TOKEN", "require this token (default: a random token)", values.secret, group=group)
     parser.value(

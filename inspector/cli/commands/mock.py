@@ -1,4 +1,4 @@
-"""`mock`: run the built-in mock agent."""
+"""`mock`: run the built-in mock agent, or serve a recording."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ a2a-inspect mock --port 9000
 a2a-inspect mock --port 9000 --protocol-versions 1.0,0.3
 # Close the connection of a stream after 3 frames
 a2a-inspect mock --port 9000 --fault break-off:3
+# Serve a recording as fast as possible
+a2a-inspect mock --port 9000 --capture session.a2a --pace 0
 # Require a bearer token, and serve a signed card
 a2a-inspect mock --port 9000 --auth bearer --secret s3cret --sign es256"""
 
@@ -28,13 +30,30 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--host ADDRESS", "listen at this address (default: 127.0.0.1)", default="127.0.0.1")
     parser.value("--port PORT", "listen at this port (default: 0, any free port)", values.port, default=0)
     parser.value("--grpc-port PORT", "listen for gRPC at this port (default: 0, any free port)", values.port, default=0)
-    parser.value("--pace FACTOR", "multiply all pauses by this (default: 1; 0: no pauses)", values.pace, default=1.0)
-    parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file)
+    parser.value(
+        "--pace FACTOR",
+        "multiply all pauses by this, those of a recording, too (default: 1; 0.5: twice as fast; 0: no pauses)",
+        values.pace,
+        default=1.0,
+    )
     parser.switch("--verbose", "print the log on stderr if stdout is not a terminal")
     parser.add_color()
+    _add_recording(parser)
     _add_protocol(parser)
     _add_behaviour(parser)
     _add_security(parser)
+
+
+def _add_recording(parser: Parser) -> None:
+    group = parser.add_argument_group("recording")
+    # No environment variable: A2ACLI_CAPTURE is the file in which other commands record.
+    group.add_argument(
+        "--capture",
+        metavar="FILE",
+        type=values.file,
+        help="serve this recording instead of the built-in agent: requests are matched by their content. Only the "
+        "options above and those of TLS can be combined with it",
+    )
 
 
 def _add_protocol(parser: Parser) -> None:
@@ -67,6 +86,7 @@ def _add_protocol(parser: Parser) -> None:
 
 def _add_behaviour(parser: Parser) -> None:
     group = parser.add_argument_group("behaviour")
+    parser.value("--state FILE", "keep the tasks in this file, created if missing", values.file, group=group)
     parser.value(
         "--scenario PATH",
         "also use this scenario file, or the scenarios in this folder; reloaded when they change; repeatable",

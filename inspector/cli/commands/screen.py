@@ -21,19 +21,18 @@ _OPEN_EXAMPLES = """\
 # Record a session, and open it again
 a2a-inspect send -a http://localhost:9000 --text 'report 3' --stream --capture session.a2a
 a2a-inspect open session.a2a
+# Open a capture; an agent to which you connect in the app (key o) gets the token
+a2a-inspect open session.a2a --bearer "$TOKEN"
 # Open a capture with another theme
 a2a-inspect open session.a2a --theme paper"""
 
 
 def add_screen(parser: Parser) -> None:
-    """Add the options of the app for an agent."""
+    """Add the options of the app, which can connect to further agents."""
     parser.add_connection()
     parser.add_receiver()
     parser.switch("--resubscribe", "reconnect automatically to a task whose stream was disconnected")
-    _add_appearance(parser)
-
-
-def _add_appearance(parser: Parser) -> None:
+    parser.value("--check FILE", "load a check file, and show its tests", values.file, dest="check_file")
     group = parser.add_argument_group("appearance")
     parser.switch("--ascii", "draw symbols with ASCII characters", group=group)
     parser.value("--theme NAME", "start with this theme: dusk, paper or one of Textual's", group=group)
@@ -48,7 +47,7 @@ def _add_demo(parser: Parser) -> None:
 
 def _add_open(parser: Parser) -> None:
     parser.add_argument("recording", type=values.file, metavar="FILE", help="the capture (*.a2a)")
-    _add_appearance(parser)
+    add_screen(parser)
 
 
 def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
+from inspector.agents_file import load_agents
 from inspector.cli.arguments import PROGRAM
 from inspector.cli.commands import COMMANDS, beginning_with
 from inspector.cli.errors import usage
@@ -21,7 +22,7 @@ def looks_like_command(words: Sequence[str]) -> bool:
     names = _names(words)
     if not names or set(names[0]) & set("./:\\[]"):
         return False
-    return bool(_suggestions(names)) and not Path(names[0]).exists()
+    return bool(_suggestions(names)) and not Path(names[0]).exists() and names[0] not in load_agents().agents
 
 
 def unknown_command(words: Sequence[str], *, or_agent: bool = False) -> FaultError:

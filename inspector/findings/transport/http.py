@@ -9,6 +9,7 @@ from inspector.findings.examples import TEXT_PART, answer, message, response
 from inspector.findings.rule_set import ERROR, SINCE_0_2, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
 from inspector.protocol.bindings import jsonrpc, rest
+from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json, Unreadable
@@ -19,6 +20,9 @@ _ERROR_TYPES = _SUCCESS_TYPES | {_PROBLEM}
 _UNAUTHORIZED = 401
 _WITHOUT_DETAILS = frozenset({429})
 """Statuses that need no details and belong to no A2A error."""
+
+_OF_PROXIES = frozenset({408, 413, 414, 429, 431, 502, 503, 504})
+"""Statuses that web servers and proxies send before the agent gets the request, or while it does not respond."""
 
 
 class ResponseHead(NamedTuple):
@@ -195,6 +199,8 @@ def error_as_success(facts: HttpError) -> Iterator[Violation]:
     failing={"operation": "SendMessage", "binding": _HTTP, "text": "<html>"},
 )
 def unreadable_body(payload: Payload) -> Iterator[Violation]:
+    if payload.status >= FAILED and not _is_error_of_agent(payload):
+        return
     if not payload.framed and isinstance(payload.answer, Unreadable):
         yield Violation("", payload.answer.why)
 
@@ -342,6 +348,11 @@ def no_error_info(status: GrpcStatus) -> Iterator[Violation]:
 def unknown_grpc_status(status: GrpcWord) -> Iterator[Violation]:
     if status.word == "UNKNOWN" and status.error.code is None:
         yield Violation("", status.error.message[:120] or "without a message")
+
+
+def _is_error_of_agent(payload: Payload) -> bool:
+    """Whether the body has to be an A2A error: the version defines it, and the status is not one that proxies send."""
+    return VERSIONS[payload.version].details_errors and payload.status not in _OF_PROXIES
 
 
 def _lacks_wrapper(facts: HttpError) -> bool:

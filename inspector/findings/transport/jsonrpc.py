@@ -103,6 +103,8 @@ def no_error_code(payload: Payload) -> Iterator[Violation]:
 
 @RESPONSE.add_check("RPC-002")
 def unreadable_response(payload: Payload) -> Iterator[Violation]:
+    if _is_http_error(payload):
+        return
     if isinstance(payload.answer, Unreadable) and (payload.has_error or not (payload.framed or _has_result(payload))):
         yield Violation("/error" if payload.has_error else "", payload.answer.why)
 
@@ -148,7 +150,7 @@ MEDIA_TYPE.rule(
 
 @BODY.add_check("RPC-005")
 def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
-    if payload.framed or isinstance(payload.value, Unreadable) or payload.lacks_stream:
+    if payload.framed or isinstance(payload.value, Unreadable) or payload.lacks_stream or _is_http_error(payload):
         return
     if "json" not in payload.content_type or payload.content_type == rest.A2A_JSON:
         yield Violation("", f"Content-Type is {payload.content_type or 'missing'}")
@@ -158,6 +160,11 @@ def wrong_content_type_of_json(payload: Payload) -> Iterator[Violation]:
 def events_without_a_stream(payload: Payload) -> Iterator[Violation]:
     if unframed := payload.unframed:
         yield Violation("", unframed)
+
+
+def _is_http_error(payload: Payload) -> bool:
+    """Whether this is the body of an HTTP error, which may be any text, because a proxy or web server may send it."""
+    return payload.status >= FAILED and not _is_response(payload.value)
 
 
 def _has_result(payload: Payload) -> bool:

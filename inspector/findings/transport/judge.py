@@ -11,10 +11,11 @@ from inspector.findings.payload.judge import judge_error_object, judge_object
 from inspector.findings.transport import http, jsonrpc
 from inspector.findings.transport.clients import JSON_BODIES, PAYLOADS
 from inspector.findings.transport.http import GRPC, GRPC_WORDS, GrpcStatus, GrpcWord, HttpError
-from inspector.findings.transport.payload import REPEATED, UNREADABLE, Payload
+from inspector.findings.transport.payload import FAILED, REPEATED, UNREADABLE, Payload
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
 from inspector.protocol.bindings.rest import BINDING as REST
 from inspector.protocol.dialects.traits import VERSIONS
+from inspector.protocol.dialects.v0_3_card import json_card
 from inspector.protocol.errors import BY_CODE, ErrorKind, ProtocolError
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import Operation
@@ -53,6 +54,8 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
         return judge_error_object(error, payload.version, binding, ("error",), payload.status)
     if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
         return ()
+    if payload.status >= FAILED and isinstance(payload.answer, Unreadable):
+        return ()  # the body of an HTTP error, not an object of A2A
     if binding != JSONRPC.name:
         return _of_object(payload, value, ())
     result = value.get("result") if isinstance(value, dict) else None
@@ -61,7 +64,9 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
 
 def _of_object(payload: Payload, value: Json, steps: tuple[str, ...]) -> tuple[Finding, ...]:
     if payload.operation is Operation.EXTENDED_CARD and isinstance(value, dict):
-        found = check(value, payload.version)
+        # Up to 0.3, a card over other bindings than JSON-RPC may be in ProtoJSON, as the message of gRPC is.
+        is_proto = payload.binding != JSONRPC.name and bool(VERSIONS[payload.version].card.scheme_types)
+        found = check(json_card(value) if is_proto else value, payload.version)
         return tuple(replace(finding, pointer=pointer(*steps) + finding.pointer) for finding in found)
     operation = None if payload.framed else payload.operation
     return judge_object(value, operation, payload.version, payload.binding, steps)

@@ -36,10 +36,24 @@ class FileSplice:
 
 
 @dataclass(frozen=True, slots=True)
+class CertificateFiles:
+    """The files of a client certificate: PEM with the key in `key` or in the same file, or PKCS#12.
+
+    `is_encrypted` is whether the key needs a passphrase.
+    """
+
+    certificate: PurePath
+    key: PurePath | None = None
+    is_pkcs12: bool = False
+    is_encrypted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class HttpRequest:
     """An HTTP request: the exact body, and the headers in addition to those of the transport.
 
-    `splices` are the files whose content is inserted into the body while it is sent, in order.
+    `splices` are the files whose content is inserted into the body while it is sent, in order. `certificate` are the
+    files of the client certificate that is used for the request.
     """
 
     method: str
@@ -47,6 +61,7 @@ class HttpRequest:
     headers: Mapping[str, str]
     body: bytes = b""
     splices: tuple[FileSplice, ...] = ()
+    certificate: CertificateFiles | None = None
 
     @property
     def shown(self) -> bytes:
@@ -76,6 +91,7 @@ class GrpcRequest:
     - `path`: `/package.Service/Method`.
     - `metadata`: with names in lower case.
     - `streaming`: whether the response is a stream of messages.
+    - `certificate`: the files of the client certificate that is used for the call.
     """
 
     target: str
@@ -84,6 +100,7 @@ class GrpcRequest:
     body: bytes
     streaming: bool
     tls: bool = False
+    certificate: CertificateFiles | None = None
 
     @property
     def url(self) -> str:

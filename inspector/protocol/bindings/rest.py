@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
 from typing import Any, get_args
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
@@ -83,6 +83,14 @@ def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
         if route.verb == verb and re.search(f"{_pattern(route)}$", path)
     )
     return max(fitting, default=(0, None))[1]
+
+
+def members_at(dialect: Dialect, operation: Operation, url: str) -> dict[str, Json]:
+    """Return the parameters in the path and the query of a URL; the URL of the interface is not needed."""
+    path, _, query = url.partition("#")[0].partition("?")
+    found = re.search(f"{_pattern(dialect.routes[operation])}$", path)
+    members = {name: unquote(text) for name, text in found.groupdict().items()} if found else {}
+    return read_query(operation, dict(parse_qsl(query, keep_blank_values=True, errors="replace"))) | members
 
 
 @cache

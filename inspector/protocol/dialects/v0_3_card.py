@@ -80,11 +80,14 @@ def encode_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
 
     `version` is written if the version of an interface is missing or has no patch number.
     """
-    value = encode_proto_card(card, version)
-    if value.get("securitySchemes"):
-        value["securitySchemes"] = {name: _export_scheme(scheme) for name, scheme in value["securitySchemes"].items()}
+    return json_card(encode_proto_card(card, version))
+
+
+def json_card(value: Json) -> Json:
+    """Convert the security schemes and requirements of a card from ProtoJSON to the JSON of 0.3."""
     security = each(_export_requirement)
-    return members(security=security, skills=each(members(security=security)))(value)
+    schemes = members(securitySchemes=_export_schemes)
+    return schemes(members(security=security, skills=each(members(security=security)))(value))
 
 
 def encode_proto_card(card: AgentCard, version: str = _DEFAULT_VERSION) -> Json:
@@ -117,6 +120,12 @@ def _export_interfaces(interfaces: list[dict[str, Json]], full: str) -> dict[str
             for interface in written
         ],
     }
+
+
+def _export_schemes(value: Json) -> Json:
+    if not isinstance(value, dict):
+        return value
+    return {name: _export_scheme(scheme) if isinstance(scheme, dict) else scheme for name, scheme in value.items()}
 
 
 def _export_scheme(value: dict[str, Json]) -> Json:

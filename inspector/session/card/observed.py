@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from inspector.capture.records import Kind, Record, is_login, is_probe
+from inspector.capture.records import HTTP_ERROR, Kind, Record, is_login, is_probe
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard
 from inspector.protocol.operations import Operation
@@ -14,7 +14,7 @@ from inspector.wire.client.observations import Ending
 
 _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.END, Kind.DELIVERY})
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
-_FAILED = frozenset({"error", "unreadable"})
+_FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
@@ -43,6 +43,11 @@ class MessageHistory:
     def __init__(self, redactor: Redactor, folder: Path | None = None) -> None:
         self._redactor = redactor
         self._path = (folder or state_folder()) / "sent.jsonl"
+
+    def mask(self, secrets: Iterable[str]) -> None:
+        """Mask secrets from now on, in all that the session stores."""
+        for secret in secrets:
+            self._redactor.add(secret)
 
     def load(self) -> tuple[list[SentMessage], str]:
         """Return the messages, and a sentence if some of them could not be read, else `""`."""
@@ -118,6 +123,12 @@ def _time_of(line: bytes) -> float:
 
 def _refuse(name: str) -> float:
     raise ValueError(f"{name} is not a time")
+
+
+def masked_draft(redactor: Redactor, draft: Draft) -> Draft:
+    """Return a draft with masked secrets; ids stay, and so do the variables of a snippet."""
+    hidden = read(_masked(redactor, draft, whole=True)).draft
+    return replace(hidden, request_id=draft.request_id)
 
 
 def _masked(redactor: Redactor, draft: Draft, *, whole: bool = False) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, read_challenges
 from inspector.protocol.security import authentication_schemes, declares, offers_login, requirements_in_words
+from inspector.session.credential_options import credential_options
 from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.doctor.steps import CREDENTIALS, Step
 from inspector.session.exchange import Exchange
@@ -12,6 +13,7 @@ from inspector.session.exchange import Exchange
 _UNAUTHORIZED = 401
 _NO_CHALLENGE = "Send WWW-Authenticate with the scheme: clients cannot know otherwise which credentials are demanded."
 _UNDECLARED = "Declare the demanded scheme on the card, or send a challenge of a scheme on the card."
+_REJECTED = "The agent rejected the credentials that were sent: check them, or log in again."
 _LOG_IN = "Log in (a2a-inspect auth login), or add --bearer or --header."
 
 
@@ -34,9 +36,17 @@ def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)
 
 
-def remedy_for(hint: str, card: AgentCard | None) -> str:
-    """Return the remedy of a response that demands credentials; a known cause has its own remedy in `hint`."""
-    return _LOG_IN if hint == CREDENTIALS_HINT and card is not None and offers_login(card) else hint
+def remedy_for(hint: str, card: AgentCard | None, *, sent: bool) -> str:
+    """Return the remedy of a response that demands credentials; a known cause has its own remedy in `hint`.
+
+    `sent` is whether credentials were sent.
+    """
+    if hint != CREDENTIALS_HINT or card is None:
+        return hint
+    if sent:
+        return _REJECTED
+    options = credential_options(card)
+    return _LOG_IN if offers_login(card) else f"Add {options}." if options else hint
 
 
 def _challenges(exchange: Exchange) -> tuple[Challenge, ...]:

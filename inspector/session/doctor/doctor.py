@@ -36,7 +36,7 @@ from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
-from inspector.wire.discovery import FoundCard, candidates, local_path, normalise, not_found
+from inspector.wire.discovery import LOGIN_PAGE_HINT, FoundCard, candidates, local_path, normalise, not_found
 from inspector.wire.port_protocol import port_protocol, port_remedy
 from inspector.wire.reach import AddressScope
 
@@ -53,6 +53,8 @@ _ADDRESS_PROBLEMS = {
 }
 _BYPASS = "If a proxy serves this agent, its card has to declare the URLs of the proxy."
 _NO_CARD: dict[str, str] = {
+    FaultCode.CREDENTIALS_MISSING: "the card requires credentials",
+    FaultCode.AUTH_FAILED: "the card requires credentials",
     FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
     FaultCode.CARD_INVALID: "the card cannot be read",
 }
@@ -71,6 +73,8 @@ class Doctor:
         # The user name and the password are credentials: they are removed from all URLs.
         self._url, userinfo = ("", "") if local_path(reference) else split_userinfo(normalise(reference))
         mask_reference(session.journal.redactor, self._url, userinfo)
+        if self._url and not self._is_connected():
+            session.use_credentials_for(self._url, userinfo)
         self.report = Report(session.journal.redactor.url(reference))
         self._connection: Connection | None = None
         self._confirmed: list[Choice] = []
@@ -132,16 +136,21 @@ class Doctor:
             return
         layers = [reach.resolve, reach.connect]
         if place.tls:
-            layers.append(partial(reach.tls_handshake, verify=not self._session.settings.insecure))
+            certificate = self._session.credentials.certificate_for(self._url)
+            verify = not self._session.settings.insecure
+            layers.append(partial(reach.tls_handshake, certificate=certificate, verify=verify))
         for check in layers:
             layer = await check(place)
             if layer.good:
                 yield Step(layer.name, True, layer.seen, layer.seconds, layer.remedy)
                 continue
-            if layer.name == "tls" and (found := port_remedy(await port_protocol(place), tls=True))[0]:
+            has_tls = layer.name != "tls" or layer.denied
+            if not has_tls and (found := port_remedy(await port_protocol(place), tls=True))[0]:
                 layer = replace(layer, seen=f"{layer.seen} {found[0]}", remedy=found[1])
             seen = self._session.journal.redactor.text(layer.seen)
             self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
+            if layer.denied:
+                self.report.fault = Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, layer.remedy)
             yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy)
             return
 
@@ -170,9 +179,9 @@ class Doctor:
         yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
-        """Fetch from every URL where the card may be; stop at the first timeout."""
+        """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""
         session = self._session
-        credentials = session.settings.credentials_for(self._reference)
+        credentials = await session.card_credentials()
         also_at = ""  # a copy at the path of older versions violates no rule
         for url in candidates(self._url):
             began = time.perf_counter()
@@ -195,25 +204,37 @@ class Doctor:
                 self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
                 yield Step("protocol", False, found[0], 0.0, found[1])
                 return
+            if fetch.url == url and fetch.head is None and fetch.fault is not None:
+                self.report.fault = replace(fetch.fault, seen=session.journal.redactor.text(fetch.fault.seen))
+                yield Step("card", False, fetch.fault.seen, 0.0, fetch.fault.hint)
+                return
 
     def _no_card(self, tries: list[CardFetch]) -> Step:
-        text = self._session.journal.redactor.text
+        redactor = self._session.journal.redactor
         statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
-        private = next((fetch.private_redirect for fetch in tries if fetch.private_redirect), "")
-        fault = not_found(
-            self.report.reference, [(fetch.url, str(fetch.found)) for fetch in tries], statuses, private=private
-        )
-        self.report.fault = replace(fault, seen=text(fault.seen))
-        return Step("card", False, _NO_CARD.get(fault.code, "the card requires credentials"), 0.0, fault.hint)
+        private = next((fetch.private_redirect.origin for fetch in tries if fetch.private_redirect), "")
+        login_page = redactor.url(next((fetch.login_page for fetch in tries if fetch.login_page), ""))
+        found = [(fetch.url, str(fetch.found)) for fetch in tries]
+        fault = not_found(self.report.reference, found, statuses, private=private, login_page=login_page)
+        self.report.fault = replace(fault, seen=redactor.text(fault.seen))
+        seen = _NO_CARD.get(fault.code, fault.seen)
+        if login_page and fault.hint == LOGIN_PAGE_HINT:
+            seen = f"a redirect to a login page: {login_page}"
+        return Step("card", False, seen, 0.0, fault.hint)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
         """Connect the session; if it is already connected to this agent, keep its connection and its interface."""
         current = self._session.connection
-        if current is None or current.reference not in (self._reference, self._url):
+        if current is None or not self._is_connected():
             return await self._session.connect(self._reference)
         if fetched is None or not isinstance(fetched.found, FoundCard):
             return current
         return replace(current, url=fetched.url, found=fetched.found, findings=fetched.findings)
+
+    def _is_connected(self) -> bool:
+        """Return whether the session is connected to this agent."""
+        current = self._session.connection
+        return current is not None and current.reference in (self._reference, self._url)
 
     async def _interface(self, interface: InterfaceResult, connection: Connection) -> AsyncGenerator[Step, None]:
         """Check the address of an interface, and which protocol versions the interface supports."""

@@ -18,6 +18,8 @@ from inspector.session.doctor.steps import NO_RESPONSE_HINT, Step, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
+from inspector.wire.client.credentials import origin
+from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
 REQUIRED = "credentials are required"
@@ -50,6 +52,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     """Get a task that does not exist over an interface; `name` is the beginning of the name of the step."""
     request = TaskRequest(id=str(uuid.uuid4()))  # some agents accept only UUIDs
     began = time.perf_counter()
+    session.load_token(session.address(choice))
     call = session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
     exchange = call.exchange
     exchange.probe = True
@@ -78,16 +81,30 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         if not source:  # a client certificate
             seen = fault.seen
         card = session.connection.card if session.connection else None
-        return Probed(step(False, seen, remedy_for(fault.hint, card)), None, denied=exchange)
+        sent = session.credentials.are_for(call.wire.url)
+        remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card, sent=sent)
+        return Probed(step(False, seen, remedy), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:
         return Probed(step(None, "returned a task that does not exist"), True)
     seen, remedy = fault.seen, fault.hint
+    if CERTIFICATE_OPTION in remedy:
+        remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy
     if found := await other_protocol(call.wire.url, status, fault, grpc=choice.binding.name == "GRPC"):
         seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
     supported = False if _is_other(exchange) else None
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
+
+
+def _withheld(session: Session, url: str, binding: str) -> str:
+    """Return the remedy if there are credentials that are not sent to the origin of an interface, else `""`."""
+    if not session.credentials or session.credentials.are_for(url):
+        return ""
+    hint = f"Add --trust {origin(url)}."
+    if session.only_tokens:
+        hint = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
+    return f"The credentials were not sent: the interface has another origin. {hint}"
 
 
 async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bool = False) -> tuple[str, str] | None:

@@ -93,13 +93,14 @@ async def authorization_code(flow: Flow) -> TokenResponse:
         url = _with_query(address, parameters)
         flow.channel.note(Step.AUTHORIZE, "waiting for the login in a browser", url, parameters)
         expires_at = flow.channel.clock() + LOGIN_SECONDS
-        flow.progress.begin(Step.AUTHORIZE, open_url=url, expires_at=expires_at)
+        shown = {"open_url": url, "short_url": listener.short_url(url)}
+        flow.progress.begin(Step.AUTHORIZE, **shown, expires_at=expires_at)
         try:
             async with asyncio.timeout(LOGIN_SECONDS):
                 given = await listener.redirect()
         except TimeoutError as error:
             raise _no_redirect(listener.uri) from error
-    flow.progress.begin(Step.REDIRECT, open_url="", expires_at=None)
+    flow.progress.begin(Step.REDIRECT, open_url="", short_url="", expires_at=None)
     code = _code_of(flow, given, listener.uri, state)
     flow.progress.begin(Step.TOKEN)
     form = {"grant_type": "authorization_code", "code": code, "redirect_uri": listener.uri, "code_verifier": verifier}

@@ -35,7 +35,7 @@ _FLOWS: dict[Grant, Callable[[Flow], Awaitable[TokenResponse]]] = {
     Grant.DEVICE_CODE: flows.device_code,
 }
 
-_NOTHING_TO_DO: dict[str, Any] = {"open_url": "", "user_code": "", "expires_at": None}
+_NOTHING_TO_DO: dict[str, Any] = {"open_url": "", "short_url": "", "user_code": "", "expires_at": None}
 """The members of a state in which the user has nothing to do."""
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from types import TracebackType
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from inspector.protocol.errors import usage_error
 
@@ -16,6 +18,7 @@ _LARGEST_HEAD = 16 * 1024
 _SECONDS = 10.0
 _MOST_CONNECTIONS = 20
 _MOST_PARAMETERS = 30
+_URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 
 _PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>a2a-inspect</title>"
@@ -25,7 +28,6 @@ _HEADERS = (
     "Content-Type: text/html; charset=utf-8\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
     "Content-Security-Policy: default-src 'none'\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n"
 )
-_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request"}
 
 
 def redirect_uri(port: int) -> str:
@@ -37,7 +39,7 @@ class RedirectListener:
     """Listens on the loopback address until the redirect arrives; an asynchronous context manager.
 
     `is_ours` gets the parameters of a redirect and returns whether it belongs to this login, which the page reports.
-    The first redirect ends the wait, also if it is not ours.
+    The first redirect ends the wait, also if it is not ours. `short_url` leads to the page of the login.
     """
 
     def __init__(self, port: int, is_ours: Callable[[Mapping[str, str]], bool]) -> None:
@@ -46,11 +48,18 @@ class RedirectListener:
         self._server: asyncio.Server | None = None
         self._received: asyncio.Future[Mapping[str, str]] = asyncio.get_running_loop().create_future()
         self._connections = 0
+        self._short_path = f"/{secrets.token_urlsafe(6)}"
+        self._page = ""
 
     @property
     def uri(self) -> str:
         """Return the redirect URI."""
         return redirect_uri(self.port)
+
+    def short_url(self, page: str) -> str:
+        """Return a short URL at the loopback address, which redirects to the page of the login from now on."""
+        self._page = quote(page, safe=_URL_CHARACTERS)
+        return f"http://{HOST}:{self.port}{self._short_path}"
 
     async def __aenter__(self) -> RedirectListener:
         """Start to listen; raises `FaultError` if the port is in use."""
@@ -81,7 +90,8 @@ class RedirectListener:
                 async with asyncio.timeout(_SECONDS):
                     status, text, parameters = self._answer(await reader.readuntil(b"\r\n\r\n"))
                     body = _PAGE.format(text=text)
-                    head = f"HTTP/1.1 {status} {_REASONS[status]}\r\n{_HEADERS}Content-Length: {len(body)}\r\n\r\n"
+                    more = f"{_HEADERS}Location: {self._page}\r\n" if status == HTTPStatus.FOUND else _HEADERS
+                    head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{more}Content-Length: {len(body)}\r\n\r\n"
                     writer.write((head + body).encode("ascii"))
                     await writer.drain()
                     if parameters is not None and not self._received.done():
@@ -109,6 +119,8 @@ class RedirectListener:
             pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
         except ValueError:
             return 400, "The redirect is not valid.", None
+        if self._page and parts.path == self._short_path:
+            return 302, "The page of the login is at another URL.", None
         if parts.path != PATH:
             return 404, "This address receives the redirect of a login only.", None
         parameters = dict(pairs)

@@ -39,7 +39,7 @@ class Step(StrEnum):
 _WORDS = {
     Step.METADATA: "Read the metadata of the authorization server",
     Step.RESOURCE: "Read which authorization servers the agent names",
-    Step.AUTHORIZE: "Log in in the browser",
+    Step.AUTHORIZE: "Log in with the browser",
     Step.REDIRECT: "Check the redirect",
     Step.DEVICE: "Request a device code",
     Step.TOKEN: "Request the token",
@@ -55,6 +55,7 @@ class LoginState:
 
     - `steps`: all steps of this login, in order; `done`: the completed steps; `current`: the running step.
     - `open_url`: the URL that the user has to open in a browser, `""` if none; it is printable and `http` or `https`.
+    - `short_url`: a short URL at the loopback address that leads to the same page, `""` if there is none.
     - `user_code`: the code to enter at that URL, for a device code.
     - `expires_at`: when the user has to be done (seconds since 1970), None if nothing expires.
     - `requested_scopes`, `granted_scopes`: what was asked for, and after success what was granted.
@@ -66,6 +67,7 @@ class LoginState:
     done: tuple[Step, ...] = ()
     current: Step | None = None
     open_url: str = ""
+    short_url: str = ""
     user_code: str = ""
     expires_at: float | None = None
     requested_scopes: tuple[str, ...] = ()

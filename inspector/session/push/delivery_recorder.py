@@ -20,6 +20,9 @@ _Row: TypeAlias = tuple[str, bool | None, str]
 _MOST_LATENCY = 86400.0
 """A longer or negative latency (in seconds) shows that the clocks differ, and is not recorded."""
 
+_LEAST_LAG = 0.0005
+"""The shortest time in seconds that is recorded between the arrival of a delivery and its record."""
+
 
 class DeliveryRecorder:
     """Records deliveries, and applies those that were accepted to their tasks."""
@@ -57,6 +60,7 @@ class DeliveryRecorder:
         redactor = self._journal.redactor
         refused = redactor.text(delivery.refused)
         target, headers = self._masked_head(delivery)
+        lag = self._journal.capture.last_at - delivery.at
         [record] = self._journal.append(
             Kind.DELIVERY,
             delivery.at,
@@ -84,6 +88,7 @@ class DeliveryRecorder:
                 "first": attempt.first,
                 "gap": round(attempt.gap, 6),
                 "latency": self._latency_of(judgement.reading.event, delivery),
+                **({"lag": round(lag, 6)} if lag > _LEAST_LAG else {}),
                 "checks": self._check_rows(delivery.checks + judgement.checks),
             },
             findings=judgement.findings,

@@ -146,7 +146,8 @@ def _task(push: PushedEvent) -> Result:
 def _order(push: PushedEvent) -> Result:
     attempt = push.attempt
     if attempt.number > 1:
-        return Result(None, f"attempt {attempt.number} at #{attempt.first}, {duration(attempt.gap)} after the previous")
+        since = f"{duration(attempt.gap)} after attempt {attempt.number - 1}"
+        return Result(None, f"attempt {attempt.number}, {since}; the first attempt is #{attempt.first}")
     if attempt.again:
         return Result(None, f"replay: the same bytes came as #{attempt.again}, which was accepted")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")

@@ -18,7 +18,7 @@ from enum import Enum, StrEnum, auto
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, arrival
 from inspector.capture.store import Capture
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
 from inspector.protocol.jsonvalue import dump
@@ -384,7 +384,7 @@ def _sourced_event(capture: Capture, record: Record) -> SourcedEvent | None:
     source = {Kind.FRAME: Source.STREAM, Kind.DELIVERY: Source.PUSH}.get(record.kind, Source.RESPONSE)
     event = canonical(record, capture.get(record.exchange) if record.exchange else record)
     if isinstance(event, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
-        return SourcedEvent(source, record.at, record.seq, event)
+        return SourcedEvent(source, arrival(record), record.seq, event)
     return None
 
 

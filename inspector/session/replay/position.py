@@ -18,21 +18,22 @@ _BACK = 200
 
 
 def position_of(record: Record, journal: Journal) -> str:
-    """Return the position of a record in its exchange, and the time since the record before: `event 2 of 23, +41 ms`.
+    """Return the position of a record in its exchange, and the time since the record before it.
 
-    It is empty outside of an exchange. Events that are far from both ends of a long stream have no number.
+    For example: `event 2/23, gap 41 ms`. It is empty outside of an exchange. Events that are far from both ends of
+    a long stream have no number.
     """
     summary = journal.exchanges.get(record.exchange)
     if summary is None:
         return ""
     before = _before(record, journal)
-    gap = f"+{duration(record.at - before.at)}" if before is not None else ""
+    gap = f"gap {duration(record.at - before.at)}" if before is not None else ""
     if record.kind not in EVENTS:
         return gap
     events = summary.events if summary.seconds is not None else 0
     number = _number(record, journal, events)
     event = f"event {number:,}" if number else "an event"
-    position = f"{event} of {events:,}" if events else f"{event} so far"
+    position = f"{event}{'/' if number else ' of '}{events:,}" if events else f"{event} so far"
     return f"{position}, {gap}" if gap else position
 
 

@@ -30,7 +30,13 @@ def dialect_name(dialect: Dialect) -> str:
 
 
 def canonical(record: Record, request: Record, status: int = 200) -> Wire | None:
-    """Return the object in a record, None for an error or an unreadable payload.
+    """Return the object in a record, None for an error or an unreadable payload; see `decoded`."""
+    answer = decoded(record, request, status)
+    return answer if isinstance(answer, Wire) else None
+
+
+def decoded(record: Record, request: Record, status: int = 200) -> object:
+    """Return the object or the error in a record, None for an unreadable payload.
 
     `request` is the request of the exchange, which has its protocol version and binding; `status` is the HTTP status.
     """
@@ -56,7 +62,7 @@ def canonical(record: Record, request: Record, status: int = 200) -> Wire | None
             answer = binding.decode_answer(dialect, operation, status, value)
         case _:
             return None
-    return answer if isinstance(answer, Wire) else None
+    return None if isinstance(answer, Unreadable) else answer
 
 
 def translations(record: Record, request: Record) -> list[Translation]:

@@ -13,14 +13,15 @@ _END_OF_TIME = 253_402_300_800.0
 
 def validated(record: Record) -> Record:
     """Return a record if it has all members that its readers need, else a note with the reason."""
-    problem = _problem(record)
+    problem = problem_of(record)
     if not problem:
         return record
     label = f"This record of the capture file cannot be read: {problem}."
     return Record(record.seq, 0.0, Kind.NOTE, event="unreadable", label=label)
 
 
-def _problem(record: Record) -> str:
+def problem_of(record: Record) -> str:
+    """Return why a record cannot be read, `""` if it has all members that its readers need."""
     if not 0 <= record.at < _END_OF_TIME:
         return "its time is not valid"
     if not 0 <= record.exchange <= record.seq:
@@ -87,6 +88,7 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "first": _is_count,
         "gap": _is_number,
         "latency": lambda value: value is None or _is_number(value),
+        "lag": lambda value: value is None or _is_number(value),
         "checks": _rows(_is_text, _is_flag, _is_text),
     },
 }

@@ -18,6 +18,7 @@ from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.session.compose.checks import output_modes
 from inspector.session.compose.draft import Draft
+from inspector.session.compose.history import masked_draft
 from inspector.session.compose.snippets import SUFFIX, save
 from inspector.session.replay.translate import sent_message
 from inspector.session.session import Session
@@ -32,6 +33,7 @@ _MOST_TASKS = 12
 _MOST_REQUESTS = 200
 """The number of the last requests that are searched for messages."""
 _VALUE = "value"
+_MASKED = "Its secrets were replaced by ****. Write a variable instead, such as {{API_TOKEN}}."
 
 _DESCRIPTIONS = {
     "add": "A message has one or more parts, in this order.",
@@ -218,13 +220,16 @@ class SettingForms:
             path = Path(name).expanduser()
             try:
                 draft = replace(self._draft(), task_id="", context_id="")
-                save(path, path.name.removesuffix(SUFFIX), draft, replacing=name == replacing)
+                hidden = masked_draft(self._session.journal.redactor, draft)
+                save(path, path.name.removesuffix(SUFFIX), hidden, replacing=name == replacing)
             except FileExistsError:
                 self.save_snippet(name, name)
             except (OSError, ValueError) as error:
                 notify(self._screen, f"Not saved: {reason(error)}.", "error")
             else:
                 notify(self._screen, f"Saved {path}. To send it: a2a-inspect send --snippet {path}")
+                if hidden != draft:
+                    notify(self._screen, _MASKED, "warning")
 
         self._screen.app.push_screen(FormScreen(title, [field]), take)
 

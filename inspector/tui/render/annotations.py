@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, arrival
 from inspector.session.push.matching import MatchState
 from inspector.session.record_list import Row
 from inspector.session.session import Session
@@ -51,7 +51,7 @@ class Annotations:
         matched = self._matched[other.state]
         if not matched:
             return Annotation(bookmarked, remark, paired=True, matched=matched)
-        delay = record.at - self._capture.get(other.seq).at
+        delay = arrival(record) - arrival(self._capture.get(other.seq))
         delay = delay if record.kind is Kind.DELIVERY else -delay
         return Annotation(bookmarked, remark, paired=True, matched=True, seq=other.seq, delay=delay)
 

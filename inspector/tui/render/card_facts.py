@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from inspector.capture.secret_locations import mask_url
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
+from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
 from inspector.protocol.selection import Option, options
@@ -30,6 +31,7 @@ from inspector.tui.render.card_words import provider_in_words, scheme_details, s
 from inspector.tui.render.finding_lines import verdict_in_words
 from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.skills import FEW
+from inspector.tui.render.text_lines import column_width, padded
 
 _CAPABILITY = 22
 """The width of the column of capabilities."""
@@ -165,8 +167,8 @@ class CardFacts:
         declared, address, reason = row
         self._write.row(
             "Interfaces" if number == 0 else "",
-            (f"{sign} {_padded(declared, widths[0])}   ", style),
-            (f"{_padded(address, widths[1])}   ", style),
+            (f"{sign} {padded(declared, widths[0])}   ", style),
+            (f"{padded(address, widths[1])}   ", style),
             (reason, "card--good" if used else "card--muted" if option.usable else "card--warning"),
             at=f"/supportedInterfaces/{number}",
         )
@@ -181,17 +183,13 @@ class CardFacts:
         at = "/securityRequirements"
         if not required:
             self._write.text("Authentication", requirements_in_words(self._card), at=at)
+        width = column_width([alternative.words for alternative in required])
         for number, alternative in enumerate(required[:_MOST_ROWS]):
-            self._write.alternative("Authentication" if number == 0 else "", alternative, at=at)
+            self._write.alternative("Authentication" if number == 0 else "", alternative, at=at, width=width)
         self._more("alternatives", len(required))
         schemes = self._card.security_schemes or {}
         for name, scheme in list(schemes.items())[:_MOST_ROWS]:
-            # A card for two versions has the same details in the members of both.
-            details = "".join(f". {detail}" for detail in dict.fromkeys(scheme_details(scheme)))
-            read, place = read_scheme(name, scheme), "/securitySchemes" + pointer(name)
-            self._write.text("", f"{clean(name, limit=60)}: {read.in_words()}{details}", "card--muted", at=place)
-            for refused in refused_flows(read):
-                self._write.text("", f"{self._glyphs.cross} {refused}", "card--warning", at=place)
+            self._scheme(name, scheme)
         self._more("schemes", len(schemes))
         for sent in self._auth.sent:
             self._write.text("", f"sent: {sent}", "card--good", act=EnterCredentials())
@@ -204,6 +202,19 @@ class CardFacts:
             self._write.text("", f"{self._glyphs.folded} {hint}", "card--example", act=EnterCredentials())
         self._take("securityRequirements", "securitySchemes", "security", "authentication")
         self._take(*(f"{member}/{n}" for member in ("securityRequirements", "security") for n in range(_MOST_ROWS)))
+
+    def _scheme(self, name: str, scheme: Mapping[str, Json]) -> None:
+        read, place = read_scheme(name, scheme), "/securitySchemes" + pointer(name)
+        # A card for two versions has the same details in the members of both.
+        details = list(dict.fromkeys(scheme_details(scheme)))
+        descriptions = "".join(f". {text}" for member, text in details if not member)
+        self._write.text("", f"{clean(name, limit=60)}: {read.in_words()}{descriptions}", "card--muted", at=place)
+        width = column_width(member for member, _ in details)
+        for member, url in details:
+            if member:
+                self._write.text("", f"{padded(member, width)}  {url}", "card--muted", indent=LABEL + 2, at=place)
+        for refused in refused_flows(read):
+            self._write.text("", f"{self._glyphs.cross} {refused}", "card--warning", at=place)
 
     def _capabilities(self) -> None:
         for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
@@ -311,7 +322,3 @@ def _table_width(rows: Sequence[tuple[str, str, str]]) -> int:
     """Return the width of the table of interfaces: the columns, a sign and the gaps."""
     columns = (max((cell_len(row[column]) for row in rows), default=0) for column in range(3))
     return LABEL + 2 + sum(columns) + 2 * _GAP
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cell_len(text))

@@ -12,7 +12,7 @@ from inspector.session.authentication import Alternative
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import markdown_lines
-from inspector.tui.render.text_lines import LONGEST, Line, Paragraph, Piece, hang, wrap_pieces
+from inspector.tui.render.text_lines import LONGEST, Line, Paragraph, Piece, hang, padded, wrap_pieces
 
 LABEL = 16
 """The width of the column of labels."""
@@ -129,11 +129,14 @@ class Writer:
         for number, line in enumerate(lines):
             self.add(*line, act=act if number == 0 else None, pointer=at)
 
-    def alternative(self, label: str, alternative: Alternative, *, indent: int = LABEL, at: str = "") -> None:
-        """Write credentials that are required, and whether there are credentials for them."""
+    def alternative(
+        self, label: str, alternative: Alternative, *, indent: int = LABEL, at: str = "", width: int = 0
+    ) -> None:
+        """Write credentials that are required, padded to a width, and whether there are credentials for them."""
         missing = bool(alternative.missing)
         sign, style = (self.glyphs.cross, "card--warning") if missing else (self.glyphs.check, "card--good")
-        pieces = ((f"{sign} {alternative.words}", "card--text"), (f"   {alternative.result}", style))
+        words = padded(alternative.words, width)
+        pieces = ((f"{sign} {words}", "card--text"), (f"   {alternative.result}", style))
         self.row(label, *pieces, indent=indent, act=EnterCredentials() if missing else None, at=at)
 
     def markdown(self, text: str, *, indent: int = 0, at: str = "") -> None:

@@ -18,16 +18,16 @@ def provider_in_words(card: AgentCard) -> str:
     return f"   by {words}" if words else ""
 
 
-def scheme_details(scheme: object) -> Iterator[str]:
-    """Yield the description of a security scheme, and its urls for authorization and tokens."""
+def scheme_details(scheme: object) -> Iterator[tuple[str, str]]:
+    """Yield the description of a security scheme (without a name), and the names and values of its urls."""
     waiting = [scheme]
     while waiting:
         members = waiting.pop()
         for name, value in members.items() if isinstance(members, dict) else ():
             if isinstance(value, str) and name == "description":
-                yield value
+                yield "", value
             elif isinstance(value, str) and name.endswith("Url"):
-                yield f"{name} {shown_url(value)}"
+                yield name, shown_url(value)
             elif isinstance(value, dict) and name != "scopes":
                 waiting.append(value)
 

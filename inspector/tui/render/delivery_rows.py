@@ -39,14 +39,18 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
     answer = "feed--bad" if meta.get("refused") else "feed--good" if meta.get("taken") else "feed--warning"
     text, style = content_cell(record, glyphs)
     kind = f"{record.event}  " if record.event in ("artifact", "message") and not meta.get("refused") else ""
-    count = f"{row.records:,} chunks, {wire_size(row.size)}" if record.event == "artifact" else f"{row.records:,} equal"
+    attempt = meta.get("attempt", 1)
+    count = f"attempt {attempt}" if attempt > 1 else ""
+    if row.records > 1:
+        chunks = f"{row.records:,} chunks, {wire_size(row.size)}"
+        count = chunks if record.event == "artifact" else f"{row.records:,} equal"
     return (
         (clock(record.at), "feed--muted"),
         (duration(latency) if latency is not None else "", "feed--muted"),
         (record.task[:SHORT_ID], "feed--text"),
         marked((kind + text, style), annotation, glyphs),
-        (count if row.records > 1 else "", "feed--muted"),
-        *_check_cells(meta.get("checks", []), meta.get("attempt", 1), glyphs),
+        (count, "feed--warning" if attempt > 1 else "feed--muted"),
+        *_check_cells(meta.get("checks", []), attempt, glyphs),
         (str(meta.get("status") or "none"), answer),
         finding_cell(record, glyphs),
     )
@@ -72,14 +76,13 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
         passed = found.get("schema") if group == "schema" else True in results or None
         worst = False if False in results else passed
         failed += [group] if worst is False and not (group == "auth" and _is_signature(found)) else []
-        again = f"{warning} x{attempt}" if attempt > 1 else warning
-        cells.append((again, "feed--warning") if group == _ORDER and late else signs[worst])
+        cells.append((warning, "feed--warning") if group == _ORDER and late else signs[worst])
     if failed:
         named = f"{glyphs.cross} {' '.join(failed)}"
         counted = f"{glyphs.cross} {len(failed)} failed"
         summary: Cell = (named if cell_len(named) <= CHECKS_WIDTH else counted, "feed--bad")
     elif late:
-        summary = (f"{warning} attempt {attempt}" if attempt > 1 else f"{warning} late", "feed--warning")
+        summary = (f"{warning} {'retry' if attempt > 1 else 'late'}", "feed--warning")
     else:
         checked = True in found.values()
         summary = (f"{glyphs.check} passed", "feed--good") if checked else (f"{glyphs.quiet} none", "feed--quiet")

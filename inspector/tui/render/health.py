@@ -15,6 +15,7 @@ from inspector.tui.render.text_lines import Paragraph, Piece, labelled
 _WIDE_SPARKS = 32
 _IDLE = 2.0
 """After this many seconds without an event, the idle time is highlighted."""
+_SEPARATOR = 3
 _LABEL = 14
 
 
@@ -29,10 +30,11 @@ def sparkline(counts: Sequence[int], glyphs: Glyphs, width: int) -> str:
 
 
 def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool = True) -> list[Piece]:
-    """Return the state of a stream and its measures in at most `room` cells, in styles of Textual's `Content`.
+    """Return the state of a stream and its measures, in styles of Textual's `Content`.
 
-    The most important measure is first, and the last measures are left out if there is no room. `well` is false for a
-    stream that ended without a fault while its task was running.
+    With a separator of three cells between them, they need at most `room` cells: the most important measure is first,
+    and the last measures are left out. `well` is false for a stream that ended without a fault while its task was
+    running.
     """
     soft = "$text-soft"
     lost = found.lost or found.end not in ("open", "ended")
@@ -47,15 +49,12 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     pieces += [(f"first {duration(found.first_event)}", soft)] if found.first_event is not None else []
     pieces += [(f"gap {duration(found.gap)}", soft)] if found.gap else []
     pieces.append((wire_size(found.size), soft))
-    separator = f" {glyphs.quiet} "
-    shown: list[Piece] = []
-    for text, how in pieces:
-        added = f"{separator}{text}" if shown else text
-        room -= cell_len(added)
+    room += _SEPARATOR
+    for index, (text, _) in enumerate(pieces):
+        room -= cell_len(text) + _SEPARATOR
         if room < 0:
-            break
-        shown += [(separator, soft), (text, how)] if shown else [(text, how)]
-    return shown
+            return pieces[:index]
+    return pieces
 
 
 def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:

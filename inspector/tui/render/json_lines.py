@@ -6,10 +6,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from itertools import repeat
 
-from rich.cells import cell_len
-
 from inspector.protocol.pointer import pointer as pointer_over
 from inspector.protocol.pointer import steps_of
+from inspector.text.sanitise import clean, width_of
 from inspector.text.units import size
 from inspector.tui.render.highlight import MOST_HITS, MOST_LINES, highlighted, next_of
 from inspector.tui.render.json_nodes import Node, NodeKind, Numeral, Value, brackets, dump, quote, walk, write
@@ -92,7 +91,7 @@ class JsonLines:
             for at in self._strings:
                 if not self._surely_fits(at):
                     pieces = self._pieces(at)
-                    if sum(cell_len(text) for text, _ in pieces) > self._width:
+                    if sum(width_of(clean(text)) for text, _ in pieces) > self._width:
                         self._rows[at] = self._wrapped(pieces)
         if self._rows or self._folded:
             self._visible = list(self._shown())

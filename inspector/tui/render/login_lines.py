@@ -25,11 +25,14 @@ GAP = Paragraph(("", "line--text"), "", "line--text")
 def login_paragraphs(
     state: LoginState, glyphs: Glyphs, *, redirect_port: int = 0, no_browser: str = ""
 ) -> list[Paragraph]:
-    """Return the steps of a login, and what the user has to do.
+    """Return the steps of a login that runs, or the one that failed, and what the user has to do.
 
     `redirect_port` is 0 for a flow without a redirect; `no_browser` is why no browser can be opened here.
     """
-    lines = [_step(step, state, glyphs) for step in state.steps]
+    steps = [] if state.succeeded else state.steps
+    if state.error is not None:  # the result needs the room
+        steps = [step for step in steps if step is state.current]
+    lines = [_step(step, state, glyphs) for step in steps]
     if state.error is not None:
         lines += [GAP, Paragraph((f"{glyphs.cross} ", "line--bad"), state.error.seen, "line--bad")]
         if state.error.hint:
@@ -50,7 +53,7 @@ def _step(step: Step, state: LoginState, glyphs: Glyphs) -> Paragraph:
     return Paragraph((f"{glyphs.poll} ", "line--warning"), text, "line--strong")
 
 
-def _page(state: LoginState, redirect_port: int, no_browser: str) -> Iterator[Paragraph]:
+def _page(state: LoginState, port: int, no_browser: str) -> Iterator[Paragraph]:
     """Return the page to open, the code to enter there, and the keys to do so."""
     yield Paragraph(("", "line--text"), f"Log in on this page of {urlsplit(state.open_url).netloc}:", "line--strong")
     yield Paragraph(("", "line--text"), state.open_url, "line--text")
@@ -59,16 +62,21 @@ def _page(state: LoginState, redirect_port: int, no_browser: str) -> Iterator[Pa
         yield Paragraph(("Code   ", "line--strong"), state.user_code, "line--good")
         yield Paragraph(("", "line--text"), "Enter the code if the page asks for it, or compare it.", "line--soft")
     yield GAP
+    yield from (Paragraph(("", "line--text"), text, "line--soft") for text in _how_to_open(state, port, no_browser))
+
+
+def _how_to_open(state: LoginState, port: int, no_browser: str) -> list[str]:
+    copied = key_of("copy")
     if not no_browser:
-        text = f"Press {key_of('open')} to open it in the browser, or {key_of('copy')} to copy it."
-    else:
-        text = f"{no_browser} Press {key_of('copy')}, and open it in your browser."
-    if redirect_port:
-        text += f" The page returns to http://127.0.0.1:{redirect_port}/callback."
-    yield Paragraph(("", "line--text"), text, "line--soft")
-    if redirect_port and no_browser:
-        text = f"Make that address reach this machine: ssh -L {redirect_port}:127.0.0.1:{redirect_port} HOST"
-        yield Paragraph(("", "line--text"), text, "line--soft")
+        text = f"Press {key_of('open')} to open it in the browser, or {copied} to copy the URL."
+        return [f"{text} The page returns to port {port} of this machine." if port else text]
+    if not state.short_url:
+        return [no_browser, f"Press {copied} to copy the URL, and open it on any device."]
+    return [
+        no_browser,
+        f"Press {copied} to copy the URL, or open {state.short_url}, which leads there.",
+        f"On another machine, first run: ssh -L {port}:127.0.0.1:{port} HOST",
+    ]
 
 
 def waiting_in_words(state: LoginState, now: float) -> str:
@@ -83,7 +91,7 @@ def token_paragraphs(token: Token, state: LoginState, glyphs: Glyphs) -> list[Pa
     """Return what a login has got: the user, the scopes, the expiry, and where the token is sent."""
     user = f" as {clean_line(token.subject, _SCOPES)}" if token.subject else ""
     granted = _scopes(token.scopes)
-    lines = [GAP, Paragraph((f"{glyphs.check} ", "line--good"), f"Logged in{user}", "line--good")]
+    lines = [Paragraph((f"{glyphs.check} ", "line--good"), f"Logged in{user}", "line--good")]
     lines.append(labelled("  Scopes", granted or "the server names none", _LABEL))
     missing = [scope for scope in state.requested_scopes if scope not in token.scopes]
     if missing:

@@ -32,7 +32,7 @@ class RegistrationRows:
         return item.task_id if isinstance(item, WebhookRegistration) else item[0]
 
     def row(self, index: int) -> Cells:
-        """Return the cells of a row: number, task, delivered, rejected, expected authentication, state."""
+        """Return the cells of a row: number, task, counts of deliveries, expected authentication, state."""
         item = self.items[index]
         return self._own(item) if isinstance(item, WebhookRegistration) else self._other(*item)
 
@@ -40,8 +40,9 @@ class RegistrationRows:
         return (
             (str(webhook.registration.number), "feed--muted"),
             (webhook.task_id[:SHORT_ID] or "none yet", "feed--text" if webhook.task_id else "feed--quiet"),
-            (f"{webhook.received - webhook.refused:,}", "feed--good" if webhook.accepted else "feed--muted"),
+            (f"{webhook.accepted:,}", "feed--good" if webhook.accepted else "feed--muted"),
             (f"{webhook.refused:,}", "feed--bad" if webhook.refused else "feed--muted"),
+            (f"{webhook.failing:,}", "feed--warning" if webhook.failing else "feed--muted"),
             (webhook.registration.auth.words, "feed--text"),
             self._state(webhook),
         )
@@ -49,13 +50,12 @@ class RegistrationRows:
     def _state(self, webhook: WebhookRegistration) -> Cell:
         """Return the problem of a registration, or whether the agent has stored it."""
         glyphs = self._glyphs
-        overridden = f"   {webhook.failing:,} answered with an override" if webhook.failing else ""
         if webhook.failed:
             return f"{glyphs.cross} registration failed: {webhook.failed}", "feed--bad"
         if webhook.problem:
-            return f"{glyphs.cross} {webhook.problem}{overridden}", "feed--warning"
-        if webhook.failing:
-            return overridden.strip(), "feed--warning"
+            return f"{glyphs.cross} {webhook.problem}", "feed--warning"
+        if webhook.refused and not webhook.accepted and not webhook.failing:
+            return f"{glyphs.cross} every delivery was rejected", "feed--bad"
         if webhook.stored:
             return f"{glyphs.check} stored by the agent", "feed--good"
         return ("in use", "feed--good") if webhook.received else ("no delivery yet", "feed--muted")
@@ -66,6 +66,7 @@ class RegistrationRows:
         return (
             ("-", "feed--muted"),
             (task_id[:SHORT_ID], "feed--text"),
+            ("", "feed--muted"),
             ("", "feed--muted"),
             ("", "feed--muted"),
             (expected, "feed--muted"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from inspector.capture.records import LOGIN, Kind, Record, is_login
+from inspector.capture.records import HTTP_ERROR, LOGIN, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
 from inspector.session.login.state import Step
@@ -105,7 +105,7 @@ def kind_of(record: Record) -> str:
         case Kind.RESPONSE:
             return "response"
         case _:
-            return record.event or record.kind.value
+            return "error" if record.event == HTTP_ERROR else record.event or record.kind.value
 
 
 def _step(record: Record) -> str:
@@ -126,7 +126,7 @@ def content_cell(record: Record, glyphs: Glyphs) -> Cell:
             return f"rejected  {record.label}", "feed--bad"
         case Kind.RESPONSE:
             return record.label, "feed--bad" if record.meta["status"] >= 400 else "feed--text"
-    if record.event in ("error", "unreadable") or (is_login(record) and record.label):
+    if record.event in ("error", "unreadable", HTTP_ERROR) or (is_login(record) and record.label):
         return record.label, "feed--bad"
     if is_login(record):
         return f"{glyphs.check} {_step(record)}", "feed--quiet"

@@ -8,8 +8,8 @@ from itertools import pairwise
 from inspector.protocol.assemble import Move
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, may_follow, short
 from inspector.text.sanitise import clean_line
-from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.text_lines import Piece
 
 _STATE = 24
@@ -41,7 +41,8 @@ def notice(
     if past and moves[-1].state in INTERRUPTED:
         return [("the agent was waiting for you here", "$state-warning")]
     if moves[-1].state in INTERRUPTED:
-        return [(_waiting(moves[-1].state, writing=writing, replying=replying, listening=listening), "$state-warning")]
+        template = _waiting(moves[-1].state, writing=writing, replying=replying, listening=listening)
+        return with_keys(template, "$state-warning")
     if wrong := illegal(moves):
         before, after = (short(moves[index].state) for index in (wrong[-1] - 1, wrong[-1]))
         text = f"illegal transition: {clean_line(before, _STATE)} {glyphs.sent} {clean_line(after, _STATE)}"
@@ -51,10 +52,10 @@ def notice(
 
 
 def _waiting(state: str, *, writing: bool, replying: bool, listening: bool) -> str:
-    """Return that the agent waits, and the keys that help where the focus is."""
-    first = f"{key_of('back')} " if writing else ""
+    """Return that the agent waits, and the commands that help where the focus is."""
+    first = "{back} " if writing else ""
     if state == State.AUTH_REQUIRED:
-        then = "listening" if listening else f"{first}{key_of('subscribe')} listen again"
+        then = "listening" if listening else f"{first}{{subscribe}} listen again"
         return f"the agent waits for an authorization: do what its message asks, {then}"
-    reply = "" if writing and not replying else "enter reply, " if writing else f"{key_of('write')} reply, "
-    return f"the agent waits for your input: {reply}{first}{key_of('cancel')} cancel{'' if writing else ' task'}"
+    reply = "" if writing and not replying else "{open} reply, " if writing else "{write} reply, "
+    return f"the agent waits for your input: {reply}{first}{{cancel}} cancel{'' if writing else ' task'}"

@@ -11,6 +11,7 @@ from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.session.polling import Poll, Polls
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask, text_of
+from inspector.text.sanitise import clean_line, width_of
 from inspector.text.units import duration, size, timestamp_seconds
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, Cells, state_cell, state_style
@@ -19,6 +20,10 @@ from inspector.tui.render.text_lines import ItemLines, Line, Piece, hang, labell
 from inspector.tui.render.times import ago
 
 _LABEL = 11
+_REQUEST_SHARE = 2 / 5
+"""The part of the width that requests get at least if both they and the messages are too long."""
+_MESSAGE = len("LAST MESSAGE")
+"""The least cells for the messages: their heading."""
 _NEEDS_USER, _RUNNING, _FAILED, _DONE = range(4)
 
 
@@ -99,6 +104,15 @@ class TaskTable:
         """Return the row of a task, None if it does not match."""
         return next((index for index, task in enumerate(self.tasks) if task.id == task_id), None)
 
+    def request_width(self, free: int) -> int:
+        """Return the width of the longest request; if requests and messages do not fit in `free` cells, less."""
+        request = _longest((self._requests.of(task) for task in self.tasks), free)
+        share = int(free * _REQUEST_SHARE)
+        if request <= share:
+            return request
+        message = _longest((last_message(task.now) for task in self.tasks), free - share)
+        return min(request, free - max(message, _MESSAGE))
+
     def __len__(self) -> int:
         return len(self.tasks)
 
@@ -118,6 +132,16 @@ class TaskTable:
             (self._requests.of(task), "feed--sent"),
             (last_message(account), "feed--text"),
         )
+
+
+def _longest(texts: Iterator[str], limit: int) -> int:
+    """Return the width of the longest text in cells, at most `limit`."""
+    longest = 0
+    for text in texts:
+        if longest >= limit:
+            break
+        longest = max(longest, width_of(clean_line(text, limit)))
+    return longest
 
 
 class TaskFacts(ItemLines[None]):

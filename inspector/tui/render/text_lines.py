@@ -232,6 +232,16 @@ class Paragraph(NamedTuple):
     style: str
 
 
+def padded(text: str, width: int) -> str:
+    """Return a text with spaces up to a width."""
+    return text + " " * (width - cell_len(text))
+
+
+def column_width(texts: Iterable[str], longest: int = 48) -> int:
+    """Return the width of a column: that of its widest text, without texts that are longer than `longest`."""
+    return max((width for width in map(cell_len, texts) if width <= longest), default=0)
+
+
 def labelled(label: str, text: str, width: int, style: str = "line--text") -> Paragraph:
     """Return a text beside a label in a column of this width."""
     return Paragraph((f"{label:<{width}}", "line--soft"), text, style)

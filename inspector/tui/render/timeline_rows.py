@@ -87,8 +87,8 @@ def _text(record: Record, annotation: Annotation, glyphs: Glyphs) -> Cell:
     if is_send(record):
         return record.label or record.operation, "feed--user"
     if annotation.matched and record.kind is Kind.DELIVERY and not is_refused(record):
-        late = f"{duration(abs(annotation.delay))} {'before' if annotation.delay < 0 else 'later'}"
-        same = f"{glyphs.check} same as #{annotation.seq}, {late}"
+        late = f"{duration(abs(annotation.delay))} {'before' if annotation.delay < 0 else 'after'} stream"
+        same = f"{glyphs.check} {late} #{annotation.seq}"
         return (same if record.state else f"{record.label}  {same}"), "feed--muted"
     text, style = content_cell(record, glyphs)
     return (record.label, "feed--text") if record.state and not is_refused(record) else (text, style)

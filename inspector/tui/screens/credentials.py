@@ -22,12 +22,12 @@ from inspector.session.session import Session
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.login_lines import login_in_words
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs, column_width, padded
+from inspector.tui.screens.dialog import FITTED
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.tui.widgets.fact_view import FactView
 from inspector.wire.client.client_certificate import (
-    CertificateFiles,
     ClientCertificate,
     PassphraseError,
     read_client_certificate,
@@ -44,6 +44,7 @@ _GRANTS = {
     Grant.CLIENT_CREDENTIALS: "as a client, without a user",
 }
 _LONGEST_REASON = 200
+_WIDTH = 100
 _AROUND = 5
 """Lines of the menu besides its lists: the borders, the blank line between the lists, and the footer."""
 
@@ -73,22 +74,30 @@ class CredentialsScreen(MenuScreen):
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__("Credentials", list(_entries(session)))
         self._required = _required(session, glyphs)
+        self.frame.styles.width = _WIDTH
         sent = masked(session.credentials, session.agent_url)
         self.set_title("Credentials", f"now sent: {', '.join(sent)}" if sent else "now sent: none")
 
     def body(self) -> ComposeResult:
         """Make the requirements above the list."""
-        view = FactView(Paragraphs(self._required), id="required")
-        view.can_focus = False
-        yield view
-        yield from super().body()
+        yield FactView(Paragraphs(self._required), id="required")
+        for listed in super().body():
+            listed.styles.width = "100%"
+            yield listed.remove_class(FITTED)  # the list shares the height
 
     def on_resize(self) -> None:
-        """Share the height between the requirements and the list."""
+        """Share the height between the requirements and the list, also after the lines are wrapped."""
+        self._share()
+        self.call_after_refresh(self._share)
+
+    def _share(self) -> None:
+        required, listed = self.query_one("#required", FactView), self.query_one("#menu-list")
         room = self.size.height * 9 // 10 - _AROUND
-        needed = len(self._entries)
-        self.query_one("#required").styles.max_height = max(1, room - needed, room // 3)
-        self.query_one("#menu-list").styles.max_height = max(room * 2 // 3, room - len(self._required))
+        most = max(1, room // 2, room - len(self._entries))
+        wrapped = max(1, required.virtual_size.height)
+        required.styles.max_height = most
+        listed.styles.max_height = max(1, room - min(most, wrapped))
+        required.can_focus = wrapped > most  # to scroll it with keys
 
 
 def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
@@ -98,16 +107,18 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
         text = "The card was not received, so it is not known what the agent requires and how to log in."
         return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
     card = session.connection.card
-    alternatives = check_requirements(card, session.credentials, session.agent_url)
+    alternatives = check_requirements(card, session.credentials, session.agent_url, token=session.token)
     lines = []
     if not alternatives:
         lines.append(Paragraph(("", "line--text"), "The card requires no credentials.", "line--soft"))
     else:
         text = "The card requires one of these:" if len(alternatives) > 1 else "The card requires:"
         lines.append(Paragraph(("", "line--text"), text, "line--soft"))
+    width = column_width(alternative.words for alternative in alternatives)
     for alternative in alternatives:
         sign, style = (glyphs.cross, "line--warning") if alternative.missing else (glyphs.check, "line--good")
-        lines.append(Paragraph((f"  {sign} ", style), f"{alternative.words}   {alternative.result}", "line--text"))
+        text = f"{padded(alternative.words, width)}   {alternative.result}"
+        lines.append(Paragraph((f"  {sign} ", style), text, "line--text"))
     if (token := session.token) is not None:
         lines.append(Paragraph((f"{glyphs.check} ", "line--good"), login_in_words(token, time.time()), "line--good"))
     return [*lines, *refused]
@@ -127,7 +138,7 @@ def _refusal(session: Session) -> list[Paragraph]:
 
 
 def _entries(session: Session) -> Sequence[Entry | str]:
-    """Return the lines of the menu: the ways to log in, the secrets to enter, and what to do with those in use."""
+    """Return the lines of the menu: what to do with those in use, the ways to log in, the secrets to enter."""
     lines: list[Entry | str] = []
     options = session.logins.options
     if options:
@@ -147,7 +158,7 @@ def _entries(session: Session) -> Sequence[Entry | str]:
         changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", "", True, Change.LOG_OUT))
     if session.entered:
         changes.append(Entry("Remove the secrets that were entered here", "", True, Change.REMOVE))
-    return [*lines, "In use", *changes] if changes else lines
+    return ["In use", *changes, *lines] if changes else lines
 
 
 def _entry(option: LoginOption, name: str) -> Entry:
@@ -230,10 +241,10 @@ def _certificate(values: Mapping[str, str]) -> ClientCertificate:
     """Read the certificate that was entered; raises `FaultError`."""
     certificate, key = Path(values["name"]), Path(values["key"]) if values["key"] else None
     try:
-        files = CertificateFiles(certificate.expanduser(), key.expanduser() if key else None)
+        certificate, key = certificate.expanduser(), key.expanduser() if key else None
     except RuntimeError as error:
         raise usage_error("The path has an unknown user.") from error
-    return read_client_certificate(files, values["secret"])
+    return read_client_certificate(certificate, key, passphrase=values["secret"])
 
 
 def passphrase_form(needed: PassphraseError) -> FormScreen:

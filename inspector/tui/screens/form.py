@@ -17,6 +17,7 @@ from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.path_input import PathInput
 
 _LONGEST_LABEL = 30
 _GAP = 2
@@ -35,13 +36,18 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field; `secret` hides what is typed."""
+    """One field; `secret` hides what is typed, `required` is the error message if the field is empty.
+
+    With `path`, the field is for the path of a file, which is completed.
+    """
 
     name: str
     label: str
     hint: str = ""
     value: str = ""
     secret: bool = False
+    required: str = ""
+    path: bool = False
 
 
 class FormScreen(Dialog[dict[str, str]]):
@@ -81,9 +87,8 @@ class FormScreen(Dialog[dict[str, str]]):
             for field in self._fields:
                 with Horizontal(id=f"row-{field.name}", classes="row"):
                     yield _label(field.label, self._fields)
-                    yield LineInput(
-                        field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}"
-                    )
+                    kind = PathInput if field.path else LineInput
+                    yield kind(field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}")
         yield Static(id="form-problem")
 
     def on_mount(self) -> None:
@@ -139,7 +144,10 @@ class FormScreen(Dialog[dict[str, str]]):
         choice = self._choice()
         if choice is not None:
             values[CHOICE] = choice.value
-        problem = self._check(values) if self._check else ""
+        empty = next((field for field in self._shown() if field.required and not values[field.name]), None)
+        problem = empty.required if empty else self._check(values) if self._check else ""
+        if empty:
+            self.query_one(f"#field-{empty.name}").focus()
         line = self.query_one("#form-problem", Static)
         line.display = bool(problem)
         line.update(plain(problem))

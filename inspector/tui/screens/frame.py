@@ -58,9 +58,9 @@ class FrameScreen(Screen[None]):
         """Go to a view."""
         self.view = view
 
-    def on_view_tabs_chosen(self, event: ViewTabs.Chosen) -> None:
+    async def on_view_tabs_chosen(self, event: ViewTabs.Chosen) -> None:
         """Go to the view that was clicked."""
-        self.view = event.view
+        await self.action_go(event.view)
 
 
 class BootScreen(FrameScreen):

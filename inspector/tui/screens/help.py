@@ -97,6 +97,15 @@ class HelpScreen(Dialog[None]):
                 _line(glyphs.quiet, "not checked, because nothing was expected or sent", "$wire-quiet"),
             ],
             [
+                _heading("Results of tests"),
+                _line(glyphs.check, "pass", "$state-good"),
+                _line(glyphs.cross, "fail", "$state-bad"),
+                _line("!", "error: the test could not be performed", "$state-bad"),
+                _line(glyphs.quiet, "skip: the test does not apply; or not run", "$wire-quiet"),
+                _line(glyphs.moving, "running", "$wire-received"),
+                _line(glyphs.states[State.SUBMITTED], "waiting", "$wire-quiet"),
+            ],
+            [
                 _heading("Duration of an exchange"),
                 _line(glyphs.horizontal * 3, "until the head of the response", "$wire-received"),
                 _line(glyphs.thick * 3, "until the end of the response", "$wire-received"),

@@ -35,6 +35,8 @@ from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.fields import ChoiceList
 
+_AROUND = 4
+"""Lines of the dialog for its border, the footer and the line above it."""
 _TICK = 0.5
 """The seconds between two updates of the remaining time."""
 
@@ -121,8 +123,8 @@ class LoginScreen(Dialog[LoginEnd]):
         lines = self._paragraphs(state)
         view = self.query_one(FactView)
         view.show(Paragraphs(lines))
-        self._fit()
         self._show_wait()
+        self._fit()
         self.refresh_bindings()
 
     def _paragraphs(self, state: LoginState) -> list[Paragraph]:
@@ -147,9 +149,11 @@ class LoginScreen(Dialog[LoginEnd]):
         self._fit()
 
     def _fit(self) -> None:
-        view, choices = self.query_one(FactView), self.query_one("#login-next")
-        below = 2 * choices.display + len(self._actions)
-        view.styles.max_height = max(3, self.size.height * 9 // 10 - 6 - below)
+        choices = self.query_one("#login-next", ChoiceList)
+        below = 2 if self.query_one("#login-wait").display else 0
+        if choices.display:
+            below += 1 + max(len(self._actions), choices.virtual_size.height)  # long choices are wrapped
+        self.query_one(FactView).styles.max_height = max(3, self.size.height * 9 // 10 - _AROUND - below)
 
     # The end
 
@@ -163,6 +167,7 @@ class LoginScreen(Dialog[LoginEnd]):
         choices.highlighted = 0
         choices.focus()
         self._fit()
+        self.call_after_refresh(self._fit)
         self.refresh_bindings()
 
     def _choices(self) -> list[tuple[Next | Place, str]]:

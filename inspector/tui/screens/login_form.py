@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from inspector.protocol.security import Grant
@@ -18,16 +18,19 @@ _HIGHEST_PORT = 65535
 
 def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
     """Return the form with the input of an earlier login; `registration_of` reads its values."""
-    secret = "" if option.needs_secret else "none for a public client; env:NAME reads a variable"
+    hint = "or env:NAME" if option.needs_secret else "none for a public client; env:NAME reads a variable"
+    needed = "This flow needs the secret of the client." if option.needs_secret else ""
+    registered = "as registered at the authorization server"
+    client = f"Enter the client id, {registered}."
     fields = [
-        Field("client", "Client id", "as registered at the authorization server", value=before.client_id),
-        Field("secret", "Client secret", secret or "or env:NAME", value=before.client_secret, secret=True),
+        Field("client", "Client id", registered, value=before.client_id, required=client),
+        Field("secret", "Client secret", hint, value=before.client_secret, secret=True, required=needed),
         Field("scopes", "Scopes", "separated by spaces", value=" ".join(before.scopes)),
     ]
     if option.grant is Grant.AUTHORIZATION_CODE:
         fields.append(Field("port", "Redirect port", value=str(before.redirect_port)))
     title = f"Log in with {clean_line(option.scheme, 60)} ({option.grant.value})"
-    return FormScreen(title, fields, check=_check(option), description=_description(option, before))
+    return FormScreen(title, fields, check=_port_problem, description=_description(option, before))
 
 
 def _description(option: LoginOption, before: ClientRegistration) -> str:
@@ -53,18 +56,11 @@ def _server(option: LoginOption) -> str:
     return clean_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", _SHOWN) if parts.netloc else "?"
 
 
-def _check(option: LoginOption) -> Callable[[Mapping[str, str]], str]:
-    def problem(values: Mapping[str, str]) -> str:
-        if not values["client"]:
-            return "Enter the id of the client, as it is registered at the authorization server."
-        if option.needs_secret and not values["secret"]:
-            return "This flow needs the secret of the client."
-        port = values.get("port", "")
-        if port and not (port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
-            return "Enter the port of the redirect, a number between 1 and 65535."
-        return ""
-
-    return problem
+def _port_problem(values: Mapping[str, str]) -> str:
+    port = values.get("port", "")
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port) <= _HIGHEST_PORT):
+        return "Enter the port of the redirect, a number between 1 and 65535."
+    return ""
 
 
 def registration_of(values: Mapping[str, str], before: ClientRegistration) -> ClientRegistration:

@@ -20,6 +20,7 @@ from textual.widgets.option_list import Option
 
 from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, reason
+from inspector.capture.secret_locations import is_secret_name
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.history import MessageHistory, SentMessage
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables
@@ -197,9 +198,13 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         if not names:
             self.dismiss((draft, at_once))
             return
-        fields = [Field(name, name, value=os.environ.get(name, "")) for name in names]
-        form = FormScreen("Variables of the snippet", fields)
-        ask(self, form, lambda values: self.dismiss((fill_variables(draft, values), at_once)))
+        fields = [Field(name, name, value=os.environ.get(name, ""), secret=is_secret_name(name)) for name in names]
+
+        def use(values: dict[str, str]) -> None:
+            self._history.mask(value for name, value in values.items() if is_secret_name(name))
+            self.dismiss((fill_variables(draft, values), at_once))
+
+        ask(self, FormScreen("Variables of the snippet", fields), use)
 
 
 def _line(when: str, where: str, title: str, width: int) -> Content:

@@ -9,11 +9,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from inspector.tui.keys import bind, key_of
+from inspector.tui.keys import bind
+from inspector.tui.render.content import styled
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.widgets.fields import LineInput
 
 
@@ -44,8 +45,8 @@ class SearchScreen(ModalScreen[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for the typed text."""
         found = self._find(event.value)
-        keys = f"   {key_of('open')} keep   {key_of('back')} clear"
-        self.query_one("#search-found", Static).update(Content.assemble((found, "$foreground"), (keys, "$wire-quiet")))
+        keys = with_keys("   {open} keep   {back} clear", "$wire-quiet")
+        self.query_one("#search-found", Static).update(styled([(found, "$foreground"), *keys]))
 
     def on_input_submitted(self) -> None:
         """Close the line and keep the search."""

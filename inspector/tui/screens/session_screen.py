@@ -85,6 +85,8 @@ class SessionScreen(FrameScreen):
                 self.chat.stream.automatic = self._options.resubscribe
                 self.chat.composer.offer_draft(self._unsent)
                 self._show_connection_in_chat()
+        if self._options.check_file is not None:
+            self.views.checks.load_file(self._options.check_file)
         self.set_interval(PHASE, self._tick)
 
     async def all_views(self) -> None:
@@ -219,10 +221,14 @@ class SessionScreen(FrameScreen):
             self.views.show(view)
 
     async def action_go(self, view: str) -> None:
-        """Go to a view, and wait until it is mounted, so that the next keys are for that view."""
-        self.view = view
+        """Go to a view, and wait until it is mounted, so that the next keys are for that view.
+
+        Chat and Tasks show the same task: the task that was selected in the one is selected in the other.
+        """
+        before, self.view = self.view, view
         if self.ready.is_set() and self.views.view.id != view:
             await self.all_views()
+        self.views.carry_task(before, view)
 
     def yield_to_input(self) -> None:
         """Pause drawing and deliveries for a moment, so that a key is handled first."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.binding import BindingType
@@ -15,9 +15,10 @@ from inspector.protocol.errors import Whose
 from inspector.protocol.model import Deleted, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, alternatives
+from inspector.session.connection import Connection
 from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
-from inspector.tui.keys import COMMANDS, bind, command_with, shown_key
+from inspector.tui.keys import COMMANDS, Group, bind, command_with, shown_key
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS
@@ -25,18 +26,22 @@ from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.menu import confirm, show_actions
 from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.task_calls import calls_for, switch_push
+from inspector.tui.trust import send_credentials
 from inspector.tui.views.agent import AgentView
-from inspector.tui.views.base import CallWanted
+from inspector.tui.views.base import CallWanted, CheckMade
 from inspector.tui.widgets.card_view import CardView
 
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
     from inspector.tui.credential_dialogs import CredentialDialogs
     from inspector.tui.tour import Send
+    from inspector.tui.views.checks import ChecksView
     from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
     from inspector.tui.widgets.tour import Tour
 
+_SILENT = frozenset({"back", *(name for name, command in COMMANDS.items() if command.group is Group.MOVE)})
+"""The commands whose keys do nothing without a message where there is nothing to go back to, or no cursor."""
 _NEEDS_AGENT = frozenset({"push", "doctor", "send_again", "interfaces", "credentials"})
 """The actions that need an agent, and are disabled in a capture."""
 
@@ -80,10 +85,14 @@ class WorkbenchScreen(SessionScreen):
             self._tour.look()
 
     def on_key(self, event: Key) -> None:
-        """Say that a key of another view does nothing here; Textual looks for bindings after this."""
+        """Report that a key of another view does nothing here, except the key that goes back and those of the cursor.
+
+        Textual looks for bindings after this.
+        """
         command = command_with(event.key)
-        if command and event.key not in self.active_bindings:
-            places = " and ".join(self.views.names_with(command))
+        if command and event.key not in self.active_bindings and command not in _SILENT:
+            *first, last = self.views.names_with(command) or [""]
+            places = f"{', '.join(first)} and {last}" if first else last
             name = f"{shown_key(event.key)} ({COMMANDS[command].name or command})"
             notify(self, f"{name} is not available here{f', but in {places}' if places else ''}.", "warning")
 
@@ -131,6 +140,17 @@ class WorkbenchScreen(SessionScreen):
         if self.views.has_chat:
             self.chat.composer.problem = ""
         self.refresh_view()
+
+    def show_connection(self, connection: Connection) -> None:
+        """Show the agent, and ask about an interface at an origin to which the credentials are not sent."""
+        super().show_connection(connection)
+        if self.session.withheld_from:
+            self._ask_for_trust()
+
+    @work(group="trust", exclusive=True)
+    async def _ask_for_trust(self) -> None:
+        if await send_credentials(self.app, self.session):
+            self._show_new_credentials()
 
     def on_agent_view_credentials_wanted(self) -> None:
         """Log in to the agent or enter a secret."""
@@ -226,6 +246,16 @@ class WorkbenchScreen(SessionScreen):
     def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
         self.show_record(event.seq)
+
+    def on_checks_view_record_wanted(self, event: ChecksView.RecordWanted) -> None:
+        """Show the request of a test."""
+        self.show_record(event.seq)
+
+    async def on_check_made(self, event: CheckMade) -> None:
+        """Show a new check file in Checks."""
+        await self.all_views()
+        self.view = "checks"
+        cast("ChecksView", self.views.view).load_file(event.path)
 
     def show_record(self, seq: int) -> None:
         """Show a record in Traffic, or a note in Chat."""

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import Fault
+from inspector.protocol.errors import Fault, FaultError
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
@@ -26,12 +26,14 @@ from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
+from inspector.tui.trust import follow_redirect, refused_fault
 from inspector.tui.views.base import View
 from inspector.tui.widgets.agent_pane import SECTIONS, AgentPane
 from inspector.tui.widgets.card_comparisons import CardComparisons
 from inspector.tui.widgets.card_pair import CardPair
 from inspector.tui.widgets.card_view import CardView, RawCard
 from inspector.tui.widgets.connecting import Connecting
+from inspector.wire.discovery import PrivateRedirectError
 
 if TYPE_CHECKING:
     from inspector.tui.widgets.card_editor import CardEditor
@@ -372,7 +374,7 @@ class AgentView(View):
     @work(group="calls")
     async def _refresh(self, before: Connection) -> None:
         with notify_faults(self):
-            after = await self.session.refresh()
+            after = await self._fetch_again()
             if after.found is not before.found:
                 self.post_message(self.Connected(after))
                 self.compare()
@@ -381,6 +383,15 @@ class AgentView(View):
                 self._raw.show_facts(how_served(after))
             self._show_title()
             notify(self, "The card is unchanged.")
+
+    async def _fetch_again(self) -> Connection:
+        """Fetch the card again; ask before a redirect to a private address is followed. Raises `FaultError`."""
+        while True:
+            try:
+                return await self.session.refresh()
+            except PrivateRedirectError as error:
+                if not await follow_redirect(self.app, self.session, error.redirect):
+                    raise FaultError(refused_fault(error)) from error
 
     def selected_text(self) -> str:
         """Return the example, the value or the change under the cursor; by default the raw card."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from textual import actions
@@ -23,6 +24,13 @@ class CallWanted(Message):
 
     operation: Operation
     task_id: str = ""
+
+
+@dataclass
+class CheckMade(Message):
+    """A check file was written."""
+
+    path: Path
 
 
 class View(Container):

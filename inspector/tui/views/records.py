@@ -9,6 +9,7 @@ from textual.binding import BindingType
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
+from inspector.tui.check_making import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
@@ -31,6 +32,7 @@ class BookmarkView(View):
         bind("next-bookmark", "next_mark", "next mark", show=False),
         bind("undo", "undo", "", "Restore the remark that was removed", show=False),
         bind("copy-as", "copy_as", show=False),
+        bind("make-check", "make_check", show=False),
     ]
 
     lists: Callable[[Record], bool] | None = None
@@ -49,6 +51,12 @@ class BookmarkView(View):
         """Ask in which form to copy the selected record or its exchange, and copy it."""
         if self.selected_record() is not None:
             self.detail.action_copy_as()
+
+    def action_make_check(self) -> None:
+        """Ask for the exchanges of a check file, and write it."""
+        record = self.selected_record()
+        exchange, task = (record.exchange, record.task) if record is not None else (0, "")
+        ask_for_check(self, self.session, exchange, task)
 
     def open_detail(self) -> None:
         """Focus the detail pane, which is a second page on a narrow screen."""

@@ -34,6 +34,7 @@ VIEWS = [
     ViewEntry("webhooks", "Webhooks", "inspector.tui.views.webhooks:WebhooksView"),
     ViewEntry("traffic", "Traffic", "inspector.tui.views.traffic:TrafficView"),
     ViewEntry("findings", "Findings", "inspector.tui.views.findings:FindingsView"),
+    ViewEntry("checks", "Checks", "inspector.tui.views.checks:ChecksView"),
 ]
 """The views in the order of their number keys."""
 

@@ -20,6 +20,8 @@ from inspector.tui.views.registry import VIEWS
 
 if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.chat import ChatView
+    from inspector.tui.views.checks import ChecksView
+    from inspector.tui.views.tasks import TasksView
     from inspector.tui.views.traffic import TrafficView
     from inspector.tui.views.webhooks import WebhooksView
 
@@ -56,6 +58,16 @@ class ViewSwitcher(ContentSwitcher):
         return cast("WebhooksView", self._views["webhooks"])
 
     @property
+    def checks(self) -> ChecksView:
+        """The Checks view, which must be mounted."""
+        return cast("ChecksView", self._views["checks"])
+
+    @property
+    def tasks(self) -> TasksView:
+        """The Tasks view, which must be mounted."""
+        return cast("TasksView", self._views["tasks"])
+
+    @property
     def has_chat(self) -> bool:
         """Whether the Chat view is mounted."""
         return "chat" in self._views
@@ -74,6 +86,14 @@ class ViewSwitcher(ContentSwitcher):
             self.view.focus_first()
         else:
             self.request_others()
+
+    def carry_task(self, before: str, view: str) -> None:
+        """Select the task of Chat in Tasks, and open the task that was selected in Tasks in Chat."""
+        if {before, view} <= self._views.keys():
+            if (before, view) == ("chat", "tasks"):
+                self.tasks.select_task(self.chat.call_task)
+            elif (before, view) == ("tasks", "chat") and self.tasks.call_task not in ("", self.chat.call_task):
+                self.chat.open_task(self.tasks.call_task)
 
     def names_with(self, command: str) -> list[str]:
         """Return the titles of the mounted views in which a command has a key."""

@@ -21,6 +21,7 @@ from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
 from inspector.text.units import duration
+from inspector.tui.check_making import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
@@ -32,16 +33,14 @@ from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import confirm
 from inspector.tui.views.base import View
 from inspector.tui.widgets.fact_view import FactView
-from inspector.tui.widgets.feed import Column, Feed, Headings
+from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.word_filter import WordFilter
 
-_REQUEST = 16
-"""The least cells for the requests."""
-_OTHERS = 76
-"""The cells of the columns beside the requests and messages; the requests get two fifths of the remaining cells."""
-
 REQUEST = "REQUEST"
+_HEADING = len(REQUEST) + 1
+"""The least cells for the requests: the heading and the mark of the order."""
+
 COLUMNS = (
     Column("STATE", 18),
     Column("ID", 8),
@@ -49,7 +48,7 @@ COLUMNS = (
     Column("AGE", 6, "right", min_total_width=90),
     Column("UPDATED", 8, "right", min_total_width=90),
     Column("ARTIFACTS", 10, "right", min_total_width=110),
-    Column(REQUEST, _REQUEST),
+    Column(REQUEST, _HEADING),
     Column("LAST MESSAGE"),
 )
 
@@ -83,6 +82,7 @@ class TasksView(View):
         bind("filter-form", "filter_form", show=False),
         bind("poll-interval", "poll_interval", "interval", "Set the poll interval"),
         bind("back", "clear_filter", "clear filter", "Remove the filter", show=False),
+        bind("make-check", "make_check", show=False),
     ]
 
     CALLS: ClassVar[dict[str, Operation]] = {
@@ -128,10 +128,17 @@ class TasksView(View):
         self.set_interval(_CLOCK, self._draw_ages)
 
     def on_resize(self) -> None:
-        """Share the free width between the requests and the messages."""
-        width = max(_REQUEST, (self.size.width - _OTHERS) * 2 // 5)
-        columns = [column._replace(width=width) if column.name == REQUEST else column for column in COLUMNS]
-        self._feed.show_columns(columns)
+        """Share the free width between the requests and the messages, after the table has its new size."""
+        self.call_after_refresh(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        """Make the column of the requests as wide as the longest request, if the messages keep enough width."""
+        others = [column.width for column in COLUMNS if column.name != REQUEST and self._feed.shows(column)]
+        free = self._feed.line_width - sum(width or 0 for width in others) - GAP * len(others)
+        width = max(_HEADING, self._rows.request_width(free))
+        self._feed.show_columns(
+            [column._replace(width=width) if column.name == REQUEST else column for column in COLUMNS]
+        )
 
     def _draw_ages(self) -> None:
         if self.display and len(self._rows) and not self.session.recorded:
@@ -146,6 +153,7 @@ class TasksView(View):
     def refresh_view(self) -> None:
         """Show the current state of the tasks; the cursor stays on its task."""
         self._rows.refresh()
+        self._fit_columns()
         self._feed.empty = self._empty
         self._feed.refresh_rows()
         index = self._rows.index_of(self._selected_id)
@@ -184,6 +192,12 @@ class TasksView(View):
         """The task under the cursor."""
         index = self._feed.cursor
         return self._rows.tasks[index] if 0 <= index < len(self._rows) else None
+
+    def select_task(self, task_id: str) -> None:
+        """Move the cursor to a task, unless the filter hides it."""
+        index = self._rows.index_of(task_id)
+        if index is not None:
+            self._feed.cursor = index
 
     @property
     def call_task(self) -> str:
@@ -361,6 +375,11 @@ class TasksView(View):
             return None
         polled = action == "poll" and self._polls.get(task.id) is not None
         return True if polled or parameters == ("GET",) or not is_terminal(task.now.state) else None
+
+    def action_make_check(self) -> None:
+        """Ask for the exchanges of a check file, and write it."""
+        task = self.selected
+        ask_for_check(self, self.session, 0, task.id if task is not None else "")
 
     def selected_text(self) -> str:
         """Return the id of the task."""

@@ -22,11 +22,12 @@ from textual.widgets import Input, Static
 from inspector.capture.private_files import reason
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import CardText, lint_text, save_text
-from inspector.tui.keys import bind, key_of
-from inspector.tui.render.content import plain
+from inspector.tui.keys import bind
+from inspector.tui.render.content import plain, styled
 from inspector.tui.render.finding_lines import FindingLines
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
@@ -251,7 +252,7 @@ class CardEditor(Vertical):
         self._confirmed = ""
         self._path.display = True
         self.screen.set_focus(self._path)
-        self._status.update(Content.styled(f"save as: {key_of('open')} save, {key_of('back')} back", "$text-soft"))
+        self._status.update(styled(with_keys("save as: {open} save, {back} back", "$text-soft")))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Save the text."""

@@ -16,8 +16,9 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.editor import edit
 from inspector.tui.keys import key_of
 from inspector.tui.notify import notify
-from inspector.tui.render.content import plain
+from inspector.tui.render.content import plain, styled
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.message_area import MOST, MessageArea
 from inspector.tui.widgets.pane import Chip, Pane
@@ -217,9 +218,9 @@ class Composer(Pane):
             return
         self._question_text.display = bool(self.aim.question)
         if self.aim.question:
-            form = f"   {key_of('form')} form" if self.has_form else ""
-            keys = (f"{form}   {key_of('new-task')} new task", "$text-soft")
-            self._question_text.update(Content.assemble(plain(self.aim.question).stylize("$state-warning"), keys))
+            form = "   {form} form" if self.has_form else ""
+            keys = with_keys(f"{form}   {{new-task}} new task", "$text-soft")
+            self._question_text.update(styled([(self.aim.question, "$state-warning"), *keys]))
         self._show_border()
         problem = self._problem_line()
         self._aim_text.display = bool(problem.plain)
@@ -251,8 +252,8 @@ class Composer(Pane):
             pieces.append(Content.assemble(("problem: ", "$state-bad"), plain(self.problem)))
         elif self.offer:
             offer = plain(f"Unsent message: {self.offer}", limit=_OFFERED).stylize("$bar")
-            hint = f"   {key_of('history')} restores it, a new message hides it"
-            pieces.append(Content.assemble(offer, (hint, "$text-soft")))
+            hint = with_keys("   {history} restores it, a new message hides it", "$text-soft")
+            pieces.append(Content.assemble(offer, styled(hint)))
         elif self.note:
             pieces.append(plain(self.note).stylize("$state-warning"))
         return Content("   ").join(pieces)

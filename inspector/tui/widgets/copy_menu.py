@@ -9,7 +9,9 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.session.exporters import curl, httpx_program
 from inspector.session.exporters.http_exchange import HttpExchange
+from inspector.session.payload import OPERATIONS
 from inspector.session.session import Session
+from inspector.tui import lazy_loading
 from inspector.tui.render import detail
 from inspector.tui.screens.menu import Entry
 from inspector.tui.widgets.json_view import JsonView
@@ -33,6 +35,7 @@ def copy_menu(session: Session, record: Record, view: JsonView | None, *, whole:
         exchange = HttpExchange.of(session.journal.capture.select(exchange=record.exchange, after=record.exchange - 1))
         menu += ["Request", *_request_entries(session, exchange)]
         menu += ["Response", *_entries(_response_forms(session, exchange))]
+        menu += ["Check file (a2a-inspect check)", *_entries(_check_forms(session, record))]
     return menu
 
 
@@ -72,6 +75,22 @@ def _response_forms(session: Session, exchange: HttpExchange) -> list[Form]:
             "Response body",
             (lambda: exchange.response_body(session.payload).decode("utf-8", "replace")) if has_body else None,
         ),
+    ]
+
+
+def _check_forms(session: Session, record: Record) -> list[Form]:
+    def write(numbers: list[int]) -> str:
+        try:
+            return lazy_loading.recorded_check(session, numbers)[0]
+        except FaultError as error:
+            return f"# {error.fault.sentence()}\n"
+
+    capture = session.journal.capture
+    possible = capture.get(record.exchange).operation in OPERATIONS
+    of_task = sorted({each.exchange for each in capture.select(task=record.task)} - {0}) if record.task else []
+    return [
+        ("Check of this exchange", (lambda: write([record.exchange])) if possible else None),
+        ("Check of all exchanges of the task", (lambda: write(of_task)) if len(of_task) > 1 else None),
     ]
 
 

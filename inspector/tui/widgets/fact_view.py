@@ -19,6 +19,8 @@ class FactView(LineView):
         & > .line--hit { color: $state-warning; text-style: bold underline; }
     }
     """
+    enter_hint = ""
+    """What enter does in the view around this, in one or two words for the footer."""
     _found_at = 0
     """The line of the current hit."""
 

@@ -237,6 +237,7 @@ class Feed(CursorView):
     Feed {
         overflow-x: hidden;
         & > .feed--text { color: $foreground; }
+        & > .feed--strong { color: $foreground; text-style: bold; }
         & > .feed--muted { color: $text-soft; }
         & > .feed--quiet { color: $wire-quiet; }
         & > .feed--rule { color: $rule; }
@@ -301,12 +302,24 @@ class Feed(CursorView):
         """Draw the rows of another source: the last rows if the feed follows, else the first rows."""
         self.show(FeedTable(self._columns, rows))
 
+    @property
+    def line_width(self) -> int:
+        """The cells of a row."""
+        return self._body_width
+
+    def shows(self, column: Column) -> bool:
+        """Return whether a column is visible at the present width."""
+        return column.min_total_width <= self.line_width
+
     def show_columns(self, columns: Sequence[Column]) -> None:
         """Draw the rows in other columns; the cells of the rows stay the same."""
         if isinstance(self.source, FeedTable) and tuple(columns) != self._columns:
             self._columns = self.source.columns = tuple(columns)
             self._laid_out = 0
             self._strips.clear()
+            self.refresh()
+            if self.heads is not None:
+                self.heads.refresh()
 
     def headings(self) -> Line:
         """Return the headings of the columns at the present width, each with the name of its column."""

@@ -24,7 +24,8 @@ from inspector.protocol.operations import Operation
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.tui.keys import bind, key_of
-from inspector.tui.render.content import plain
+from inspector.tui.render.content import plain, styled
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.fields import LineInput
 
@@ -153,8 +154,8 @@ class FilterLine(Vertical):
         """Show the completions, the first of which the key accepts; without a choice, what can be done."""
         first, rest = choices[:1], choices[1:]
         if not first:
-            keys = f"enter: go to the matches   {key_of('back')}: remove the filter"
-            message = Content.styled(keys if self._query else "", "$wire-quiet")
+            keys = with_keys("{open} go to the matches   {back} remove the filter", "$wire-quiet")
+            message = styled(keys if self._query else [])
         else:
             key = Content.styled(f"{key_of('complete')} ", "$bar")
             chosen = plain(first[0]).stylize("bold $foreground")

@@ -17,8 +17,9 @@ from inspector.tui.widgets.pane import Chip, Pane
 COLUMNS = (
     Column("#", 2, "right"),
     Column("TASK", 8),
-    Column("DELIVERED", 9, "right"),
+    Column("ACCEPTED", 8, "right"),
     Column("REJECTED", 8, "right"),
+    Column("OVERRIDE", 8, "right", min_total_width=90),
     Column("EXPECTS", 15),
     Column("STATE"),
 )

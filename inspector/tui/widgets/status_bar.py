@@ -220,10 +220,14 @@ class StatusBar(Static):
 
 
 def _told_apart(tabs: Sequence[TabName]) -> Iterator[TabName]:
-    """Return the tabs with their host only if another tab has the same name."""
-    names = Counter(tab.name for tab in tabs)
+    """Return the tabs with their host only if another tab has the same name; tabs of one agent are numbered."""
+    hosts = Counter(tab.name for tab in set(tabs))
+    counts, numbers = Counter(tabs), Counter[TabName]()
     for tab in tabs:
-        yield tab if names[tab.name] > 1 and tab.host != tab.name else TabName(tab.name)
+        host = tab.host if hosts[tab.name] > 1 and tab.host != tab.name else ""
+        numbers[tab] += 1
+        number = f"#{numbers[tab]}" if counts[tab] > 1 else ""
+        yield TabName(tab.name, f"{host} {number}".strip())
 
 
 def _fitted(tab: TabName, longest: int) -> str:

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.lifecycle import State, is_terminal, short
+from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session import reconnect
 from inspector.session.exchanges import ExchangeSummary
@@ -20,14 +20,19 @@ from inspector.session.replay.task_diff import TaskDiff
 from inspector.session.session import Session
 from inspector.session.stream_health import StreamHealth, dated_span, health, looks_buffered
 from inspector.session.tasks import TrackedTask
-from inspector.tui.keys import key_of
+from inspector.text.units import duration
 from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import health_in_full, health_words
+from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.task_notice import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
-from inspector.tui.widgets.pane import Chip
+from inspector.tui.widgets.pane import Chip, NextChip
+
+_SILENT = 10.0
+"""The seconds without any byte after which an open stream is called silent."""
+_MINUTE = 60
 
 
 class NoticeLine(Static):
@@ -123,8 +128,7 @@ class StreamLine(Static):
         drop = self._drop
         if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
             found = reconnect.lost_stream(task, stream)
-            # An agent may end the stream of a task that waits for an authorization (1.0 sections 7.6 and 11.7).
-            if found is not None and (self.automatic or task.now.state != State.AUTH_REQUIRED):
+            if found is not None:
                 continued = drop is None or stream.events > 1
                 self._drop, self._resumed, self._missed = found, False, None
                 self._tries = 0 if continued else self._tries
@@ -133,7 +137,10 @@ class StreamLine(Static):
             self._missed = (
                 reconnect.missed_changes(self._session.journal.capture, self._drop) if self._resumed else None
             )
-        if self._drop is not None and self.lost and self.automatic and self._waiting is None:
+        # An agent may end the stream of a task that waits for an authorization, and then continues without a message
+        # (1.0 sections 7.6 and 11.7).
+        automatic = self.automatic or task.now.state == State.AUTH_REQUIRED
+        if self._drop is not None and self.lost and automatic and self._waiting is None:
             journal = self._session.journal
             running = (journal.exchanges.get(number) for number in journal.running)
             if not any(exchange is not None and exchange.task == task.id for exchange in running):
@@ -177,8 +184,12 @@ class StreamLine(Static):
         if found is None:
             return []
         well = self._drop is None or self._drop.exchange != found.number
-        words = health_words(found, self._glyphs, room, well=well)
-        return [Chip("".join(text for text, _ in words), words[0][1], "stream")] if words else []
+        chips: list[Chip] = []
+        for text, style in health_words(found, self._glyphs, room, well=well):
+            if chips:
+                chips.append(NextChip(self._glyphs.quiet, "$text-soft"))
+            chips.append((NextChip if chips else Chip)(text, style, "stream"))
+        return chips
 
     def _draw(self) -> None:
         found = self.health()
@@ -189,25 +200,46 @@ class StreamLine(Static):
             self.update(styled(drawn), layout=False)
 
     def _notice(self, found: StreamHealth) -> list[Piece]:
-        """Return what the user has to know about the stream: that it was lost, or what was missed."""
+        """Return what the user has to know about the stream: that it is silent or was lost, or what was missed."""
         drop, task = self._drop, self._watched
+        if found.silence >= _SILENT:
+            return self._silent(found, task)
         if drop is None or task is None or found.number < drop.exchange:
             return []
         if self.lost:
-            state = short(task.now.state)
-            first = f"{key_of('back')}, then " if self.writing else ""
-            again = f"press {first}{key_of('subscribe')} to subscribe again"
-            hint = again if self._waiting is None else "reconnecting soon"
-            if self.automatic and self._tries and self._waiting is None:
-                hint = f"{self._tries} attempts failed, {again}"
-            waits = task.now.state == State.AUTH_REQUIRED
-            problem = "" if drop.broken or waits else f"{self._glyphs.cross} ended while the task is {state}   "
-            return [(problem, "bold $state-bad"), (hint, "bold $state-warning")]
+            return self._lost(drop, short(task.now.state))
+        if drop.task.restore().state == State.AUTH_REQUIRED and not drop.broken:
+            return []  # the agent ended the stream in order, and nothing was expected until now
         if self._missed is not None:
             return [(f"while disconnected: {self._missed.words}", "$wire-pushed")]
         if self._resumed:
             return [("changes while disconnected are unknown: the agent sent no snapshot", "$state-warning")]
         return []
+
+    def _silent(self, found: StreamHealth, task: TrackedTask | None) -> list[Piece]:
+        """Return how long nothing was received, unless the agent waits for the user, and how to end the task."""
+        state = task.now.state if task is not None else ""
+        if state in INTERRUPTED:
+            return []
+        hint = f"   press {self._first}{{cancel}} to cancel the task" if state and not is_terminal(state) else ""
+        seconds = int(found.silence)
+        length = f"{seconds} s" if seconds < _MINUTE else duration(seconds)
+        return with_keys(f"nothing received for {length}{hint}", "$state-warning")
+
+    def _lost(self, drop: LostStream, state: str) -> list[Piece]:
+        """Return that the stream was lost, and how to subscribe again."""
+        again = f"press {self._first}{{subscribe}} to subscribe again"
+        hint = again if self._waiting is None else "reconnecting soon"
+        waits = state == short(State.AUTH_REQUIRED)
+        if (self.automatic or waits) and self._tries and self._waiting is None:
+            hint = f"{self._tries} attempts failed, {again}"
+        problem = "" if drop.broken or waits else f"{self._glyphs.cross} ended while the task is {state}   "
+        return [(problem, "bold $state-bad"), *with_keys(hint, "bold $state-warning")]
+
+    @property
+    def _first(self) -> str:
+        """The key that is needed first where letters are text."""
+        return "{back}, then " if self.writing else ""
 
     def on_click(self, event: events.Click) -> None:
         """Show more."""

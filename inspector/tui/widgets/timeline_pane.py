@@ -18,12 +18,13 @@ from inspector.text.units import duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import PHASE, Glyphs
+from inspector.tui.render.key_hints import KEY_STYLE
 from inspector.tui.render.row_sources import TimelineRows
 from inspector.tui.render.rows import SHORT_ID, is_send, state_colour
 from inspector.tui.render.timeline_rows import NOTE_WIDTH
 from inspector.tui.widgets.feed import Column
 from inspector.tui.widgets.filter_line import FilterLine
-from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.pane import Chip, NextChip, Pane
 from inspector.tui.widgets.task_lines import NoticeLine, StreamLine
 from inspector.tui.widgets.wrapping_feed import WrappingFeed
 
@@ -229,16 +230,17 @@ class TimelinePane(Pane):
 
     def _note(self) -> list[Chip]:
         """Return the note in the lower border: whether the list follows the newest row, and the state of the stream."""
+        key = NextChip(key_of("last"), KEY_STYLE, "follow")
         if self.feed.following:
-            follow = Chip(f"{self._glyphs.light} following", "$state-good")
+            follow = [Chip(f"{self._glyphs.light} following", "$state-good")]
         elif self.feed.unseen:
-            follow = Chip(f"{self.feed.unseen:,} new below, press {key_of('last')}", "$wire-received", "follow")
+            follow = [Chip(f"{self.feed.unseen:,} new below, press", "$wire-received", "follow"), key]
         elif self.feed.cursor >= self.feed.line_count - 1:
-            follow = Chip("", "$wire-quiet")
+            follow = []
         else:
-            follow = Chip(f"not following, press {key_of('last')}", "$wire-quiet", "follow")
-        room = self.size.width - cell_len(follow.text) - _BORDER
-        return [*([follow] if follow.text else []), *self.stream.measures(room)]
+            follow = [Chip("not following, press", "$wire-quiet", "follow"), key]
+        room = self.size.width - cell_len(" ".join(chip.text for chip in follow)) - _BORDER
+        return [*follow, *self.stream.measures(room)]
 
     def chosen(self, target: str) -> None:
         """Follow the newest row, or show the statistics of the stream."""

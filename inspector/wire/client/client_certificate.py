@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
+from inspector.protocol.bindings.base import CertificateFiles
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.text.sanitise import clean_line
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 _PEM = b"-----BEGIN "
+_ENCRYPTED = b"ENCRYPTED"
+"""Part of the header of an encrypted private key in PEM."""
 _DER = b"\x30"
 """The first byte of a PKCS#12 file, which is an ASN.1 sequence."""
 _LONGEST_NAME = 80
@@ -28,21 +31,17 @@ _FORMATS = "Use PEM files (the certificate, then its intermediate certificates, 
 
 
 @dataclass(frozen=True, slots=True)
-class CertificateFiles:
-    """The files of a client certificate: PEM with the key in `key` or in the same file, or PKCS#12."""
-
-    certificate: Path
-    key: Path | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """A certificate with its chain and its private key, both PEM without encryption, and the name in its subject."""
+    """A certificate with its chain and its private key, both PEM without encryption, and the name in its subject.
+
+    `files` are the files that it was read from, with absolute paths.
+    """
 
     chain: bytes
     key: bytes = field(repr=False)
     name: str
     expires: datetime
+    files: CertificateFiles = field(compare=False)
 
     def in_words(self) -> str:
         """Return the name of the certificate, and whether it has expired."""
@@ -88,26 +87,30 @@ class PassphraseError(FaultError):
         self.wrong = wrong
 
 
-def read_client_certificate(files: CertificateFiles, passphrase: str = "") -> ClientCertificate:
-    """Read a certificate and its key; raises `PassphraseError`, and `FaultError` for other problems."""
-    data = _content(files.certificate)
+def read_client_certificate(file: Path, key_file: Path | None = None, *, passphrase: str = "") -> ClientCertificate:
+    """Read a certificate and its key, from the same file if there is no `key_file`.
+
+    Raises `PassphraseError`, and `FaultError` for other problems.
+    """
+    data, absolute_key = _content(file), key_file.absolute() if key_file else None
     if _PEM in data:
-        certificates = _pem_certificates(files.certificate, data)
-        place = files.key or files.certificate
-        key = _pem_key(place, data if files.key is None else _content(files.key), passphrase)
-    elif data.startswith(_DER) and files.key is None:
-        key, certificates = _pkcs12(files.certificate, data, passphrase)
+        certificates = _pem_certificates(file, data)
+        key_data = _content(key_file) if key_file else data
+        key = _pem_key(key_file or file, key_data, passphrase)
+        files = CertificateFiles(file.absolute(), absolute_key, is_encrypted=_ENCRYPTED in key_data)
+    elif data.startswith(_DER) and key_file is None:
+        key, certificates = _pkcs12(file, data, passphrase)
+        files = CertificateFiles(file.absolute(), is_pkcs12=True, is_encrypted=bool(passphrase))
     else:
-        raise usage_error(f"{files.certificate} is not a certificate with its key.", _FORMATS)
+        raise usage_error(f"{file} is not a certificate with its key.", _FORMATS)
     own = next((each for each in certificates if each.public_key() == key.public_key()), None)
     if own is None:
-        key_file = files.key or files.certificate
-        raise usage_error(f"The key in {key_file} does not belong to the certificate in {files.certificate}.", _FORMATS)
-    read = _client_certificate([own, *(each for each in certificates if each != own)], key)
+        raise usage_error(f"The key in {key_file or file} does not belong to the certificate in {file}.", _FORMATS)
+    read = _client_certificate([own, *(each for each in certificates if each != own)], key, files)
     try:
         read.load_into(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     except ssl.SSLError as error:  # for example a key that is too short
-        raise usage_error(f"{files.certificate} cannot be used for TLS: {error.reason or error}.") from error
+        raise usage_error(f"{file} cannot be used for TLS: {error.reason or error}.") from error
     return read
 
 
@@ -130,7 +133,7 @@ def _pem_certificates(file: Path, data: bytes) -> Sequence[Certificate]:
 def _pem_key(file: Path, data: bytes, passphrase: str) -> PrivateKeyTypes:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415 - slow to load
 
-    encrypted = b"ENCRYPTED" in data
+    encrypted = _ENCRYPTED in data
     if encrypted and not passphrase:
         raise PassphraseError(file, wrong=False)
     try:
@@ -153,7 +156,9 @@ def _pkcs12(file: Path, data: bytes, passphrase: str) -> tuple[PrivateKeyTypes, 
     return content.key, [content.cert.certificate, *(each.certificate for each in content.additional_certs)]
 
 
-def _client_certificate(certificates: Sequence[Certificate], key: PrivateKeyTypes) -> ClientCertificate:
+def _client_certificate(
+    certificates: Sequence[Certificate], key: PrivateKeyTypes, files: CertificateFiles
+) -> ClientCertificate:
     from cryptography.hazmat.primitives import serialization  # noqa: PLC0415 - slow to load
 
     return ClientCertificate(
@@ -161,6 +166,7 @@ def _client_certificate(certificates: Sequence[Certificate], key: PrivateKeyType
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
         clean_line(_name(certificates[0]), _LONGEST_NAME),
         certificates[0].not_valid_after_utc,
+        files,
     )
 
 

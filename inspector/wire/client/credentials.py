@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
+from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest
 from inspector.wire.client.client_certificate import ClientCertificate
 
 _PORTS = {"http": 80, "https": 443}
@@ -119,13 +119,18 @@ class Credentials:
         names = {name.lower() for name in added}
         others = {name: value for name, value in request.headers.items() if name.lower() not in names}
         url = _with_query(request.url, self.query_for(request.url))
-        return replace(request, url=url, headers={**others, **added})
+        return replace(request, url=url, headers={**others, **added}, certificate=self._files_for(request.url))
 
     def sign_call(self, call: GrpcRequest, *, keep_headers: bool = False) -> GrpcRequest:
         """Return the call with the credentials in its metadata (query parameters included), if they may be sent."""
         added = {**self.plain, **self.headers_for(call.url), **self.query_for(call.url)}
         added = {name.lower(): value for name, value in added.items()}
-        return replace(call, metadata={**added, **call.metadata} if keep_headers else {**call.metadata, **added})
+        metadata = {**added, **call.metadata} if keep_headers else {**call.metadata, **added}
+        return replace(call, metadata=metadata, certificate=self._files_for(call.url))
+
+    def _files_for(self, url: str) -> CertificateFiles | None:
+        certificate = self.certificate_for(url) if url.startswith("https:") else None
+        return certificate.files if certificate else None
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

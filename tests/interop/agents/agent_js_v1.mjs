@@ -1,4 +1,5 @@
 // An A2A 1.0 agent over JSON-RPC, HTTP+JSON and gRPC, made with the official JavaScript SDK 1.x.
+// With the argument `no-capabilities`, its card declares no capability.
 
 import { randomUUID } from "node:crypto";
 
@@ -12,10 +13,15 @@ import {
 } from "@a2a-js/sdk/server";
 import { UserBuilder, agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
 import { A2AService, grpcService } from "@a2a-js/sdk/server/grpc";
+import * as acts from "./acts.mjs";
 import { CARD, perform } from "./behaviours.mjs";
 import { serve } from "./serving.mjs";
 
+const textOf = (message) => message.parts.map((part) => part.content?.value ?? "").join("");
+
 class Executor {
+  #canceled = new Set();
+
   async execute(context, bus) {
     const ids = { taskId: context.taskId, contextId: context.contextId };
     const words = (text, more = {}) => ({
@@ -30,8 +36,19 @@ class Executor {
       timestamp: new Date().toISOString(),
       ...(text && { message: words(text, ids) }),
     });
-    await perform({
-      text: context.userMessage.parts.map((part) => part.content?.value ?? "").join(""),
+    const artifact = (part, append, lastChunk, name = "output") =>
+      bus.publish(
+        AgentEvent.artifactUpdate(
+          TaskArtifactUpdateEvent.fromJSON({
+            ...ids,
+            artifact: { artifactId: name, name, parts: [part] },
+            append,
+            lastChunk,
+          }),
+        ),
+      );
+    const turn = {
+      text: textOf(context.userMessage),
       answering: context.task !== undefined,
       reply: (text) => bus.publish(AgentEvent.message(Message.fromJSON(words(text)))),
       begin: () =>
@@ -43,22 +60,17 @@ class Executor {
         ),
       status: (state, text) =>
         bus.publish(AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ ...ids, status: status(state, text) }))),
-      chunk: (text, append, lastChunk) =>
-        bus.publish(
-          AgentEvent.artifactUpdate(
-            TaskArtifactUpdateEvent.fromJSON({
-              ...ids,
-              artifact: { artifactId: "chunks", name: "chunks", parts: [{ text }] },
-              append,
-              lastChunk,
-            }),
-          ),
-        ),
-    });
+      artifact,
+      chunk: (text, append, lastChunk) => artifact({ text }, append, lastChunk, "chunks"),
+      canceled: () => this.#canceled.has(context.taskId),
+    };
+    const first = context.task ? textOf(context.task.history[0]) : turn.text;
+    await (first.startsWith(acts.PREFIX) ? acts.perform(turn, first) : perform(turn));
     bus.finished();
   }
 
   async cancelTask(taskId, bus) {
+    this.#canceled.add(taskId);
     bus.publish(
       AgentEvent.statusUpdate(TaskStatusUpdateEvent.fromJSON({ taskId, status: { state: "TASK_STATE_CANCELED" } })),
     );
@@ -75,7 +87,7 @@ await serve((application, calls, url, target) => {
       { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
       { url: target, protocolBinding: "GRPC", protocolVersion: "1.0" },
     ],
-    capabilities: { streaming: true, pushNotifications: true },
+    capabilities: process.argv.includes("no-capabilities") ? {} : { streaming: true, pushNotifications: true },
   });
   const webhooks = new InMemoryPushNotificationStore();
   const sender = new DefaultPushNotificationSender(webhooks);

@@ -1,12 +1,18 @@
-"""An A2A 1.0 agent over JSON-RPC, HTTP+JSON and gRPC, made with the official SDK 1.x."""
+"""An A2A 1.0 agent over JSON-RPC, HTTP+JSON and gRPC, made with the official SDK 1.x.
+
+With the argument `no-capabilities`, its card declares no capability.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 
+import acts
 import grpc
 import httpx
-from a2a.helpers import new_task_from_user_message, new_text_message, new_text_part
+from a2a.helpers import get_message_text, new_task_from_user_message, new_text_message, new_text_part
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.request_handlers import DefaultRequestHandler
@@ -37,17 +43,17 @@ class Executor(AgentExecutor):
         async def reply(text: str) -> None:
             await event_queue.enqueue_event(new_text_message(text, context_id=context.context_id))
 
-        await perform(
-            Turn(
-                text=context.get_user_input(),
-                answering=context.current_task is not None,
-                updater=updater,
-                part=new_text_part,
-                begin=begin,
-                ask=updater.requires_input,
-                reply=reply,
-            )
+        turn = Turn(
+            text=context.get_user_input(),
+            answering=context.current_task is not None,
+            updater=updater,
+            part=new_text_part,
+            begin=begin,
+            ask=updater.requires_input,
+            reply=reply,
         )
+        first = get_message_text(context.current_task.history[0]) if turn.answering else turn.text
+        await (acts.perform(turn, first) if first.startswith(acts.PREFIX) else perform(turn))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         await TaskUpdater(event_queue, context.task_id, context.context_id).cancel()
@@ -55,6 +61,11 @@ class Executor(AgentExecutor):
 
 def unchanged(_: AgentCard) -> None:
     """Leave the card as it is."""
+
+
+def without_capabilities(card: AgentCard) -> None:
+    """Remove the capabilities of the card."""
+    card.capabilities.CopyFrom(AgentCapabilities())
 
 
 def application(
@@ -95,4 +106,5 @@ def application(
 
 
 if __name__ == "__main__":
-    serve(application)
+    change = without_capabilities if "no-capabilities" in sys.argv else unchanged
+    serve(partial(application, change=change))

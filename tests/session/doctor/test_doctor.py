@@ -16,7 +16,7 @@ from aiohttp import ClientSession, web
 from inspector.sample_agents.server import MockAgent
 
 from inspector.capture.records import Kind, is_probe
-from inspector.protocol.errors import FaultCode
+from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.selection import alternatives
 from inspector.session import stream_health
 from inspector.session.card.observed import ObservedBehaviour
@@ -719,3 +719,28 @@ async def test_layers_are_not_checked_behind_a_proxy(
     assert step.passed is None
     assert str(unused_tcp_port) in step.message
     assert report.fault is not None
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen", "remedy"),
+    [
+        (web.HTTPFound("/login?next=/"), "a redirect to a login page: ", "Only a browser can log in there"),
+        (web.Response(status=407), "The proxy requires credentials for the card", "to the URL of the proxy"),
+    ],
+    ids=["login page", "proxy"],
+)
+async def test_a_login_in_front_of_the_card_is_named(session: Session, answer: web.Response, seen: str, remedy: str):
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/login":
+            return web.Response(text="<html>Log in</html>", content_type="text/html")
+        return web.Response(status=answer.status, headers=answer.headers)
+
+    async with serving(handle) as url:
+        report = await examine(session, url)
+        with pytest.raises(FaultError, match=r"login page|proxy requires credentials"):
+            await session.connect(url)
+    step = the(report, "card")
+    assert seen in step.message
+    assert remedy in step.remedy
+    assert report.fault is not None
+    assert remedy in report.fault.hint

@@ -68,6 +68,24 @@ async def test_the_page_says_what_happened_and_runs_nothing(query: str, said: st
     assert "no-store" in answer
 
 
+async def test_a_short_url_leads_to_the_page_of_the_login_and_does_not_end_it():
+    async with RedirectListener(0, ours) as listener:
+        before = await exchange(listener.port, get("/", f"127.0.0.1:{listener.port}"))
+        short = listener.short_url("https://login.example/a?state=s&x=\u00e4%20b")
+        base, _, path = short.rpartition("/")
+        assert base == f"http://127.0.0.1:{listener.port}"
+        assert len(path) == 8
+        answer = await exchange(listener.port, get(f"/{path}", f"127.0.0.1:{listener.port}"))
+        other = await exchange(listener.port, get("/other", f"127.0.0.1:{listener.port}"))
+        await exchange(listener.port, get("/callback?state=s&code=c", f"127.0.0.1:{listener.port}"))
+        assert (await listener.redirect())["code"] == "c"
+    assert answer.startswith("HTTP/1.1 302 Found\r\n")
+    assert "\r\nLocation: https://login.example/a?state=s&x=%C3%A4%20b\r\n" in answer
+    for refused in (before, other):
+        assert refused.startswith("HTTP/1.1 404 ")
+        assert "login.example" not in refused
+
+
 async def test_a_flood_of_connections_is_limited_and_the_redirect_arrives():
     async with RedirectListener(0, ours) as listener:
         held = [await asyncio.open_connection("127.0.0.1", listener.port) for _ in range(200)]

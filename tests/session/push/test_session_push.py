@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,14 @@ from scripted import (
     task,
 )
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind, Record, arrival
 from inspector.capture.store import Capture
 from inspector.findings.rule_set import Rule
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.session.compose.draft import text_draft
+from inspector.session.push.matching import reconcile
 from inspector.session.session import Session
 
 OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}}
@@ -223,6 +225,18 @@ async def test_an_unreadable_body_is_a_finding_and_recorded(pushed: Session, bod
     assert (record.event, record.raw, record.task) == ("unreadable", body, "t")
     assert rules(pushed) == {"PUSH-003"}
     assert checks(record)["schema"][0] is False
+
+
+async def test_a_delivery_that_is_recorded_later_keeps_the_time_of_its_arrival(pushed: Session):
+    now = time.time()
+    await post(pushed, status("WORKING", "first"))
+    pushed.journal.append(Kind.NOTE, now + 60, label="a record of later events")
+    await post(pushed, status("WORKING", "second"))
+    first, second = deliveries(pushed)
+    assert arrival(first) - now == pytest.approx(0, abs=5)
+    assert second.at == now + 60, "the times in a capture never decrease"
+    assert arrival(second) - now == pytest.approx(0, abs=5)
+    assert all(found.first < now + 30 for found in (await reconcile(pushed.journal.capture, "t")).updates)
 
 
 async def test_an_unknown_state_is_a_finding(pushed: Session):

@@ -161,7 +161,7 @@ def test_wrapped_lines_show_the_same_text_within_the_width(value: Any, width: in
     for index, row in enumerate(drawn(lines)):
         node = lines.node(index)
         rows[node] = rows.get(node, "") + row
-    assert {node: text.replace(" ", "") for node, text in rows.items()} == {
+    assert {node: clean(text).replace(" ", "") for node, text in rows.items()} == {
         node: clean(text).replace(" ", "") for node, text in enumerate(drawn(plain))
     }
 

@@ -22,7 +22,7 @@ def stream(*beats: float, how: str = "complete", seconds: float | None = 10.0) -
 
 
 def line(found: StreamHealth, *, well: bool = True, room: int = 200) -> str:
-    return "".join(text for text, _ in health_words(found, UNICODE, room, well=well))
+    return " · ".join(text for text, _ in health_words(found, UNICODE, room, well=well))
 
 
 def full(found: StreamHealth) -> str:
@@ -75,6 +75,20 @@ def test_an_open_stream_shows_its_idle_time():
     found = stream(1, 2, 6, seconds=None)
     assert "idle 4.00 s" in line(found)
     assert "so far" in full(found)
+
+
+def test_an_idle_time_is_highlighted_among_the_other_measures():
+    words = dict(health_words(stream(1, 2, 6, seconds=None), UNICODE, 200))
+    assert words["idle 4.00 s"] == "bold $state-warning"
+    assert words["first 1.00 s"] == "$text-soft"
+
+
+def test_keep_alives_end_the_silence_of_a_stream_but_not_its_idle_time():
+    open_stream = ExchangeSummary(1, 1000.0, "SubscribeToTask", "POST", "http://a", pulse=ArrivalHistogram(1000.0))
+    open_stream.last_at = 1009.0
+    found = health(open_stream, 1010.0)
+    assert found is not None
+    assert (found.idle, found.silence) == (10.0, 1.0)
 
 
 def test_buffering_is_shown_before_the_measures():

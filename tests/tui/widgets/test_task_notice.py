@@ -5,6 +5,7 @@ from __future__ import annotations
 from inspector.protocol.assemble import Move
 from inspector.protocol.lifecycle import State
 from inspector.tui.render.glyphs import UNICODE
+from inspector.tui.render.key_hints import KEY_STYLE
 from inspector.tui.render.task_notice import illegal, notice
 from inspector.tui.render.task_table import state_durations
 
@@ -48,6 +49,7 @@ def test_an_unknown_state_in_a_notice_is_sanitised_and_cut():
 def test_only_interrupted_states_have_a_notice_about_the_next_action():
     waiting = text(notice(moves(State.WORKING, State.INPUT_REQUIRED), UNICODE))
     assert waiting == "the agent waits for your input: i reply, x cancel task"
+    assert ("i", KEY_STYLE) in notice(moves(State.WORKING, State.INPUT_REQUIRED), UNICODE)
     writing = text(notice(moves(State.AUTH_REQUIRED), UNICODE, writing=True))
     assert writing == "the agent waits for an authorization: do what its message asks, esc s listen again"
     listening = text(notice(moves(State.WORKING, State.AUTH_REQUIRED), UNICODE, listening=True))

@@ -13,10 +13,9 @@ import pytest
 import trustme
 from certificates import encrypted_key, pkcs12_file, requiring_certificates, tunnel, write_pem
 
-from inspector.protocol.bindings.base import GrpcRequest, HttpRequest
+from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError
 from inspector.wire.client.client_certificate import (
-    CertificateFiles,
     ClientCertificate,
     PassphraseError,
     read_client_certificate,
@@ -49,7 +48,7 @@ def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def read(folder: Path, issued: trustme.LeafCert) -> ClientCertificate:
-    return read_client_certificate(CertificateFiles(*write_pem(folder, "client", issued)))
+    return read_client_certificate(*write_pem(folder, "client", issued))
 
 
 async def fault(observed: AsyncGenerator[Observation, None]) -> Fault | None:
@@ -83,10 +82,11 @@ def test_a_certificate_is_read_from_pem_and_pkcs12(
     content = {"two files": chain, "one file": chain + key, "key first": key + chain}
     certificate.write_bytes(content.get(form) or pkcs12_file(issued, passphrase))
     key_file.write_bytes(key)
-    files = CertificateFiles(certificate, key_file if form == "two files" else None)
-    read = read_client_certificate(files, passphrase)
+    used_key = key_file if form == "two files" else None
+    read = read_client_certificate(certificate, used_key, passphrase=passphrase)
     assert (read.name, read.chain) == (NAME, chain)
-    assert read == read_client_certificate(CertificateFiles(*write_pem(tmp_path, "same", issued)))
+    assert read == read_client_certificate(*write_pem(tmp_path, "same", issued))
+    assert read.files == CertificateFiles(certificate, used_key, form == "pkcs12", bool(passphrase))
     assert read.in_words() == f"client certificate {NAME}"
     assert "PRIVATE KEY" not in repr(read)
 
@@ -95,14 +95,14 @@ def test_a_certificate_is_read_from_pem_and_pkcs12(
 def test_a_missing_or_wrong_passphrase_is_reported_with_the_file(tmp_path: Path, issued: trustme.LeafCert, form: str):
     certificate, key = write_pem(tmp_path, "client", issued)
     key.write_bytes(encrypted_key(issued, PASSPHRASE))
-    files = CertificateFiles(certificate, key)
+    files: tuple[Path, ...] = (certificate, key)
     if form == "pkcs12":
-        files = CertificateFiles(tmp_path / "client.p12")
-        files.certificate.write_bytes(pkcs12_file(issued, PASSPHRASE))
+        files = (tmp_path / "client.p12",)
+        files[0].write_bytes(pkcs12_file(issued, PASSPHRASE))
     for given, wrong in (("", False), (PASSPHRASE + "x", True)):
         with pytest.raises(PassphraseError) as raised:
-            read_client_certificate(files, given)
-        assert (raised.value.wrong, raised.value.file) == (wrong, files.key or files.certificate)
+            read_client_certificate(*files, passphrase=given)
+        assert (raised.value.wrong, raised.value.file) == (wrong, files[-1])
         assert raised.value.fault.code == FaultCode.CREDENTIALS_MISSING
         assert PASSPHRASE not in str(raised.value)
 
@@ -126,15 +126,15 @@ def test_unusable_files_are_reported(
     (tmp_path / "text").write_text("no certificate")
     (tmp_path / "damaged.pem").write_bytes(issued.cert_chain_pems[0].bytes().replace(b"M", b"N"))
     with pytest.raises(FaultError, match=problem) as raised:
-        read_client_certificate(CertificateFiles(tmp_path / certificate, tmp_path / key if key else None))
+        read_client_certificate(tmp_path / certificate, tmp_path / key if key else None)
     assert raised.value.fault.code == FaultCode.USAGE
 
 
 def test_the_certificate_of_the_key_is_sent_first(tmp_path: Path, issued: trustme.LeafCert, authority: trustme.CA):
-    files = CertificateFiles(*write_pem(tmp_path, "client", issued))
+    certificate, key = write_pem(tmp_path, "client", issued)
     own = issued.cert_chain_pems[0].bytes()
-    files.certificate.write_bytes(authority.cert_pem.bytes() + own)
-    read = read_client_certificate(files)
+    certificate.write_bytes(authority.cert_pem.bytes() + own)
+    read = read_client_certificate(certificate, key)
     assert (read.chain, read.name) == (own + authority.cert_pem.bytes(), NAME)
 
 

@@ -1,0 +1,66 @@
+"""The questions that are asked before an origin is trusted in a session, as `--trust` does on the command line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from textual.app import App
+
+from inspector.protocol.errors import Fault
+from inspector.session.session import Session
+from inspector.tui.keys import key_of
+from inspector.wire.discovery import PrivateRedirect, PrivateRedirectError
+
+_TRUST = "trust"
+
+
+async def follow_redirect(app: App[Any], session: Session, redirect: PrivateRedirect) -> bool:
+    """Ask whether to follow a redirect of the card to a private address; if so, trust its origin in the session."""
+    credentials = " Your credentials are sent there if it asks for them." if session.credentials else ""
+    description = (
+        f"The card of {redirect.source} redirects to a private address:\n\n  {_place(redirect)}\n\n"
+        "Only this machine or its network can reach this address. With such a redirect, an agent can make you send "
+        f"requests to services that are not public.{credentials}"
+    )
+    answers = ("Connect once: follow the redirect, in this session only", "Cancel")
+    return await _ask(app, session, redirect.origin, "Redirect to a private address", description, answers)
+
+
+async def send_credentials(app: App[Any], session: Session) -> bool:
+    """Ask whether to send the credentials to an interface at another origin; if so, trust it in the session."""
+    place = session.withheld_from
+    description = (
+        f"The interface in use is at another origin than the one you entered:\n\n  {place}\n\n"
+        "Credentials are sent only to the origin you entered, because a card can name any address."
+    )
+    answers = ("Send them there, too, in this session only", "Do not send them there")
+    return await _ask(app, session, place, "Credentials for another origin", description, answers)
+
+
+async def _ask(
+    app: App[Any], session: Session, place: str, title: str, description: str, answers: tuple[str, str]
+) -> bool:
+    """Show a question with the answers yes and no, of which no is selected."""
+    from inspector.tui.screens.form import CHOICE, Choice, FormScreen  # noqa: PLC0415 - it would delay the start
+
+    yes, no = answers
+    choices = (Choice(_TRUST, yes), Choice("", no))
+    values = await app.push_screen_wait(FormScreen(title, choices=choices, chosen="", description=description))
+    trusted = values is not None and values[CHOICE] == _TRUST
+    if trusted:
+        session.trust(place)
+    return trusted
+
+
+def refused_fault(error: PrivateRedirectError) -> Fault:
+    """Return the fault of a redirect that is not followed, with the key that asks the question again."""
+    seen = f"The card redirects to a private address, {_place(error.redirect)}. The redirect was not followed."
+    hint = f"If you trust the address, press {key_of('refresh')} and choose to connect once."
+    return replace(error.fault, seen=seen, hint=hint)
+
+
+def _place(redirect: PrivateRedirect) -> str:
+    """Return where a redirect leads: the origin, and the address unless the origin contains it."""
+    place, address = redirect.origin, redirect.address
+    return place if address in place else f"{place} ({address})"

@@ -1,0 +1,156 @@
+"""The files with named agents: their content, their mistakes, and which file has priority."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inspector.agents_file import NamedAgents, load_agents, project_path, read_agents, resolved, store_agent, user_path
+from inspector.protocol.errors import FaultError
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a project below the temporary folder, with a home of its own."""
+    monkeypatch.setenv("A2A_INSPECT_HOME", str(tmp_path / "home"))
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (project / "src").mkdir()
+    monkeypatch.chdir(project / "src")
+    return project
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_without_files_there_are_no_agents():
+    assert load_agents() == NamedAgents()
+
+
+def test_the_file_of_the_project_is_found_from_a_folder_below_it(folders: Path):
+    path = written(folders / "agents.toml", '[agents.local]\nurl = "http://localhost:9000"\n')
+    assert project_path() == path
+    assert load_agents().agents["local"].is_project
+
+
+def test_a_file_above_the_repository_is_not_read(folders: Path):
+    written(folders.parent / "agents.toml", '[agents.local]\nurl = "http://localhost:9000"\n')
+    assert project_path() is None
+
+
+def test_an_agent_of_the_user_has_priority(folders: Path):
+    written(
+        folders / "agents.toml",
+        'default = "one"\n[agents.one]\nurl = "http://project"\n[agents.two]\nurl = "http://p2"\n',
+    )
+    written(user_path(), '[agents.one]\nurl = "http://user"\n')
+    named = load_agents()
+    assert (named.agents["one"].url, named.agents["two"].url, named.default) == ("http://user", "http://p2", "one")
+
+
+def test_all_options_are_read(folders: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("A2A_TOKEN", "secret")
+    text = """
+[agents.full]
+url = "https://agent.example"
+a2a-version = "0.3"
+transports = ["GRPC", "JSONRPC"]
+trust = ["https://other.example"]
+timeout = "5s"
+bearer = "env:A2A_TOKEN"
+client-cert = "certs/client.pem"
+receiver-port = 9100
+headers = { X-Team = "search", X-Token = "env:A2A_TOKEN" }
+"""
+    agents, default = read_agents(written(folders / "agents.toml", text), is_project=True)
+    options = dict(resolved(agents["full"]))
+    assert default == ""
+    assert options == {
+        "a2a_version": "0.3",
+        "transports": ["GRPC", "JSONRPC"],
+        "trust": ["https://other.example"],
+        "timeout": "5s",
+        "bearer": "secret",
+        "client_cert": str(folders / "certs" / "client.pem"),
+        "receiver_port": 9100,
+        "headers": ["X-Team: search", "X-Token: secret"],
+    }
+    assert "secret" not in repr(agents)
+
+
+def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
+    written(folders / "card.json", "{}")
+    agents, _ = read_agents(written(folders / "agents.toml", '[agents.a]\nurl = "card.json"\n'), is_project=True)
+    assert agents["a"].url == str(folders / "card.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "seen"),
+    [
+        ("x = 1\n", 1, "'x' is unknown"),
+        ('[agents.a]\nurl = "http://a"\nbearer = "secret"\n', 3, "bearer is not a reference"),
+        ('[agents.a]\nurl = "http://a"\nbearer = "env:HOME"\n', 3, "names the variable HOME"),
+        ('[agents.a]\nurl = "http://a"\n[agents.a.headers]\nAuthorization = "Bearer x"\n', 1, "header Authorization"),
+        ('[agents.a]\nurl = "http://a"\nheaders = 3\n', 3, "headers is not a table"),
+        ('[agents.a]\nurl = "http://a"\n\ntransports = ["SOAP"]\n', 4, "transports is not valid"),
+        ('[agents.a]\nurl = "http://a"\ntimeout = 5\n', 3, "timeout is not valid"),
+        ('[agents.a]\nurl = "http://a"\nurls = "x"\n', 3, "'urls' is unknown"),
+        ("[agents.a]\n", 1, "has no url"),
+        ('[agents."a/b"]\nurl = "http://a"\n', 0, "is not an agent"),
+        ("agents = 3\n", 1, "wrong type"),
+        ("default = 3\n", 1, "wrong type"),
+        ("[agents.a\n", 1, ""),
+    ],
+)
+def test_a_mistake_is_reported_with_its_line_and_without_secrets(folders: Path, text: str, line: int, seen: str):
+    path = written(folders / "agents.toml", text)
+    with pytest.raises(FaultError) as caught:
+        read_agents(path, is_project=True)
+    where = f"{path}:{line}: " if line else f"{path}: "
+    assert caught.value.fault.seen.startswith(where)
+    assert seen in caught.value.fault.seen
+    assert "secret" not in caught.value.fault.sentence()
+    assert caught.value.fault.hint.startswith("Allowed: ")
+
+
+def test_the_file_of_the_user_may_name_any_variable(folders: Path):
+    path = written(user_path(), '[agents.a]\nurl = "http://a"\nbearer = "env:MY_TOKEN"\n')
+    assert "a" in read_agents(path, is_project=False)[0]
+
+
+def test_an_unknown_default_agent_is_an_error(folders: Path):
+    written(folders / "agents.toml", 'default = "nobody"\n')
+    with pytest.raises(FaultError, match="nobody"):
+        load_agents()
+
+
+def test_a_variable_that_is_not_set_is_an_error(folders: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("A2A_TOKEN", raising=False)
+    path = written(folders / "agents.toml", '[agents.a]\nurl = "http://a"\nbearer = "env:A2A_TOKEN"\n')
+    agents, _ = read_agents(path, is_project=True)
+    with pytest.raises(FaultError, match="A2A_TOKEN is not set"):
+        list(resolved(agents["a"]))
+
+
+def test_comments_and_other_agents_survive_a_change(folders: Path):
+    path = written(folders / "agents.toml", '# ours\ndefault = "b"\n[agents.a]\nurl = "http://a" # first\n')
+    store_agent(path, "b", {"url": "http://b", "transports": ["GRPC"]})
+    text = path.read_text()
+    assert "# ours" in text
+    assert "# first" in text
+    assert set(read_agents(path, is_project=True)[0]) == {"a", "b"}
+    store_agent(path, "b", None)
+    assert read_agents(path, is_project=True)[1] == ""
+    assert set(read_agents(path, is_project=True)[0]) == {"a"}
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe", b"a = 1" + b"0" * 100_000, b"[" * 5000, b"a." * 3000 + b"b = 1"])
+def test_hostile_files_are_errors(folders: Path, raw: bytes):
+    path = folders / "agents.toml"
+    path.write_bytes(raw)
+    with pytest.raises(FaultError):
+        read_agents(path, is_project=True)

@@ -1,0 +1,237 @@
+"""Logins in the app, with the authorization server of the mock agent: each flow, its ends, and their screens."""
+
+from __future__ import annotations
+
+import re
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pyperclip
+import pytest
+from driving import Driver, Open
+from inspector.sample_agents.authentication import Authenticator
+from inspector.sample_agents.faults.names import parse_fault
+from inspector.sample_agents.server import serve_in_thread
+from textual.widgets import Input
+
+from inspector.capture.records import LOGIN, Kind
+from inspector.session.login.state import LoginState
+from inspector.tui.screens.login import LoginScreen
+from inspector.tui.screens.menu import Entry, MenuScreen
+from inspector.wire.client.credentials import origin
+
+SMALL, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
+SIZES = pytest.mark.parametrize("size", [SMALL, NORMAL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+
+
+@pytest.fixture(autouse=True)
+def no_browser(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER", "SSH_CONNECTION", "SSH_TTY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@contextmanager
+def protected(kind: str = "oauth2", *faults: str) -> Iterator[str]:
+    """Run a mock agent that demands a token."""
+    authenticator = Authenticator(kind, faults=[parse_fault(fault) for fault in faults], interval=0)
+    with serve_in_thread(pace=0, authenticator=authenticator) as url:
+        yield url
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+def words(driver: Driver) -> str:
+    """Return the text of the screen without frames, scroll bars and line breaks."""
+    return " ".join(re.sub(r"[│▌▁-█]", " ", driver.screen).split())
+
+
+async def choose(driver: Driver, text: str) -> None:
+    """Open the menu of credentials and choose an entry with the keyboard."""
+    await driver.press("C")
+    await driver.until("─ Credentials ")
+    menu = driver.app.screen
+    assert isinstance(menu, MenuScreen)
+    entries = [entry.text for entry in menu._entries if isinstance(entry, Entry)]
+    [number] = [number for number, entry in enumerate(entries) if text in entry]
+    await driver.press(*["down"] * number, "enter")
+
+
+async def start(driver: Driver, flow: str, **values: str) -> None:
+    """Choose a flow, fill in its form, and start the login."""
+    await choose(driver, flow)
+    await driver.until("Client id")
+    for name, value in ({"client": "mock"} | values).items():
+        driver.widget(f"#field-{name}", Input).value = value
+    await driver.press(*["enter"] * len(driver.app.screen.query(Input)))
+
+
+def state(driver: Driver) -> LoginState:
+    screen = driver.app.screen
+    assert isinstance(screen, LoginScreen)
+    return screen._state
+
+
+async def decide(url: str, decision: str = "allow") -> None:
+    """Decide on the page of the authorization server, as a user in a browser."""
+    async with httpx.AsyncClient(follow_redirects=True) as browser:
+        page = await browser.get(url)  # a short URL redirects
+        await browser.post(page.url, data={"decision": decision})
+
+
+async def has_room(driver: Driver) -> None:
+    """Check that the dialog is complete: its lowest lines are the keys, nothing is behind a scroll bar."""
+    await driver.settled()
+    frame = driver.app.screen.query_one(".dialog")
+    footer = driver.app.screen.query_one(".dialog KeyFooter")
+    assert footer.region.bottom < frame.region.bottom <= driver.app.size.height
+    for listed in driver.app.screen.query("#login-lines, #required"):
+        assert listed.max_scroll_y == 0, driver.screen
+
+
+@SIZES
+async def test_the_authorization_code_flow_without_a_browser(
+    open_app: Open, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+):
+    copied: list[str] = []
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
+    with protected() as url:
+        async with open_app(url, size) as driver:
+            await driver.connected()
+            await start(driver, "in a browser", port=str(free_port()))
+            await driver.until("There is no graphical browser here")
+            await driver.until("waiting for the login, ")
+            await has_room(driver)
+            now = state(driver)
+            assert now.short_url in driver.screen
+            assert driver.enabled("enter") is not True
+            await driver.press("y")
+            assert copied == [now.open_url]
+            await decide(now.short_url)
+            await driver.until("✓ Logged in")
+            await has_room(driver)
+            assert "Scopes  messages" in driver.screen
+            assert "then a new token is requested automatically" in driver.screen
+            assert f"Sent to {origin(url).removesuffix(':80')}, and nowhere else" in driver.screen
+            await driver.press("enter")
+            await driver.until("logged in")
+            await driver.ask("hello")
+            assert "message   hello" in driver.screen
+            await driver.press("escape")
+            await log_out(driver)
+
+
+async def log_out(driver: Driver) -> None:
+    await driver.press("C")
+    await driver.until("Log out of oauth2_code")
+    await has_room(driver)
+    await driver.click("Log out of oauth2_code")
+    await driver.until(lambda: driver.session.token is None)
+    revoked = [record for record in driver.records(Kind.REQUEST) if record.meta.get(LOGIN) == "revoke"]
+    assert len(revoked) == 2  # the access token and the refresh token
+
+
+async def test_the_browser_is_opened_with_enter(open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path / "allow.py"} "$1"\n')
+    browser.chmod(0o700)
+    (tmp_path / "allow.py").write_text(
+        "import sys, httpx\nhttpx.post(sys.argv[1], data={'decision': 'allow'}, follow_redirects=True)\n"
+    )
+    monkeypatch.setenv("BROWSER", str(browser))
+    with protected("oidc", "scope-dropped") as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "in a browser", port=str(free_port()))
+            await driver.until("open in browser")
+            await has_room(driver)
+            await driver.press("enter")
+            await driver.until("✓ Logged in as mock-user")
+            await has_room(driver)
+            assert "✕ not granted: messages" in driver.screen
+            assert "AUTH-023" in driver.screen
+
+
+@SIZES
+async def test_a_device_code_is_shown_and_a_refusal_offers_another_attempt(open_app: Open, size: tuple[int, int]):
+    with protected() as url:
+        async with open_app(url, size) as driver:
+            await driver.connected()
+            await start(driver, "with a code")
+            await driver.until("waiting for the login, ")
+            await has_room(driver)
+            assert f"Code   {state(driver).user_code}" in driver.screen
+            await decide(state(driver).open_url, "deny")
+            await driver.until("refused the token: access_denied")
+            await has_room(driver)
+            await driver.click("Change the input and try again")
+            await driver.until("Client id")
+            assert driver.widget("#field-client", Input).value == "mock"
+            await driver.press("enter", "enter", "enter")
+            await driver.until("waiting for the login, ")
+            await decide(state(driver).open_url)
+            await driver.until("✓ Logged in")
+
+
+async def test_a_fault_of_the_server_is_explained_with_its_rule_and_its_record(open_app: Open):
+    with protected("oauth2", "wrong-issuer") as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "in a browser")
+            await driver.until(lambda: "is for another issuer" in words(driver))
+            await has_room(driver)
+            assert "AUTH-001" in driver.screen
+            await driver.click("Show the record of the failed step")
+            await driver.until("metadata of the authorization server")
+            assert driver.app.screen is driver.workbench
+
+
+async def test_an_empty_field_gets_the_focus_with_the_reason(open_app: Open):
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "without a user", client="", secret="")
+            await driver.until("Enter the client id")
+            await driver.type("mock")
+            assert driver.widget("#field-client", Input).value == "mock"
+            await driver.press("enter", "enter", "enter")
+            await driver.until("needs the secret")
+            await driver.type("open-sesame")
+            await driver.press("enter", "enter")
+            await driver.until("✓ Logged in")
+
+
+@SIZES
+async def test_a_refused_message_offers_the_login_in_every_view(open_app: Open, size: tuple[int, int]):
+    with protected() as url:
+        async with open_app(url, size) as driver:
+            await driver.connected()
+            await driver.ask("hello")
+            await driver.until(lambda: "Press esc, then C, to log in or to enter a secret." in words(driver))
+            await driver.press("escape")
+            for view in range(1, 7):
+                await driver.go(view)
+                assert "C credentials" in driver.lines[-1], driver.screen
+            await driver.click("credentials needed")
+            await driver.until("─ Credentials ")
+            await has_room(driver)
+
+
+@pytest.mark.parametrize("pace", [0.0, 0.4], ids=["done before the subscription", "done later"])
+async def test_the_app_listens_on_while_a_task_waits_for_an_authorization(open_app: Open, pace: float):
+    with serve_in_thread(pace=pace) as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await driver.say("authorize the backup")
+            await driver.until("● completed")
+            asked = [record.operation for record in driver.records(Kind.REQUEST)]
+            assert "SubscribeToTask" in asked
+            await driver.settled()
+            assert "attempts failed" not in driver.screen
+            assert "while disconnected" not in driver.screen
