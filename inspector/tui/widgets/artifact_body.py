@@ -52,7 +52,7 @@ class ArtifactBody(ContentSwitcher):
         self._taken = 0
         self._inside = 0
         self._undrawn = False
-        self._is_over = self._was_over = False
+        self._was_over = False
         self._text = Document(id="artifact-text", empty="No artifact yet.")
         self._lines = FactView(id="artifact-lines", follow=True)
         self._json = JsonView(id="artifact-json")
@@ -78,9 +78,8 @@ class ArtifactBody(ContentSwitcher):
     def show(self, view: Representation, at: int, sections: Sections | None, *, is_over: bool) -> None:
         """Show a section, or `ALL`: append to the visible view if the content only grew, else draw it again.
 
-        If the content `is_over`, reading starts at its beginning.
+        If the content `is_over`, reading starts at its beginning, also after the end was followed while it grew.
         """
-        self._is_over = is_over
         section = sections.all[at] if sections and at != ALL else None
         shown = (view, at, sections)
         before, fresh = self._shown, shown != self._shown
@@ -97,8 +96,11 @@ class ArtifactBody(ContentSwitcher):
                 self._lines.refresh_source()
         elif section is None:
             self._show_all(sections, fresh=fresh)
+            self._start_reading(self._text, fresh=fresh, is_over=is_over)
         elif section.kind == "text":
-            self._show_text(sections, section, self._known(before) if fresh else None, fresh=fresh)
+            known = self._known(before) if fresh else None
+            body = self._show_text(sections, section, known, fresh=fresh)
+            self._start_reading(body, fresh=fresh and known is None, is_over=is_over)
         elif fresh:
             self._show_part(section, view)
 
@@ -126,21 +128,20 @@ class ArtifactBody(ContentSwitcher):
             if had_focus:
                 self.screen.set_focus(body)
 
-    def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> None:
+    def _show_text(self, sections: Sections, section: Section, known: str | None, *, fresh: bool) -> LineView:
         """Append new text or, if `fresh`, replace the whole text; `known` is the text that is shown now, if known."""
         body = self._markdown if self._view == "markdown" else self._text
         if fresh and isinstance(body, Document) and known is not None:
             body.become(sections.text_of(section), known)
             self._taken = section.end - section.start
-            return
+            return body
         if fresh:
             body.set_text("")
             self._taken = 0
         if text := sections.text_of(section, self._taken):
             body.append(text)
             self._taken += len(text)
-        if fresh and self._is_over:
-            self._to_beginning(body)
+        return body
 
     def _known(self, shown: tuple[object, ...]) -> str | None:
         """Return the text that the document shows in full, None if it shows something else."""
@@ -170,13 +171,13 @@ class ArtifactBody(ContentSwitcher):
             self._inside = 0 if closed else self._inside
         if any(added):
             self._text.append("".join(added))
-        before, self._was_over = self._was_over and not fresh, self._is_over
-        if self._is_over and not before and (fresh or self._text.following):
-            self._to_beginning(self._text)
 
-    def _to_beginning(self, body: LineView) -> None:
-        body.following = False
-        body.action_first()
+    def _start_reading(self, body: LineView, *, fresh: bool, is_over: bool) -> None:
+        """Move to the beginning of content that is complete when it is shown first, or becomes so while followed."""
+        ended, self._was_over = is_over and not self._was_over, is_over
+        if (fresh and is_over) or (ended and body.following):
+            body.following = False
+            body.action_first()
 
     def _show_part(self, section: Section, view: Representation) -> None:
         part = section.part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.cells import cell_len
 from textual import work
@@ -32,9 +32,6 @@ from inspector.tui.widgets.artifact_body import ALL, ArtifactBody
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.view_tabs import Chips
-
-if TYPE_CHECKING:
-    pass
 
 _NAMES: dict[Representation, str] = {"markdown": "Markdown", "json": "JSON"}
 """The names of representations that differ from their ids."""
