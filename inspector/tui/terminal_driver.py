@@ -53,6 +53,7 @@ class TerminalDriver(LinuxDriver):
     """Reads any bytes from the terminal, and restores the terminal at any time."""
 
     _is_active = False
+    _is_continuing = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -63,15 +64,29 @@ class TerminalDriver(LinuxDriver):
 
         SIGCONT also follows SIGHUP when the terminal is closed: a thread that is started then would never end.
         """
-        if not self._must_signal_resume:
-            try:
-                termios.tcgetattr(self.fileno)
-            except termios.error:
-                return
-            if not self._is_active:
-                return
+        if self._must_signal_resume:
+            super()._sigcont_application(*arguments)
+            return
+        try:
+            termios.tcgetattr(self.fileno)
+        except termios.error:
+            return
+        if not self._is_active or self._is_continuing:
+            return
+        self._is_continuing = True
+        try:
+            self._stop_reading()
             self.suspend_application_mode()
-        super()._sigcont_application(*arguments)
+            self.exit_event.clear()
+            super()._sigcont_application(*arguments)
+        finally:
+            self._is_continuing = False
+
+    def _stop_reading(self) -> None:
+        """End the thread of the input; Textual does so only together with discarding what was just typed."""
+        self.exit_event.set()
+        if self._key_thread is not None:
+            self._key_thread.join()
 
     def start_application_mode(self) -> None:
         """Switch the terminal to the app."""

@@ -100,13 +100,14 @@ def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
 
-def test_the_app_ends_after_it_was_continued_several_times(inspect: Run):
+def test_the_app_reads_what_is_typed_while_it_is_continued_several_times(inspect: Run):
+    text = "http://" + "0123456789" * 6
     with inspect() as terminal:
         terminal.wait_for("Connect to an agent")
-        for _ in range(3):
+        for letter in text:
             terminal.signal(signal.SIGCONT)
-        terminal.send("http://")
-        terminal.wait_for("http://")
+            terminal.send(letter)
+        terminal.wait_for(text)
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
 
