@@ -29,8 +29,8 @@ def make(invocation: Invocation, out: Output) -> int:
             made = make_check(captures[0], query, others=captures[1:])
     except CaptureError as error:
         raise usage(str(error), "Check the path: captures are files written with --capture.") from error
-    for words in made.left_out:
-        out.warn(f"left out: {words}")
+    for note in made.notes:
+        out.warn(note)
     if out.json:
         out.document(made.document)
     else:

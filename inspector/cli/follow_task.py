@@ -11,7 +11,7 @@ from inspector.cli.run_command import Run, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
-from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_terminal, short
+from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_settled, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
@@ -126,11 +126,6 @@ class Follower:
             self._out.warn(self._problem)
         elif self._problems == _WARNINGS + 1:
             self._out.warn("more events could not be read; they are counted from here on")
-
-
-def is_settled(state: str) -> bool:
-    """Return whether a task is terminal or interrupted; an unknown state is neither."""
-    return is_terminal(state) or is_interrupted(state)
 
 
 async def get_task(run: Run, task_id: str) -> Task:

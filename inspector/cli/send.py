@@ -8,14 +8,14 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter
-from inspector.cli.follow_task import Follower, conclude, is_settled, wait_for
+from inspector.cli.follow_task import Follower, conclude, wait_for
 from inspector.cli.message_options import make_draft, prepare, secret_variables, show
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
-from inspector.protocol.lifecycle import short
+from inspector.protocol.lifecycle import is_settled, short
 from inspector.protocol.model import (
     Message,
     SendRequest,

@@ -47,6 +47,11 @@ def is_interrupted(state: str) -> bool:
     return state in INTERRUPTED
 
 
+def is_settled(state: str) -> bool:
+    """Return whether a state is final or waits for the client; an unknown state is neither."""
+    return is_terminal(state) or is_interrupted(state)
+
+
 def may_follow(before: str, after: str) -> bool:
     """Return whether `after` may follow `before`; an unknown state may follow and precede every state."""
     return before not in MOVES or after == State.UNSPECIFIED or after not in _OPEN or after in MOVES[before]

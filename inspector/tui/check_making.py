@@ -67,7 +67,7 @@ def _problem_of(values: Mapping[str, str]) -> str:
 def _write(widget: Widget, session: Session, numbers: list[int], path: Path) -> None:
     """Write the file and report it, or report why it cannot be written."""
     try:
-        text, left_out = lazy_loading.recorded_check(session, numbers)
+        text, notes = lazy_loading.recorded_check(session, numbers)
         path.write_text(text, encoding="utf-8")
     except FaultError as error:
         notify(widget, error.fault.sentence(), "warning")
@@ -75,6 +75,5 @@ def _write(widget: Widget, session: Session, numbers: list[int], path: Path) -> 
     except OSError as error:
         notify(widget, f"Cannot write {path}: {error.strerror}.", "error")
         return
-    missing = f" Left out: {', '.join(left_out)}." if left_out else ""
-    notify(widget, f"Saved {path}.{missing}")
+    notify(widget, " ".join((f"Saved {path}.", *(f"{note}." for note in notes))), "warning" if notes else "information")
     widget.post_message(CheckMade(path))

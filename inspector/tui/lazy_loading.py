@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 def recorded_check(session: Session, numbers: Sequence[int]) -> tuple[str, Sequence[str]]:
-    """Return a check file of some exchanges, and what is left out; raises `FaultError`. Saves 40 ms."""
+    """Return a check file of some exchanges, and notes about them; raises `FaultError`. Saves 40 ms."""
     from inspector.session.check.recorded.making import make_check  # noqa: PLC0415 - see above
     from inspector.session.check.recorded.yaml_text import write_yaml  # noqa: PLC0415 - see above
 
     made = make_check(session.journal.capture, numbers=numbers)
-    return write_yaml(made.document, ["made by a2a-inspect"]), made.left_out
+    return write_yaml(made.document, ["made by a2a-inspect"]), made.notes
 
 
 def compose_screen(session: Session, draft: Draft, *, stream: bool, raw: RawRequest | None = None) -> ComposeScreen:

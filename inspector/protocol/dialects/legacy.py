@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from inspector.protocol.dialects.rewriting import Change, inverse, without
-from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
+from inspector.protocol.lifecycle import State, is_settled
 from inspector.protocol.model import Artifact, Event, Json, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 
 ROLES: Mapping[str, str] = {"user": "ROLE_USER", "agent": "ROLE_AGENT"}
@@ -126,7 +126,7 @@ def import_configuration(push_member: str) -> Change:
 
 def is_final(update: TaskStatusUpdateEvent) -> bool:
     """Return whether a status update is the last event of its stream: its state is terminal or interrupted."""
-    return is_terminal(update.status.state) or is_interrupted(update.status.state)
+    return is_settled(update.status.state)
 
 
 EventT = TypeVar("EventT", bound=Event)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +13,7 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import MASK
 from inspector.findings.finding import Severity
 from inspector.protocol.assemble import AssembledArtifact
-from inspector.protocol.model import Json
+from inspector.protocol.model import Json, Part
 from inspector.protocol.operations import PUSH
 from inspector.session.check.calls import Response
 from inspector.session.check.document import (
@@ -201,8 +203,18 @@ def _artifact_differences(expected: ArtifactExpectation, artifact: AssembledArti
 
 
 def digest_of(artifact: AssembledArtifact) -> str:
-    """Return the SHA-256 of the files of an artifact, one after another, as they would be saved."""
-    return hashlib.sha256(b"".join(file.content for file in files_of([artifact]))).hexdigest()
+    """Return the SHA-256 of the files of an artifact, one after another, as they would be saved.
+
+    The members of data are sorted by their names, because gRPC does not keep their order.
+    """
+    parts = [
+        part.model_copy(update={"data": json.loads(json.dumps(part.data, sort_keys=True))})
+        if isinstance(part, Part) and part.content == "data"
+        else part
+        for part in artifact.parts
+    ]
+    ordered = replace(artifact, parts=parts)
+    return hashlib.sha256(b"".join(file.content for file in files_of([ordered]))).hexdigest()
 
 
 def _task_in(body: Json) -> str:

@@ -44,6 +44,11 @@ def mismatches(expected: Json, actual: Json | Missing, path: str = "") -> list[M
     return list(_compare(expected, actual, path))
 
 
+def is_operator(key: str, value: Json) -> bool:
+    """Return whether a key of a mapping with this value is an operator, not a member of the object."""
+    return key in _OPERATORS and _OPERATORS[key].reads(value)
+
+
 def quote(value: Json | Missing) -> str:
     """Return a value as a short text."""
     if isinstance(value, Missing):
@@ -77,11 +82,10 @@ def _compare_list(expected: list[Json], actual: Json | Missing, path: str) -> It
 def _compare_mapping(expected: Mapping[str, Json], actual: Json | Missing, path: str) -> Iterator[Mismatch]:
     members: dict[str, Json] = {}
     for key, value in expected.items():
-        operator = _OPERATORS.get(key)
-        if operator is None or not operator.reads(value):
-            members[key] = value
+        if is_operator(key, value):
+            yield from _OPERATORS[key].check(value, actual, path)
         else:
-            yield from operator.check(value, actual, path)
+            members[key] = value
     if not members:
         if not expected and not isinstance(actual, dict):
             yield Mismatch(path, "an object", quote(actual))

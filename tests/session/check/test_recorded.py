@@ -21,8 +21,9 @@ from inspector.protocol.operations import Operation
 from inspector.session.check.document import Transport
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
-from inspector.session.check.recorded.expected import expectation, merge, text_expectation
+from inspector.session.check.recorded.expected import expectation, text_expectation
 from inspector.session.check.recorded.making import make_check
+from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.runner import Runner, choices
@@ -315,7 +316,7 @@ async def test_a_filter_selects_exchanges(tmp_path: Path):
         await record(tmp_path / "recorded.a2a", url, use)
     names = [test["name"] for test in made(tmp_path / "recorded.a2a", "op:SendMessage")["suites"][0]["tests"]]
     assert names == ["mixed"]
-    with pytest.raises(FaultError, match="no exchange"):
+    with pytest.raises(FaultError, match="no request of A2A was selected"):
         made(tmp_path / "recorded.a2a", "op:CancelTask")
 
 
@@ -356,11 +357,20 @@ async def test_a_second_recording_shows_which_values_vary(tmp_path: Path):
         ([1, 2], [1], {"type": "array", "count_gte": 1}),
         ({"matches": "^a$"}, "b", {"type": "string"}),
         ({"starts_with": "a", "ends_with": "b"}, {"starts_with": "a", "ends_with": "c"}, {"type": "string"}),
-        ({"sha256": "a", "text": "t"}, {"sha256": "b", "text": "t"}, {"text": "t"}),
     ],
 )
 def test_merged_assertions_hold_for_both_recordings(first: Any, second: Any, merged: Any):
     assert merge(first, second) == merged
+
+
+def test_an_artifact_of_two_recordings_is_expected_without_what_differs():
+    def recorded(digest: str) -> dict[str, Any]:
+        artifacts = [{"name": "report", "text": "done", "sha256": digest}]
+        step = {"id": "stream", "x-a2a-inspect": {"artifacts": artifacts}}
+        return {"steps": [step], "x-a2a-inspect": {"findings": {"max": "hint"}}}
+
+    [step] = merge_tests(recorded("a"), recorded("b"))["steps"]
+    assert step["x-a2a-inspect"] == {"artifacts": [{"name": "report", "text": "done"}]}
 
 
 def volatile_texts() -> Iterator[tuple[str, str]]:

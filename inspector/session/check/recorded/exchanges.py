@@ -15,6 +15,8 @@ from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
     Message,
+    SendConfiguration,
+    SendRequest,
     Task,
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
@@ -25,7 +27,11 @@ from inspector.session.check.expectations import severe_rules
 from inspector.session.compose.raw_request import RAW_REQUEST
 from inspector.session.payload import OPERATIONS, interface_of
 from inspector.session.replay.translate import canonical, decoded
+from inspector.wire.client.observations import Ending
 
+_UNREADABLE = "unreadable"
+_FILE = "{{file:"
+"""The beginning of what is recorded in place of the content of a large file."""
 _EVENTS = (Task, Message, TaskStatusUpdateEvent, TaskArtifactUpdateEvent)
 
 
@@ -34,7 +40,8 @@ class RecordedExchange:
     """One exchange: `answer` is its last answer, None if there was none; `events` are those of a stream.
 
     `ids` has the ids of its tasks and contexts, `rules` the rules of its findings above hints. `ended` is the time of
-    its end, `status` the HTTP status of its response.
+    its end, `status` the HTTP status of its response. `how` is the ending of its response, `problem` why the response
+    is not complete. With `names_tasks`, the client chooses the ids of tasks.
     """
 
     number: int
@@ -47,6 +54,14 @@ class RecordedExchange:
     events: list[Event] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     rules: set[str] = field(default_factory=set)
+    how: str = ""
+    problem: str = ""
+    names_tasks: bool = False
+
+    @property
+    def is_left(self) -> bool:
+        """Return whether the client left the stream."""
+        return self.streamed and self.how == Ending.STOPPED
 
     @property
     def streamed(self) -> bool:
@@ -81,19 +96,37 @@ def numbers_of(capture: Capture, query: Query | None) -> list[int]:
 
 
 def read_exchanges(capture: Capture, numbers: Iterable[int]) -> tuple[list[RecordedExchange], list[str]]:
-    """Return the exchanges that a check can repeat, and for each other exchange why it is left out."""
+    """Return the exchanges that a check can repeat, and notes about those that are left out or not complete."""
     exchanges: list[RecordedExchange] = []
-    left_out: list[str] = []
+    notes: list[str] = []
+    known: set[str] = set()
     for number in numbers:
         request = capture.get(number)
         if request.meta.get(PROBE) or request.meta.get(LOGIN) or request.operation not in OPERATIONS:
             continue
         exchange = _read(capture, request)
-        if isinstance(exchange, str):
-            left_out.append(f"#{number}: {exchange}")
-        else:
-            exchanges.append(exchange)
-    return exchanges, left_out
+        reason = exchange if isinstance(exchange, str) else _not_repeatable(exchange, known)
+        if isinstance(exchange, str) or reason:
+            notes.append(f"#{number} is left out: {reason}")
+            continue
+        exchanges.append(exchange)
+        known |= exchange.ids
+        if exchange.problem:
+            notes.append(f"#{number}: {exchange.problem}; its test fails until the agent sends a valid response")
+    return exchanges, notes
+
+
+def _not_repeatable(exchange: RecordedExchange, known: set[str]) -> str:
+    """Return why the same request cannot get the same response again, `""` if it can."""
+    request = exchange.request
+    if not isinstance(request, SendRequest):
+        return ""
+    task = request.message.task_id
+    if task and task not in known and not exchange.names_tasks and not isinstance(exchange.answer, ProtocolError):
+        return "it continues a task whose first message is not among the exchanges"
+    if any((part.raw or "").startswith(_FILE) for part in request.message.parts):
+        return "the capture does not contain a large file in its message"
+    return ""
 
 
 def read_pushes(capture: Capture) -> list[RecordedPush]:
@@ -111,12 +144,25 @@ def _read(capture: Capture, request: Record) -> RecordedExchange | str:
     sent = canonical(request, request)
     if sent is None:
         return "the request cannot be read"
+    _, dialect = interface_of(request)
     exchange = RecordedExchange(request.seq, Operation(request.operation), sent, request.at)
+    if dialect is not None:
+        exchange.names_tasks = dialect.traits.names_tasks
+        if isinstance(sent, SendRequest) and exchange.operation is Operation.SEND and not dialect.traits.waits:
+            exchange.request = _returning(sent)
     for record in capture.select(exchange=request.seq, after=request.seq - 1):
         exchange.ids |= {record.task, record.context} - {""}
         exchange.rules |= severe_rules([record])
         _add(exchange, record, request)
     return exchange if exchange.answer is not None or exchange.status else "there was no response"
+
+
+def _returning(request: SendRequest) -> SendRequest:
+    """Return a request that says explicitly that it does not wait, the default of versions without `waits`."""
+    configuration = request.configuration or SendConfiguration()
+    if configuration.return_immediately is not None:
+        return request
+    return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": True})})
 
 
 def _add(exchange: RecordedExchange, record: Record, request: Record) -> None:
@@ -130,10 +176,14 @@ def _add(exchange: RecordedExchange, record: Record, request: Record) -> None:
                 exchange.answer = answer
             if isinstance(answer, _EVENTS):
                 exchange.events.append(answer)
+            if record.event == _UNREADABLE:
+                exchange.problem = "the response cannot be read"
         case Kind.TRAILERS if record.meta["code"] != OK:
             exchange.answer = _grpc_error(record, request)
         case Kind.END:
-            exchange.ended = record.at
+            exchange.ended, exchange.how = record.at, str(record.meta["how"])
+            if exchange.how in (Ending.BROKEN, Ending.LIMIT):
+                exchange.problem = "the response is not complete"
 
 
 def _grpc_error(record: Record, request: Record) -> ProtocolError:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.capture.redaction import MASK
-from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
+from inspector.protocol.lifecycle import State, is_settled
 from inspector.protocol.model import Json
-from inspector.text.safe_json import dump
+from inspector.session.check.matching import is_operator
 
 _LONGEST_TEXT = 500
 """A longer text is asserted by its beginning only."""
@@ -37,17 +36,6 @@ _VOLATILE = re.compile(
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
-def references_in(value: Any, ids: Mapping[str, str]) -> Any:
-    """Return a value in which the known ids are replaced by references to captured variables."""
-    if isinstance(value, str):
-        for known, reference in ids.items():
-            value = value.replace(known, f"{{{{{reference}}}}}")
-        return value
-    if isinstance(value, dict):
-        return {name: references_in(item, ids) for name, item in value.items()}
-    return [references_in(item, ids) for item in value] if isinstance(value, list) else value
-
-
 def expectation(value: Json, ids: Mapping[str, str], *, exact_state: bool = True) -> Json:
     """Return an assertion that a recorded value meets; `ids` are the known ids with the names of their variables.
 
@@ -56,14 +44,23 @@ def expectation(value: Json, ids: Mapping[str, str], *, exact_state: bool = True
     if isinstance(value, dict):
         # The ids of a message are those of its task.
         skipped = _LEFT_OUT | _IDS if "role" in value and "parts" in value else _LEFT_OUT
-        return {
+        members = {
             name: _member(name, item, ids, exact_state=exact_state)
             for name, item in value.items()
             if name not in skipped
         }
+        return {name: item for own in members for name, item in _as_member(own, members[own]).items()}
     if isinstance(value, list):
         return [expectation(item, ids, exact_state=exact_state) for item in value]
     return text_expectation(value) if isinstance(value, str) else value
+
+
+def _as_member(name: str, value: Json) -> dict[str, Json]:
+    """Return the assertion about a member also if its name is that of an operator, nothing if it has none."""
+    if not is_operator(name, value):
+        return {name: value}
+    wrapped: Json = {"one_of": [value]}
+    return {} if is_operator(name, wrapped) else {name: wrapped}
 
 
 def _member(name: str, value: Json, ids: Mapping[str, str], *, exact_state: bool) -> Json:
@@ -87,18 +84,23 @@ def _id(name: str, value: str, ids: Mapping[str, str]) -> Json:
     if value in ids:
         return f"{{{{{ids[value]}}}}}"
     # An agent may name its artifacts, but it generates all other ids.
-    return value if name == "artifactId" and not _VOLATILE.search(value) else {"type": "string"}
+    return value if name == "artifactId" and not varies(value) else {"type": "string"}
 
 
 def _state(state: str, *, exact: bool) -> Json:
-    if is_terminal(state) or is_interrupted(state):
+    if is_settled(state):
         return state
     return {"one_of": _RUNNING} if exact and state in _RUNNING else {"type": "string"}
 
 
+def varies(text: str) -> bool:
+    """Return whether a part of a text differs in every response."""
+    return _VOLATILE.search(text) is not None
+
+
 def is_exact(text: str) -> bool:
     """Return whether a long text has no part that varies, so that its digest can be asserted."""
-    return len(text) > _LONGEST_TEXT and _VOLATILE.search(text) is None
+    return len(text) > _LONGEST_TEXT and not varies(text)
 
 
 def text_expectation(text: str) -> Json:
@@ -118,7 +120,7 @@ def text_expectation(text: str) -> Json:
 def _end_of(text: str) -> dict[str, Json]:
     """Return the assertion about the end of a long text, nothing if the end varies."""
     end = text[-_BEGINNING:]
-    return {} if _VOLATILE.search(end) or "{{" in end else {"ends_with": end}
+    return {} if varies(end) or "{{" in end else {"ends_with": end}
 
 
 def _pattern(volatile: str) -> str:
@@ -130,41 +132,3 @@ def _pattern(volatile: str) -> str:
 def _escaped(text: str) -> str:
     """Escape a text for a regular expression of ECMA-262 and of Python."""
     return _SPECIAL.sub(r"\\\g<0>", text)
-
-
-def merge(first: Json, second: Json) -> Json:
-    """Return an assertion that both recordings meet; what differs between them becomes a matcher."""
-    if dump(first) == dump(second):  # in JSON, true is not 1
-        return first
-    if isinstance(first, dict) and isinstance(second, dict):
-        if _is_matcher(first) or _is_matcher(second):
-            return _common_type(first, second)
-        common = {name: merge(first[name], second[name]) for name in first if name in second}
-        return {name: value for name, value in common.items() if name != "sha256" or value == first[name]}
-    if isinstance(first, list) and isinstance(second, list):
-        if len(first) == len(second):
-            return [merge(*pair) for pair in zip(first, second, strict=True)]
-        return {"type": "array", "count_gte": min(len(first), len(second))}
-    return _common_type(first, second)
-
-
-_MATCHERS = frozenset({"type", "matches", "starts_with", "ends_with", "one_of", "count_gte", "exists"})
-
-
-def _is_matcher(value: Mapping[str, Json]) -> bool:
-    return bool(value) and set(value) <= _MATCHERS and not isinstance(value.get("type"), dict)
-
-
-def _common_type(first: Json, second: Json) -> Json:
-    kinds = {_type_of(first), _type_of(second)}
-    return {"type": kinds.pop()} if len(kinds) == 1 and "" not in kinds else {"exists": True}
-
-
-def _type_of(value: Json) -> str:
-    """Return the type that an assertion demands, `""` if unknown."""
-    if isinstance(value, dict):
-        if "type" in value:
-            return str(value["type"])
-        return "string" if {"matches", "starts_with", "one_of"} & set(value) else "object"
-    names = ((bool, "boolean"), (str, "string"), (int, "number"), (float, "number"), (list, "array"))
-    return next((name for kind, name in names if isinstance(value, kind)), "null")
