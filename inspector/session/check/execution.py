@@ -36,7 +36,7 @@ from inspector.session.check.document import (
     Test,
 )
 from inspector.session.check.headers import inspect_headers
-from inspector.session.check.matching import Mismatch, collection_mismatch, mismatches, quote
+from inspector.session.check.matching import Mismatch, PatternError, collection_mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING, value_at
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
 from inspector.session.check.result import (
@@ -109,7 +109,7 @@ class TestExecution:
     async def _run(self) -> None:
         try:
             await self._run_steps()
-        except VariableError as error:
+        except (VariableError, PatternError) as error:
             self._fail(Failure(str(error)), result=Result.ERROR)
         except FaultError as error:
             self._fail(Failure(error.fault.sentence()), result=Result.ERROR)
@@ -141,7 +141,7 @@ class TestExecution:
             self.result.reason, result = str(error), Result.SKIP
         except StepFailedError as error:
             found = failures_of([error.mismatch], step.id, self._sent[-1] if self._sent[before:] else 0)
-        except (StepError, VariableError) as error:
+        except (StepError, VariableError, PatternError) as error:
             found, result = (Failure(str(error), step.id),), Result.ERROR
         except FaultError as error:
             found, result = (Failure(error.fault.sentence(), step.id),), Result.ERROR

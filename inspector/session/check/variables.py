@@ -13,7 +13,7 @@ from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, value_at
 from inspector.text.safe_json import dump
 
-_REFERENCE = re.compile(r"\{\{\s*([^{}]{1,200}?)\s*\}\}")
+_REFERENCE = re.compile(r"\{\{([^{}]{1,300})\}\}")
 _MOST_NESTED = 10
 """How often the value of a variable may refer to another variable."""
 _MOST_REFERENCES = 10_000
@@ -56,12 +56,12 @@ class Variables:
             raise VariableError(f"the variables in {text[:60]!r} refer to each other")
         whole = _REFERENCE.fullmatch(text)
         if whole is not None:
-            return self._value(whole[1], depth)
+            return self._value(whole[1].strip(), depth)
         length = len(text)
 
         def replacement(found: re.Match[str]) -> str:
             nonlocal length
-            value = _as_text(self._value(found[1], depth))
+            value = _as_text(self._value(found[1].strip(), depth))
             length += len(value)
             if length > _LONGEST_TEXT:
                 raise VariableError(f"the text {text[:60]!r} becomes longer than {_LONGEST_TEXT:,} characters")
@@ -100,7 +100,7 @@ class Variables:
 def references(value: Any) -> set[str]:
     """Return the names of the variables in a value."""
     if isinstance(value, str):
-        return set(_REFERENCE.findall(value))
+        return set(map(str.strip, _REFERENCE.findall(value)))
     items = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return set().union(*map(references, items)) if items else set()
 

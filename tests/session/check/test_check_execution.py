@@ -260,6 +260,12 @@ ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         "the variable {{nothing}} has no value",
     ),
     "raw": ([raw("http://")], {}, "http://"),
+    "pattern": ([send("echo a", expect={"message": {"messageId": {"matches": "["}}})], {}, "not a valid regular"),
+    "pattern of a test": (
+        [send("echo a")],
+        {"assertions": [{"source": "send.response", "path": "message.messageId", "match": {"matches": "["}}]},
+        "not a valid regular",
+    ),
 }
 
 
