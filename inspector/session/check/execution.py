@@ -29,6 +29,7 @@ from inspector.session.check.document import (
     FindingsExpectation,
     OperationStep,
     PushExpectation,
+    RawRequest,
     RawStep,
     Repeat,
     Requirement,
@@ -53,6 +54,8 @@ from inspector.session.check.streams import observe_twice, reconnect
 from inspector.session.check.variables import VariableError, Variables, references
 from inspector.session.check.webhook import TestWebhook
 from inspector.session.session import Session
+from inspector.wire.client.credentials import origin
+from inspector.wire.discovery import normalise
 
 _SCHEMA_TAG = "schema-validation"
 """The tag of tests in the official suite that need the validation of responses: our findings of the severity error."""
@@ -201,7 +204,7 @@ class TestExecution:
         caller = Caller(self.session, self.choice, self._sent, label, signed=not self._is_about_credentials)
         try:
             if isinstance(step, RawStep):
-                return await caller.raw(step.raw.model_copy(update=self._resolved_raw(step)), limit)
+                return await caller.raw(self._resolved_raw(step.raw), limit)
             return await self._call_operation(step, caller, limit)
         except TimeoutError:  # the limit of the test cancels instead
             wanted = f"the end of the stream within {milliseconds} ms"
@@ -221,14 +224,28 @@ class TestExecution:
         """Return whether the raw requests of the test bring their own credentials, or none."""
         return needs(self.test, Requirement.AUTH_CREDENTIALS)
 
-    def _resolved_raw(self, step: RawStep) -> dict[str, Any]:
-        raw = step.raw
-        return {
-            "path": self.variables.resolve(raw.path),
-            "headers": {name: str(value) for name, value in self.variables.resolve(raw.headers).items()},
-            "body": self.variables.resolve(raw.body),
-            "body_raw": None if raw.body_raw is None else str(self.variables.resolve(raw.body_raw)),
+    def _resolved_raw(self, raw: RawRequest) -> RawRequest:
+        """Return a request with all variables replaced; raises `StepError` if it sends the environment elsewhere."""
+        variables = self.variables
+        variables.environment.clear()
+        resolved: dict[str, Any] = {
+            "path": variables.text(raw.path),
+            "headers": {variables.text(name): variables.text(value) for name, value in raw.headers.items()},
+            "body": variables.resolve(raw.body),
+            "body_raw": None if raw.body_raw is None else variables.text(raw.body_raw),
         }
+        place = origin(resolved["path"])
+        if variables.environment and place and place not in self._origins:
+            names = ", ".join(sorted(variables.environment))
+            raise StepError(f"the environment variable {names} is not sent to {place}; --trust {place} allows it")
+        return raw.model_copy(update=resolved)
+
+    @property
+    def _origins(self) -> set[str]:
+        """Return the origins of the agent, and those that the user trusts."""
+        connection, trusted = self.session.connection, self.session.settings.trusted
+        urls = (self.choice.interface.url, connection.url if connection else "", *map(normalise, trusted))
+        return {origin(url) for url in urls}
 
     def _with_webhook(self, params: Mapping[str, Json]) -> dict[str, Json]:
         """Return parameters with all variables replaced; a push configuration gets the URL of our webhook."""
@@ -248,7 +265,7 @@ class TestExecution:
 
     def _condition(self, repeat: Repeat) -> Condition:
         try:
-            return Condition.of(str(self.variables.resolve(repeat.until)))
+            return Condition.of(self.variables.text(repeat.until))
         except ValueError as error:
             raise StepError(str(error)) from error
 
