@@ -113,9 +113,9 @@ class TestExecution:
         try:
             await self._run_steps()
         except (VariableError, PatternError) as error:
-            self._fail(Failure(str(error)), result=Result.ERROR)
+            self._fail(self._error(str(error)), result=Result.ERROR)
         except FaultError as error:
-            self._fail(Failure(error.fault.sentence()), result=Result.ERROR)
+            self._fail(self._error(error.fault.sentence()), result=Result.ERROR)
 
     async def _run_steps(self) -> None:
         if needs(self.test, Requirement.WEBHOOK):
@@ -128,8 +128,8 @@ class TestExecution:
         self._running = None
         if self.webhook is not None:
             expected = self.test.extension.pushes or PushExpectation(timeout_ms=15_000)
-            self._fail(*failures_of(await self.webhook.check(expected)))
-        self._fail(*failures_of(self._assertion_mismatches(self.test.assertions)))
+            self._fail(*self._failures(await self.webhook.check(expected)))
+        self._fail(*self._failures(self._assertion_mismatches(self.test.assertions)))
         if not self.result.failures:
             self.result.result = Result.PASS
 
@@ -139,15 +139,15 @@ class TestExecution:
         found: tuple[Failure, ...] = ()
         result = Result.PASS
         try:
-            found = failures_of(await self._perform(step), step.id, self._sent[-1] if self._sent[before:] else 0)
+            found = self._failures(await self._perform(step), step.id, before)
         except StepSkipped as error:
             self.result.reason, result = str(error), Result.SKIP
         except StepFailedError as error:
-            found = failures_of([error.mismatch], step.id, self._sent[-1] if self._sent[before:] else 0)
+            found = self._failures([error.mismatch], step.id, before)
         except (StepError, VariableError, PatternError) as error:
-            found, result = (Failure(str(error), step.id),), Result.ERROR
+            found, result = (self._error(str(error), step.id),), Result.ERROR
         except FaultError as error:
-            found, result = (Failure(error.fault.sentence(), step.id),), Result.ERROR
+            found, result = (self._error(error.fault.sentence(), step.id),), Result.ERROR
         if found and result is Result.PASS:
             result = Result.FAIL
         sent = tuple(self._sent[before:])
@@ -157,6 +157,18 @@ class TestExecution:
             return False
         self._fail(*found, result=result)
         return result is Result.PASS
+
+    def _failures(self, found: list[Mismatch], step: str = "", before: int | None = None) -> tuple[Failure, ...]:
+        """Return mismatches as failures, with the last request that was sent since there were `before` requests."""
+        sent = [] if before is None else self._sent[before:]
+        return failures_of(found, step, sent[-1] if sent else 0, mask=self._mask)
+
+    def _error(self, message: str, step: str = "") -> Failure:
+        return Failure(self._mask(message), step)
+
+    def _mask(self, text: str) -> str:
+        """Mask secrets before a text is shortened or written in another format: the agent may have repeated them."""
+        return self.session.journal.redactor.text(text)
 
     def _fail(self, *failures: Failure, result: Result = Result.FAIL) -> None:
         if failures:
@@ -340,7 +352,7 @@ class TestExecution:
             found += expectations.finding_mismatches(findings, records)
         if extension.no_secrets:
             found += expectations.secret_mismatches(records)
-        self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0))
+        self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0, mask=self._mask))
 
     def _records(self) -> list[Record]:
         """Return the records of the exchanges and the deliveries of the test."""

@@ -20,7 +20,9 @@ from inspector.text.safe_json import dump
 
 _PATTERN_SECONDS = 1.0
 """How long a regular expression may search a text: the time of some grows exponentially with the length."""
-_LONGEST_QUOTATION = 400
+_LONGEST_QUOTATION = 20_000
+"""How many characters of a value a mismatch has. Secrets are masked before it is shortened for people."""
+_LONGEST_TEXT = 400
 _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -45,6 +47,10 @@ class Mismatch(NamedTuple):
     def __str__(self) -> str:
         return f"{self.path or 'the response'}: expected {self.expected}, got {self.actual}"
 
+    def shown(self, mask: Callable[[str], str]) -> Mismatch:
+        """Return the texts for people: short, with masked secrets."""
+        return Mismatch(*(shorten(mask(text)) for text in self))
+
 
 def mismatches(expected: Json, actual: Json | Missing, path: str = "") -> list[Mismatch]:
     """Return how a value differs from an assertion, nothing if it matches."""
@@ -57,11 +63,13 @@ def is_operator(key: str, value: Json) -> bool:
 
 
 def quote(value: Json | Missing) -> str:
-    """Return a value as a short text."""
-    if isinstance(value, Missing):
-        return "nothing"
-    text = dump(value)
-    return text if len(text) <= _LONGEST_QUOTATION else f"{text[:_LONGEST_QUOTATION]}… ({len(text):,} characters)"
+    """Return a value as text."""
+    return "nothing" if isinstance(value, Missing) else shorten(dump(value), _LONGEST_QUOTATION)
+
+
+def shorten(text: str, most: int = _LONGEST_TEXT) -> str:
+    """Return a text with at most so many characters and, if it was longer, its length."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def _elements(count: int) -> str:
@@ -168,10 +176,12 @@ def _matches(expected: str, actual: str) -> bool:
         with _time_limit(_PATTERN_SECONDS):
             return re.search(expected, actual) is not None
     except (re.error, RecursionError, OverflowError) as error:
-        raise PatternError(f"{quote(expected)} is not a valid regular expression: {error}") from error
+        raise PatternError(f"{shorten(quote(expected))} is not a valid regular expression: {error}") from error
     except TimeoutError as error:
         size = f"a text of {len(actual):,} characters"
-        raise PatternError(f"matches {quote(expected)} needs more than {_PATTERN_SECONDS:g} s for {size}") from error
+        raise PatternError(
+            f"matches {shorten(quote(expected))} needs more than {_PATTERN_SECONDS:g} s for {size}"
+        ) from error
 
 
 @contextmanager

@@ -150,10 +150,12 @@ def test_all_mismatches_are_reported_with_their_paths():
     assert [item.path for item in found] == ["a", "b.c", "d[1]"]
 
 
-def test_long_values_are_shortened():
-    [found] = mismatches("x", "y" * 10_000)
-    assert found.actual.endswith("… (10,002 characters)")
-    assert len(found.actual) < 500
+def test_long_values_are_shortened_after_secrets_are_masked():
+    [found] = mismatches("x", "y" * 390 + "secret" * 5 + "y" * 10_000)
+    shown = found.shown(lambda text: text.replace("secret" * 5, "****"))
+    assert shown.actual.endswith("y****yyyyy… (10,396 characters)")
+    assert len(str(shown)) < 500
+    assert len(mismatches("x", "y" * 1_000_000)[0].actual) < 21_000
 
 
 @pytest.mark.parametrize(
