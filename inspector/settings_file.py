@@ -214,7 +214,7 @@ def lines_of(text: str, header: re.Pattern[str]) -> dict[tuple[str, str], int]:
     """
     lines: dict[tuple[str, str], int] = {}
     table = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if found := header.fullmatch(line):
             table = found[1]
             lines.setdefault((table, ""), number)
