@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-from inspector.capture.private_files import reason
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.model import Json
 from inspector.text.limited_file import read_limited
@@ -72,7 +71,7 @@ def read_har(path: Path) -> Har:
     try:
         value: Json = json.loads(read_limited(path, LARGEST_FILE).decode("utf-8-sig"))
     except OSError as error:
-        raise usage_error(f"Cannot read {path}: {reason(error)}.", "Check the path.") from error
+        raise usage_error(f"Cannot read {path}: {error.strerror or error}.", "Check the path.") from error
     except UnicodeDecodeError as error:
         raise invalid(path.name, f"not UTF-8 at byte {error.start}") from None
     except RecursionError:
