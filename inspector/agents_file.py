@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import (
     DURATION,
+    LARGEST_FILE,
     Setting,
     Value,
     change_file,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 FILE_NAME = "agents.toml"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 """What a name looks like: it cannot be a URL, a host with a dot or a port, or a path with a slash."""
-_LARGEST_FILE = 1024 * 1024
 _HOSTS = frozenset({"localhost"})
 """Names that are hosts, so that a foreign project cannot take them."""
 _PREFIX = "env:"
@@ -135,7 +135,7 @@ def load_agents() -> NamedAgents:
 def read_agents(path: Path, *, is_project: bool) -> tuple[dict[str, NamedAgent], str]:
     """Return the agents of a file and the name of its default agent; raises `FaultError` for a mistake."""
     try:
-        text = read_limited(path, _LARGEST_FILE).decode("utf-8")
+        text = read_limited(path, LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
         return {}, ""
     except (OSError, UnicodeDecodeError) as error:
