@@ -76,7 +76,7 @@ def test_a_file_that_is_not_text_is_reported(tmp_path: Path):
         load(path)
     path.unlink()
     path.symlink_to("/dev/zero")
-    with pytest.raises(FaultError, match="cannot be read: .*more than 1,048,576 bytes"):
+    with pytest.raises(FaultError, match=r"cannot be read: .*more than 1,048,576 bytes"):
         load(path)
 
 
