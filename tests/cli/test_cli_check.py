@@ -128,7 +128,7 @@ def test_all_mistakes_in_a_file_are_in_the_json_error(cli: RunCli, file: Any):
 def test_a_file_without_an_end_is_refused(cli: RunCli):
     result = cli("check", "/dev/zero", "-a", "http://127.0.0.1:9")
     assert result.code == 2
-    assert "/dev/zero: larger than 16 MB" in result.err
+    assert "/dev/zero: larger than 4 MB" in result.err
 
 
 def test_tests_are_listed_without_an_agent(cli: RunCli, file: Any):
@@ -332,16 +332,19 @@ def test_a_hostile_failure_is_printed_without_control_characters(cli: RunCli, ho
     assert "<script>" in result.out
 
 
+@pytest.mark.parametrize("before", [0, 372], ids=["short", "cut"])
 @pytest.mark.parametrize("kind", ["json", "junit", "tap", "html"])
-def test_secrets_are_not_in_reports(kind: str, cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path):
-    secret = "a-very-secret-word"
+def test_secrets_are_not_in_reports(
+    kind: str, before: int, cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
+):
+    secret = "a-very&<'\"\\>secret-word"  # each format escapes some of these characters
     agent = make_agent(
         lambda call: call.result(
             {
                 "message": {
                     "messageId": "m",
                     "role": "ROLE_AGENT",
-                    "parts": [{"text": f"you sent {call.request.headers['Authorization']}"}],
+                    "parts": [{"text": f"{'x' * before}you sent {call.request.headers['Authorization']}"}],
                 }
             }
         )
@@ -356,7 +359,8 @@ def test_secrets_are_not_in_reports(kind: str, cli: RunCli, make_agent: MakeAgen
     ]
     assert [result.code for result in results] == [1, 1]
     for text in (target.read_text(), *(result.out + result.err for result in results)):
-        assert secret not in text
+        assert "a-very" not in text
+        assert "secret-word" not in text
         assert "A" in text
 
 
