@@ -15,7 +15,7 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
-from inspector.mcp_server.files import capture_path
+from inspector.mcp_server.files import capture_name, capture_path
 from inspector.mcp_server.results import MOST_ROWS, TEXT, Result, finding_rows, refused, tidy, tool, without_blanks
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
@@ -50,7 +50,7 @@ def captures(limit: Annotated[int, Field(ge=1, le=MOST_ROWS)] = 10) -> Result:
     """List the newest captures. `live` is true while an app or a command still writes to the capture."""
     rows = [
         {
-            "capture": stored.path.name,
+            "capture": capture_name(stored.path),
             "changed": iso_time(stored.changed),
             "bytes": stored.size,
             "live": is_being_written(stored.path),
@@ -74,7 +74,7 @@ def records(
     with _opened(capture) as opened:
         hits = list(islice(_hits(opened, _query(filter), after), limit + 1))
         rows = [_row(opened.get(seq)) for seq in hits[:limit]]
-        result = {"capture": opened.path.name, "records": len(opened), "rows": rows}
+        result = {"capture": capture_name(opened.path), "records": len(opened), "rows": rows}
         return result if len(hits) <= limit else {**result, "next": hits[limit - 1]}
 
 
@@ -104,7 +104,7 @@ def findings(
 
     Call `explain_rule` for the requirement, and `record` for the bytes.
     """
-    query = _query(f"{filter} finding:".strip())
+    query = _query(f"{filter} finding:any".strip())
     with _opened(capture) as opened:
         hits = list(islice(_hits(opened, query, 0), _MOST_FOUND + 1))
         found: list[tuple[int, Finding]] = [
@@ -115,7 +115,7 @@ def findings(
         places = dict.fromkeys(seq for seq, finding in found if finding.rule == row["id"])
         row["records"] = list(islice(places, _MOST_PLACES))
     complete = {} if len(hits) <= _MOST_FOUND else {"incomplete": f"only the first {_MOST_FOUND} records were read"}
-    return {"capture": opened.path.name, **_tidied(result), **complete}
+    return {"capture": capture_name(opened.path), **_tidied(result), **complete}
 
 
 @tool
@@ -153,7 +153,7 @@ def _get(capture: Capture, seq: int) -> Record:
     try:
         return capture.get(seq)
     except LookupError as error:
-        raise refused(f"{capture.path.name} has the records 1 to {len(capture)}, but not {seq}.") from error
+        raise refused(f"{capture_name(capture.path)} has the records 1 to {len(capture)}, but not {seq}.") from error
 
 
 def _query(text: str) -> Query:

@@ -35,3 +35,8 @@ def capture_path(name: str) -> Path:
     return named if Path(name).name == name and named.is_file() else readable_file(name, folder)
 
 
+
+
+def capture_name(path: Path) -> str:
+    """Return what names a capture in the arguments of tools: its name in the captures folder, or its path."""
+    return path.name if path.parent == captures_folder() else str(path)

@@ -1,0 +1,140 @@
+"""The agents that tools call: a session for each agent, which records in a capture of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from inspector.capture import paths
+from inspector.capture.private_files import remove
+from inspector.capture.records import Record
+from inspector.findings.finding import Finding
+from inspector.mcp_server.files import capture_name, readable_file
+from inspector.mcp_server.results import Result, finding_rows, refused, tidy
+from inspector.options import Options
+from inspector.protocol.errors import FaultError
+from inspector.session.session import Session
+from inspector.session.settings import settings_from
+from inspector.wire.client.credentials import split_userinfo
+from inspector.wire.discovery import local_path, normalise
+
+_LONGEST_TEXT = 2_000
+"""The most characters of a text that an agent wrote."""
+_FLUSH_SECONDS = 5.0
+_MOST_SESSIONS = 8
+"""The most agents with an open session; the session that was not used for the longest time is closed first."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """One use of a session by a tool: `first` is the number of the first record that it may have added."""
+
+    session: Session
+    reference: str
+    first: int
+
+    @property
+    def added(self) -> Sequence[Record]:
+        """Return the records that were added during this use."""
+        return self.session.journal.capture.select(after=self.first - 1)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """Return the findings about what was received during this use."""
+        return [finding for record in self.added for finding in record.findings]
+
+    def result(self, members: Result, findings: Sequence[Finding] | None = None) -> Result:
+        """Return the result of a tool, with findings (default: about what was received) and the records to look at."""
+        rows = finding_rows(self.findings if findings is None else findings)
+        tidied: Any = tidy({**members, "findings": rows}, self.session.journal.redactor, _LONGEST_TEXT)
+        return {**tidied, **self.records()}
+
+    def records(self) -> Result:
+        """Return the capture, and the first and the last record that was added during this use."""
+        capture = self.session.journal.capture
+        capture.flush(_FLUSH_SECONDS)
+        return {"capture": capture_name(capture.path), "firstRecord": self.first, "lastRecord": len(capture)}
+
+    def failure(self, error: FaultError) -> ToolError:
+        """Return the error of a tool for a failed call, with the records that show it."""
+        seen, text = self.records(), self.session.journal.redactor.text(str(error))
+        added = "{firstRecord} to {lastRecord} of {capture}".format_map(seen)
+        return refused(f"{text} Records {added} show it." if self.added else text)
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An open session, and the lock of the tool that uses it."""
+
+    session: Session
+    options: Options
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(slots=True)
+class Agents:
+    """The sessions of the server.
+
+    `options_of` returns the options for an agent: its credentials are those that the user chose for this agent.
+    `default` is the agent of the command line, `""` without one. Unless `may_send`, nothing is sent that changes an
+    agent.
+    """
+
+    options_of: Callable[[str], Options]
+    default: str = ""
+    may_send: bool = False
+    _open: dict[str, _Entry] = field(default_factory=dict)
+
+    def require_sending(self, what: str) -> None:
+        """Raise `ToolError` if the server is read-only."""
+        if not self.may_send:
+            raise refused(f"The server is read-only: {what} is not allowed. Ask the user to start it with --allow-send.")
+
+    @asynccontextmanager
+    async def use(self, agent: str) -> AsyncIterator[Visit]:
+        """Yield the session with an agent, for one tool at a time; raises `FaultError` or `ToolError`."""
+        options = self.options_of(agent or self.default)
+        if not options.reference:
+            raise refused("No agent was given. Pass agent: a URL, a card file, or a name of agents.toml.")
+        path = local_path(options.reference)
+        if path is not None and options.reference != self.default:
+            options = replace(options, reference=str(readable_file(str(path))))
+        entry = self._open.pop(options.reference, None) or await self._start(options)
+        self._open[options.reference] = entry  # as the newest
+        async with entry.lock:
+            session = entry.session
+            visit = Visit(session, options.reference, len(session.journal.capture) + 1)
+            try:
+                yield visit
+            except FaultError as error:
+                raise visit.failure(error) from error
+
+    async def _start(self, options: Options) -> _Entry:
+        idle = [reference for reference, entry in self._open.items() if not entry.lock.locked()]
+        if len(self._open) >= _MOST_SESSIONS and idle:
+            await self._end(self._open.pop(idle[0]))
+        host = urlsplit(split_userinfo(normalise(options.reference or ""))[0]).netloc
+        path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
+        return _Entry(Session(path, settings_from(options)), options)
+
+    async def _end(self, entry: _Entry) -> None:
+        """Close a session; its capture is deleted if it is empty, as are old captures beyond the settings."""
+        await entry.session.close()
+        capture, options = entry.session.journal.capture, entry.options
+        if not len(capture):
+            remove(capture.path)
+        paths.prune(paths.captures_folder(), keep=options.keep_captures, most_bytes=options.keep_megabytes * 2**20)
+
+    async def close(self) -> None:
+        """Close every session."""
+        while self._open:
+            await self._end(self._open.popitem()[1])
+
+
