@@ -83,7 +83,7 @@ class AgentTools:
         text: Annotated[str, Field(description="The text of the message")] = "",
         agent: AgentName = "",
         data: Annotated[str, Field(description="JSON text for a data part")] = "",
-        files: Annotated[list[str], Field(description="Files to attach, below the server's folder", max_length=10)] = [],  # noqa: B006 - never changed
+        files: Annotated[tuple[str, ...], Field(description="Files below the server's folder", max_length=10)] = (),
         task_id: Annotated[str, Field(description="Continue this task")] = "",
         context_id: Annotated[str, Field(description="Send in this context")] = "",
         seconds: Seconds = 30,
@@ -116,8 +116,8 @@ class AgentTools:
         request = message_to_resend(await asyncio.to_thread(read_record, capture, seq))
         async with self.agents.use(agent) as visit:
             await visit.session.connect(visit.reference)
-            about = {"task_id": request.message.task_id or "", "context_id": request.message.context_id or ""}
-            call = visit.session.call(Operation.SEND, request, **about, label=f"record {seq} again")
+            task, context = request.message.task_id or "", request.message.context_id or ""
+            call = visit.session.call(Operation.SEND, request, task_id=task, context_id=context, label=f"record {seq}")
             return await _answered(visit, call, seconds)
 
     @tool
@@ -152,7 +152,7 @@ class AgentTools:
         self,
         files: Annotated[list[str], Field(min_length=1, max_length=20, description="Check files (ACTS, YAML)")],
         agent: AgentName = "",
-        words: Annotated[list[str], Field(description="Run tests whose id or name has one of these words")] = [],  # noqa: B006 - never changed
+        words: Annotated[tuple[str, ...], Field(description="Run tests whose id or name has one of these")] = (),
         seconds: Annotated[float, Field(gt=0, le=600, description="How long the run may last")] = 120,
     ) -> Result:
         """Run the tests of check files against an agent: the counts, and each failure with expected and actual values.
@@ -160,7 +160,7 @@ class AgentTools:
         Tests send messages, so this needs --allow-send.
         """
         self.agents.require_sending("check")
-        planned = plan(read_check_files([readable_file(name) for name in files]), Selection(tuple(words)))
+        planned = plan(read_check_files([readable_file(name) for name in files]), Selection(words))
         if not planned:
             raise refused("No test was selected.")
         async with self.agents.use(agent) as visit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -82,45 +82,44 @@ class _Entry:
 class Agents:
     """The sessions of the server.
 
-    `options_of` returns the options for an agent: its credentials are those that the user chose for this agent.
-    `default` is the agent of the command line, `""` without one. Unless `may_send`, nothing is sent that changes an
-    agent.
+    `options_of` returns the options for an agent, with the credentials that the user chose for this agent; `""` is the
+    agent of the command line. Unless `may_send`, nothing is sent that changes an agent.
     """
 
     options_of: Callable[[str], Options]
-    default: str = ""
     may_send: bool = False
     _open: dict[str, _Entry] = field(default_factory=dict)
 
     def require_sending(self, what: str) -> None:
         """Raise `ToolError` if the server is read-only."""
         if not self.may_send:
-            raise refused(f"The server is read-only: {what} is not allowed. Ask the user to start it with --allow-send.")
+            raise refused(f"The server is read-only: {what} needs --allow-send. Ask the user to restart it.")
 
     @asynccontextmanager
     async def use(self, agent: str) -> AsyncIterator[Visit]:
         """Yield the session with an agent, for one tool at a time; raises `FaultError` or `ToolError`."""
-        options = self.options_of(agent or self.default)
-        if not options.reference:
+        options = self.options_of(agent)
+        reference = options.reference or ""
+        if not reference:
             raise refused("No agent was given. Pass agent: a URL, a card file, or a name of agents.toml.")
-        path = local_path(options.reference)
-        if path is not None and options.reference != self.default:
-            options = replace(options, reference=str(readable_file(str(path))))
-        entry = self._open.pop(options.reference, None) or await self._start(options)
-        self._open[options.reference] = entry  # as the newest
+        path = local_path(reference)
+        if path is not None and agent:
+            reference = str(readable_file(str(path)))
+        entry = self._open.pop(reference, None) or await self._start(options, reference)
+        self._open[reference] = entry  # as the newest
         async with entry.lock:
             session = entry.session
-            visit = Visit(session, options.reference, len(session.journal.capture) + 1)
+            visit = Visit(session, reference, len(session.journal.capture) + 1)
             try:
                 yield visit
             except FaultError as error:
                 raise visit.failure(error) from error
 
-    async def _start(self, options: Options) -> _Entry:
+    async def _start(self, options: Options, reference: str) -> _Entry:
         idle = [reference for reference, entry in self._open.items() if not entry.lock.locked()]
         if len(self._open) >= _MOST_SESSIONS and idle:
             await self._end(self._open.pop(idle[0]))
-        host = urlsplit(split_userinfo(normalise(options.reference or ""))[0]).netloc
+        host = urlsplit(split_userinfo(normalise(reference))[0]).netloc
         path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
         return _Entry(Session(path, settings_from(options)), options)
 
@@ -136,5 +135,3 @@ class Agents:
         """Close every session."""
         while self._open:
             await self._end(self._open.popitem()[1])
-
-

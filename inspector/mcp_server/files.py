@@ -24,7 +24,7 @@ def readable_file(name: str, *more: Path) -> Path:
 
 
 def capture_path(name: str) -> Path:
-    """Return the path of a capture: a path, a name in the captures folder, or `""` for the newest; raises `ToolError`."""
+    """Return the path of a capture: a path, a name in its folder, or `""` for the newest; raises `ToolError`."""
     folder = captures_folder()
     if not name:
         newest = recent_captures(1)
@@ -33,8 +33,6 @@ def capture_path(name: str) -> Path:
         return newest[0].path
     named = folder / Path(name).name
     return named if Path(name).name == name and named.is_file() else readable_file(name, folder)
-
-
 
 
 def capture_name(path: Path) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +47,7 @@ def make_server(agents: Agents) -> MCPServer[Any]:
     local = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     asking = ToolAnnotations(read_only_hint=True, open_world_hint=True)
     sending = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
-    for function, annotations in (
+    for function, hints in (
         (tools.doctor, sending if agents.may_send else asking),
         (tools.card_lint, asking),
         (tools.send, sending),
@@ -58,7 +61,7 @@ def make_server(agents: Agents) -> MCPServer[Any]:
         (capture_tools.findings, local),
         (capture_tools.explain_rule, local),
     ):
-        server.add_tool(function, annotations=annotations)
+        server.add_tool(function, annotations=hints)
     return server
 
 
@@ -75,25 +78,38 @@ async def serve_http(agents: Agents, port: int, token: str, on_start: Callable[[
 
     A request needs the token, and is refused if it comes from a web page (Origin) or for another host (Host).
     """
-    sockets = uvicorn.Config(_nothing, host=LOOPBACK, port=port).bind_socket()
-    try:
-        host = f"{LOOPBACK}:{sockets.getsockname()[1]}"
-        security = TransportSecuritySettings(allowed_hosts=[host], allowed_origins=[])
+    with socket.create_server((LOOPBACK, port)) as listening:
+        host = f"{LOOPBACK}:{listening.getsockname()[1]}"
         app = make_server(agents).streamable_http_app(
-            streamable_http_path=PATH, max_request_body_size=_LARGEST_REQUEST, transport_security=security
+            streamable_http_path=PATH,
+            max_request_body_size=_LARGEST_REQUEST,
+            transport_security=TransportSecuritySettings(allowed_hosts=[host], allowed_origins=[]),
         )
         config = uvicorn.Config(
-            RequireToken(app, token), log_level="critical", access_log=False, limit_concurrency=_MOST_CONNECTIONS
+            RequireToken(app, token),
+            log_level="critical",
+            access_log=False,
+            limit_concurrency=_MOST_CONNECTIONS,
+            timeout_graceful_shutdown=1,
         )
+        server = _Server(config)
+        serving = asyncio.create_task(server.serve([listening]))
         on_start(f"http://{host}{PATH}")
-        await uvicorn.Server(config).serve([sockets])
-    finally:
-        sockets.close()
-        await agents.close()
+        try:
+            await asyncio.shield(serving)
+        finally:
+            server.should_exit = True
+            await serving
+            await agents.close()
 
 
-async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
-    """Do nothing: the application of the configuration that only makes the socket."""
+class _Server(uvicorn.Server):
+    """A server that leaves the handling of signals to the command."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Do nothing."""
+        yield
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +122,8 @@ class RequireToken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request, or an event of the lifespan of the server."""
         if scope["type"] == "http" and not self._is_allowed(scope):
-            headers = {"WWW-Authenticate": "Bearer"}
-            refusal: Callable[..., Awaitable[None]] = PlainTextResponse("The bearer token is wrong.\n", 401, headers)
-            await refusal(scope, receive, send)
+            seen = "This server needs the bearer token that it printed when it was started.\n"
+            await PlainTextResponse(seen, 401, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
             return
         await self.app(scope, receive, send)
 

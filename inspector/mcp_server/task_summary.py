@@ -88,5 +88,6 @@ def _artifact(artifact: AssembledArtifact) -> Result:
 
 def _part(part: Part) -> Result:
     """Return what a part is, without its content."""
-    kind = next((name for name in ("text", "raw", "url", "data") if getattr(part, name, None) is not None), "")
-    return without_blanks({"kind": kind, "mediaType": part.media_type, "filename": part.filename, "url": part.url})
+    return without_blanks(
+        {"kind": part.content, "mediaType": part.media_type, "filename": part.filename, "url": part.url}
+    )

@@ -76,6 +76,7 @@ COMMANDS = [
     Command("agents add", "give an agent a name, with its options", "agents:ADD"),
     Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
     Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
+    Command("mcp", "serve coding agents over the Model Context Protocol (MCP)", "mcp"),
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
 
