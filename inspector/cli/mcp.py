@@ -14,10 +14,9 @@ from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import on_signal
 from inspector.options import Options
-from inspector.protocol.errors import FaultError
 from inspector.settings_file import load
 from inspector.wire.client.credentials import origin
-from inspector.wire.discovery import normalise
+from inspector.wire.discovery import local_path, normalise
 
 if TYPE_CHECKING:
     from inspector.mcp_server.agents import Agents
@@ -79,7 +78,7 @@ def options_for(own: Options) -> Callable[[str], Options]:
     The options of the command line are for its own agent and for the origins of `--trust`. Any other agent is one that
     a model chose: it gets no credentials, except those that `agents.toml` has for it.
     """
-    origins = {_origin(place) for place in (own.reference, *own.trust) if place}
+    origins = {_origin(place) for place in (own.reference, *own.trust) if place} - {""}
 
     def options_of(agent: str) -> Options:
         if not agent or agent == own.reference:
@@ -96,8 +95,5 @@ def options_for(own: Options) -> Callable[[str], Options]:
 
 
 def _origin(place: str) -> str:
-    """Return the origin of a URL or a host; `""` for a reference without one, such as a file."""
-    try:
-        return origin(normalise(place))
-    except (ValueError, FaultError):
-        return ""
+    """Return the origin of a URL or a host, `""` for a file."""
+    return "" if local_path(place) is not None else origin(normalise(place))

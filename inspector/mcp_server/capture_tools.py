@@ -111,7 +111,7 @@ def findings(
             (seq, finding) for seq in hits[:_MOST_FOUND] for finding in opened.get(seq).findings
         ]
     result = finding_rows([finding for _, finding in found])
-    for row in result["rules"]:
+    for row in result.get("rules", ()):
         places = dict.fromkeys(seq for seq, finding in found if finding.rule == row["id"])
         row["records"] = list(islice(places, _MOST_PLACES))
     complete = {} if len(hits) <= _MOST_FOUND else {"incomplete": f"only the first {_MOST_FOUND} records were read"}

@@ -83,4 +83,4 @@ def finding_rows(findings: Sequence[Finding]) -> Result:
     chosen = sorted(first.values(), key=lambda finding: (_ORDER[finding.severity], finding.rule))
     rows = [without_blanks({**finding_json(finding), "count": counts[finding.rule]}) for finding in chosen[:MOST_ROWS]]
     severities = {severity.value: sum(found.severity is severity for found in findings) for severity in Severity}
-    return {"counts": severities, "rules": rows}
+    return {**severities, "rules": rows} if rows else severities

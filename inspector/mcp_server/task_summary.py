@@ -16,6 +16,9 @@ from inspector.session.tasks import text_of
 
 _LEAST_SECONDS = 10.0
 """The time that an agent has to respond, even if the caller does not wait for the task."""
+_MOST_ARTIFACTS = 10
+_ARTIFACT_TEXT = 1_000
+"""How many characters of an artifact are returned; `record` returns the rest."""
 _PAUSE = 1.0
 """Seconds between two requests for a task."""
 
@@ -65,7 +68,7 @@ def answer_summary(session: Session, call: Call) -> Result:
 
 
 def _task(task: AssembledTask) -> Result:
-    artifacts = [_artifact(artifact) for artifact in list(task.artifacts.values())[:MOST_ROWS]]
+    artifacts = [_artifact(artifact) for artifact in list(task.artifacts.values())[:_MOST_ARTIFACTS]]
     return without_blanks(
         {
             "id": task.id,
@@ -83,7 +86,7 @@ def _task(task: AssembledTask) -> Result:
 def _artifact(artifact: AssembledArtifact) -> Result:
     others = [_part(part) for part in artifact.other_parts[:MOST_ROWS]]
     members = {"id": artifact.artifact_id, "name": artifact.name, "chunks": artifact.chunks, "size": artifact.size}
-    return without_blanks({**members, "text": str(artifact.text), "otherParts": others})
+    return without_blanks({**members, "text": artifact.text.between(0, _ARTIFACT_TEXT), "otherParts": others})
 
 
 def _part(part: Part) -> Result:
