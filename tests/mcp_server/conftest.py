@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
@@ -16,9 +16,8 @@ from mcp.client.stdio import stdio_client
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # has the module `puppets`
 
+from mcp_calls import Connect
 from puppets import Answer, MakeAgent, Puppet, ServerThread, silence
-
-Connect: TypeAlias = Callable[..., Client]
 
 
 @pytest.fixture

@@ -1,0 +1,28 @@
+"""Call the tools of an MCP server, and read what a model would read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from mcp.client import Client
+
+Connect: TypeAlias = Callable[..., Client]
+"""Makes a client of a server with these options; keyword arguments are environment variables."""
+
+
+async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool that succeeds; what a model reads is the same as the structured content."""
+    answer = await client.call_tool(tool, arguments)
+    [text] = answer.content
+    assert not answer.is_error, text.text
+    assert json.loads(text.text) == answer.structured_content
+    return answer.structured_content
+
+
+async def refusal(client: Client, tool: str, **arguments: Any) -> str:
+    """Call a tool that fails, and return what a model reads."""
+    answer = await client.call_tool(tool, arguments)
+    assert answer.is_error, answer.content
+    return answer.content[0].text
