@@ -83,7 +83,7 @@ async def test_pages_of_records_are_complete_and_short(connect: Connect, mock: s
 
 
 async def test_the_doctor_and_the_lint_of_a_card(connect: Connect, make_agent: MakeAgent):
-    agent = make_agent(card={"description": ""})
+    agent = make_agent(card={"description": 5})
     async with connect(agent.url) as client:
         linted = await ask(client, "card_lint")
         assert linted["findings"]["error"] >= 1
