@@ -76,8 +76,8 @@ def test_requests_of_others_are_refused(url: str):
     port = url.split(":")[2].partition("/")[0]
     assert post(url).status_code == 200
     assert post(url, Authorization="").status_code == 401
-    for wrong in ("Bearer wrong", f"Basic {TOKEN}", "Bearer ", f"Bearer {TOKEN}x", "Bearer \xe9"):
-        assert post(url, Authorization=wrong.encode("latin-1").decode("latin-1")).status_code == 401, wrong
+    for wrong in ("Bearer wrong", f"Basic {TOKEN}", "Bearer", TOKEN, f"Bearer {TOKEN}x", "Bearer \xe9"):
+        assert post(url, Authorization=wrong).status_code == 401, wrong
     for origin in ("https://evil.example", "null", "http://localhost:1", f"http://127.0.0.1:{port}"):
         assert post(url, Origin=origin).status_code == 403, origin
     for host in ("evil.example", f"evil.example:{port}", "127.0.0.1:1", "127.0.0.1"):
