@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import signal
 from collections.abc import Callable
@@ -48,7 +49,19 @@ def mcp(invocation: Invocation, out: Output) -> int:
 async def _serve_stdio(agents: Agents) -> None:
     from inspector.mcp_server.server import serve_stdio  # noqa: PLC0415 - needs an optional library
 
-    await serve_stdio(agents)
+    ending: set[asyncio.Task[None]] = set()
+
+    def end(number: signal.Signals) -> None:
+        ending.add(asyncio.create_task(_close_and_exit(agents, 128 + number)))
+
+    with on_signal(end, signal.SIGINT), on_signal(end, signal.SIGTERM):
+        await serve_stdio(agents)
+
+
+async def _close_and_exit(agents: Agents, code: int) -> None:
+    """Complete the captures and exit at once: the SDK reads stdin in a thread that cannot be interrupted."""
+    await agents.close()
+    os._exit(code)
 
 
 async def _serve_http(agents: Agents, invocation: Invocation, out: Output) -> None:

@@ -11,6 +11,17 @@ from mcp.client import Client
 Connect: TypeAlias = Callable[..., Client]
 """Makes a client of a server with these options; keyword arguments are environment variables."""
 
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
 
 async def ask(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool that succeeds; what a model reads is the same as the structured content."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from signal import SIGINT, SIGTERM, Signals
 
 import pytest
-from mcp_calls import Connect, ask
+from mcp_calls import INITIALIZE, Connect, ask
 from puppets import SECONDS
 
 sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the modules `terminal` and `programs`
@@ -43,6 +45,21 @@ def test_wrong_options_are_reported(environment: dict[str, str], words: list[str
     )
     assert (ran.returncode, ran.stdout) == (2, "")
     assert "Hint:" in ran.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize(("number", "code"), [(SIGINT, 130), (SIGTERM, 143)])
+def test_a_signal_ends_the_server_although_it_waits_for_stdin(environment: dict[str, str], number: Signals, code: int):
+    command = [sys.executable, "-m", "inspector", "mcp"]
+    initialize = json.dumps(INITIALIZE).encode() + b"\n"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(initialize)
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "a2a-inspect"
+        process.send_signal(number)
+        assert process.wait(SECONDS) == code
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
