@@ -80,6 +80,8 @@ COMMANDS = [
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
 
+HELP_PURPOSE = "print the help of a command (--json: for programs, --skill: for coding agents)"
+
 _EXAMPLES = """\
 # Open the app on the built-in mock agent
 a2a-inspect demo
@@ -111,7 +113,7 @@ def main_parser() -> Parser:
         "",
         "Inspect and debug A2A agents. Without a command, open the app. Without an agent, choose one in the app.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
-        epilog=f"commands:\n{listed}\n  {'help':<{width}} print the help of a command\n\n"
+        epilog=f"commands:\n{listed}\n  {'help':<{width}} {HELP_PURPOSE}\n\n"
         "environment:\n  A variable can set any option that has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
         "  Variables cannot set the options for the parts of a message.\n\n"
         f"Examples:\n{indent(_EXAMPLES, '  ')}",
