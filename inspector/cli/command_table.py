@@ -1,4 +1,7 @@
-"""`help --json`: every command with its arguments, options, types, defaults and exit codes, for programs."""
+"""`help --json`: every command with its arguments, options, types, defaults and exit codes, for programs.
+
+Members that are false, null or empty are left out.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,9 @@ def command_table(commands: Sequence[Command] = ()) -> dict[str, Any]:
 
 def _described(name: str, purpose: str, parser: Parser) -> dict[str, Any]:
     groups = {action: group.title for group in parser._action_groups for action in group._group_actions}
-    actions = [action for action in parser._actions if action.help != argparse.SUPPRESS]
+    actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     handler = next((command.handler() for command in COMMANDS if command.name == name), None)
-    return {
+    members = {
         "name": name,
         "purpose": purpose,
         "arguments": [_argument(action) for action in actions if not action.option_strings],
@@ -57,24 +60,26 @@ def _described(name: str, purpose: str, parser: Parser) -> dict[str, Any]:
         "notes": handler.notes if handler else "",
         "examples": _examples(handler.examples) if handler else [],
     }
+    return _without_blanks(members)
 
 
 def _argument(action: argparse.Action) -> dict[str, Any]:
-    return {
+    members = {
         "name": action.dest,
         "metavar": action.metavar,
         "type": _type_of(action),
         "required": action.nargs not in ("?", "*"),
         "repeatable": action.nargs in ("*", "+"),
         "choices": _choices(action),
-        "description": action.help or "",
+        "description": action.help,
     }
+    return _without_blanks(members)
 
 
 def _option(parser: Parser, action: argparse.Action, group: str | None) -> dict[str, Any]:
     is_switch = action.nargs == 0
     default = parser.default_of(action)
-    return {
+    members = {
         "flags": list(action.option_strings),
         "metavar": None if is_switch else action.metavar,
         "type": "switch" if is_switch else _type_of(action),
@@ -84,8 +89,13 @@ def _option(parser: Parser, action: argparse.Action, group: str | None) -> dict[
         "default": str(default) if isinstance(default, Path) else default,
         "environment": parser.variables_of(action),
         "group": group if group != "options" else None,
-        "description": action.help or "",
+        "description": action.help,
     }
+    return _without_blanks(members)
+
+
+def _without_blanks(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value not in (None, "", []) and value is not False}
 
 
 def _type_of(action: argparse.Action) -> str:
