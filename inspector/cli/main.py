@@ -109,7 +109,7 @@ def _help(words: list[str], out: Output) -> int:
     elif "--json" in forms:
         from inspector.cli.command_table import command_table  # noqa: PLC0415 - loads every command
 
-        out.document(command_table([command] if command else beginning_with(words)))
+        out.document(command_table([command] if command else beginning_with(words) if words else []))
     else:
         out.write((command.parser() if command else main_parser()).format_help())
     return OK

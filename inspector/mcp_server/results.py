@@ -1,4 +1,4 @@
-"""The border of the tools: what they return is short, sanitised and without secrets; errors say what to do next."""
+"""Make the results of tools short, sanitised and free of secrets, and turn failures into errors of tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from inspector.text.sanitise import clean
 Result: TypeAlias = dict[str, Any]
 
 MOST_ROWS = 50
-"""The most rows of a list; the result says how to get the others."""
+"""The most rows of a list; another call returns the others."""
 TEXT = 400
 """The most characters of a text in a list."""
 _LONGEST_NAME = 200
@@ -69,7 +69,7 @@ def tidy(value: Json, redactor: Redactor | None = None, longest: int = TEXT) -> 
 
 
 def without_blanks(members: Result) -> Result:
-    """Leave out members that say nothing: None, empty texts and empty lists."""
+    """Leave out members without a value: None, empty texts and empty lists."""
     return {name: value for name, value in members.items() if value not in (None, "", [], {})}
 
 
