@@ -53,14 +53,13 @@ def _described(name: str, purpose: str, parser: Parser) -> dict[str, Any]:
     actions = [action for action in parser._actions if not isinstance(action, argparse._HelpAction)]
     handler = next((command.handler() for command in COMMANDS if command.name == name), None)
     members = {
-        "name": name,
         "purpose": purpose,
         "arguments": [_argument(action) for action in actions if not action.option_strings],
         "options": [_option(parser, action, groups.get(action)) for action in actions if action.option_strings],
         "notes": handler.notes if handler else "",
         "examples": _examples(handler.examples) if handler else [],
     }
-    return _without_blanks(members)
+    return {"name": name, **_without_blanks(members)}
 
 
 def _argument(action: argparse.Action) -> dict[str, Any]:

@@ -77,6 +77,7 @@ COMMANDS = [
     Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
     Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
     Command("mcp", "serve coding agents over the Model Context Protocol (MCP)", "mcp"),
+    Command("version", "print the version; with --verbose what a bug report needs", "version"),
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
 
