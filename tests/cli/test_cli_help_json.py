@@ -25,10 +25,10 @@ def test_every_command_and_option_is_described(cli: RunCli):
     for command in table["commands"]:
         words = command["name"].split()
         parser = find(words).parser() if words else main_parser()
-        described = {flag for option in command["options"] for flag in option["flags"]}
+        described = {flag for option in command.get("options", ()) for flag in option["flags"]}
         assert described == set(parser._option_string_actions) - {"-h", "--help"}
-        assert {option["type"] for option in command["options"]} <= TYPES
-        assert all(option["description"] for option in command["options"])
+        assert {option["type"] for option in command.get("options", ())} <= TYPES
+        assert all(option["description"] for option in command.get("options", ()))
         assert all(example["command"].strip() for example in command.get("examples", ()))
 
 
