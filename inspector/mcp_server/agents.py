@@ -57,16 +57,19 @@ class Visit:
         return {**tidied, **self.records()}
 
     def records(self) -> Result:
-        """Return the capture, and the first and the last record that was added during this use."""
+        """Return the capture, and the first and the last record that was added during this use; `{}` without any."""
         capture = self.session.journal.capture
+        if len(capture) < self.first:
+            return {}
         capture.flush(_FLUSH_SECONDS)
         return {"capture": capture_name(capture.path), "firstRecord": self.first, "lastRecord": len(capture)}
 
     def failure(self, error: FaultError) -> ToolError:
         """Return the error of a tool for a failed call, with the records that show it."""
         seen, text = self.records(), self.session.journal.redactor.text(str(error))
-        added = "{firstRecord} to {lastRecord} of {capture}".format_map(seen)
-        return refused(f"{text} Records {added} show it." if self.added else text)
+        if not seen:
+            return refused(text)
+        return refused("{} Records {firstRecord} to {lastRecord} of {capture} show it.".format(text, **seen))
 
 
 @dataclass(slots=True)
@@ -103,8 +106,8 @@ class Agents:
         if not reference:
             raise refused("No agent was given. Pass agent: a URL, a card file, or a name of agents.toml.")
         path = local_path(reference)
-        if path is not None and agent:
-            reference = str(readable_file(str(path)))
+        if path is not None and reference == agent != self.options_of("").reference:
+            reference = str(readable_file(str(path)))  # the model chose it, not the command line or agents.toml
         entry = self._open.pop(reference, None) or await self._start(options, reference)
         self._open[reference] = entry  # as the newest
         async with entry.lock:

@@ -122,7 +122,20 @@ async def test_files_outside_of_the_folder_are_not_read(connect: Connect, folder
             assert "is not below" in await refusal(client, "send", text="hi", files=[name])
             assert "is not below" in await refusal(client, "check", files=[name])
             assert "is not below" in await refusal(client, "records", capture=name)
-        assert (await ask(client, "card_lint", agent="card.json"))["findings"]["error"] > 0
+        linted = await ask(client, "card_lint", agent="card.json")
+        assert linted["findings"]["error"] > 0
+        assert "capture" not in linted, "nothing was sent, so there is nothing to look at"
+
+
+async def test_card_files_that_the_user_named_may_be_anywhere(connect: Connect, folder: Path, tmp_path: Path):
+    for name in ("own", "named"):
+        (tmp_path / f"{name}.json").write_text("{}")
+    (folder / "agents.toml").write_text(f'[agents.named]\nurl = "{tmp_path / "named.json"}"\n')
+    own = str(tmp_path / "own.json")
+    async with connect(own) as client:
+        for agent in ("", own, "named"):
+            assert (await ask(client, "card_lint", agent=agent))["findings"]["error"] > 0
+        assert "is not below" in await refusal(client, "card_lint", agent=str(tmp_path / "named.json"))
 
 
 async def test_checks_report_their_failures(connect: Connect, folder: Path, mock: str):
