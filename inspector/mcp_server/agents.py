@@ -14,10 +14,10 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from inspector.capture import paths
 from inspector.capture.private_files import remove
-from inspector.capture.records import Record
 from inspector.findings.finding import Finding
 from inspector.mcp_server.files import capture_name, readable_file
 from inspector.mcp_server.results import Result, finding_rows, refused, tidy
+from inspector.mcp_server.search import find_findings
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.session.session import Session
@@ -40,19 +40,12 @@ class Visit:
     reference: str
     first: int
 
-    @property
-    def added(self) -> Sequence[Record]:
-        """Return the records that were added during this use."""
-        return self.session.journal.capture.select(after=self.first - 1)
-
-    @property
-    def findings(self) -> list[Finding]:
-        """Return the findings about what was received during this use."""
-        return [finding for record in self.added for finding in record.findings]
-
     def result(self, members: Result, findings: Sequence[Finding] | None = None) -> Result:
         """Return the result of a tool, with findings (default: about what was received) and the records to look at."""
-        rows = finding_rows(self.findings if findings is None else findings)
+        if findings is None:
+            recorded = find_findings(self.session.journal.capture, after=self.first - 1)
+            findings = [finding for _, finding in recorded.findings]
+        rows = finding_rows(findings)
         tidied: Any = tidy({**members, "findings": rows}, self.session.journal.redactor, _LONGEST_TEXT)
         return {**tidied, **self.records()}
 

@@ -10,13 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from inspector.capture.paths import is_being_written, recent_captures
-from inspector.capture.query import Mistake, Query, parse
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
-from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
 from inspector.mcp_server.files import capture_name, capture_path
 from inspector.mcp_server.results import MOST_ROWS, TEXT, Result, finding_rows, refused, tidy, tool, without_blanks
+from inspector.mcp_server.search import MOST_SEARCHED, find_findings, hits, read_filter
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import at
@@ -27,8 +26,6 @@ from inspector.text.safe_json import dump
 
 _LONGEST_PAYLOAD = 20_000
 _LONGEST_EXAMPLE = 1_000
-_MOST_FOUND = 10_000
-"""How many records with findings are read at most."""
 _MOST_PLACES = 5
 """How many records are named for each rule."""
 _ROW_MEMBERS = ("exchange", "operation", "event", "task", "state", "label")
@@ -72,10 +69,10 @@ def records(
     Each row is a summary; call `record` with its `seq` for headers and payload. `next` is missing on the last page.
     """
     with _opened(capture) as opened:
-        hits = list(islice(_hits(opened, _query(filter), after), limit + 1))
-        rows = [_row(opened.get(seq)) for seq in hits[:limit]]
+        found = list(islice(hits(opened, read_filter(filter), after), limit + 1))
+        rows = [_row(opened.get(seq)) for seq in found[:limit]]
         result = {"capture": capture_name(opened.path), "records": len(opened), "rows": rows}
-        return result if len(hits) <= limit else {**result, "next": hits[limit - 1]}
+        return result if len(found) <= limit else {**result, "next": found[limit - 1]}
 
 
 @tool
@@ -104,18 +101,14 @@ def findings(
 
     Call `explain_rule` for the requirement, and `record` for the bytes.
     """
-    query = _query(f"{filter} finding:any".strip())
     with _opened(capture) as opened:
-        hits = list(islice(_hits(opened, query, 0), _MOST_FOUND + 1))
-        found: list[tuple[int, Finding]] = [
-            (seq, finding) for seq in hits[:_MOST_FOUND] for finding in opened.get(seq).findings
-        ]
+        found, complete = find_findings(opened, filter)
     result = finding_rows([finding for _, finding in found])
     for row in result.get("rules", ()):
         places = dict.fromkeys(seq for seq, finding in found if finding.rule == row["id"])
         row["records"] = list(islice(places, _MOST_PLACES))
-    complete = {} if len(hits) <= _MOST_FOUND else {"incomplete": f"only the first {_MOST_FOUND} records were read"}
-    return {"capture": capture_name(opened.path), **_tidied(result), **complete}
+    cut = {} if complete else {"incomplete": f"only the first {MOST_SEARCHED} records with findings were read"}
+    return {"capture": capture_name(opened.path), **_tidied(result), **cut}
 
 
 @tool
@@ -154,17 +147,6 @@ def _get(capture: Capture, seq: int) -> Record:
         return capture.get(seq)
     except LookupError as error:
         raise refused(f"{capture_name(capture.path)} has the records 1 to {len(capture)}, but not {seq}.") from error
-
-
-def _query(text: str) -> Query:
-    query = parse(text)
-    if isinstance(query, Mistake):
-        raise refused(f"The filter is not valid: {query.sentence}")
-    return query
-
-
-def _hits(capture: Capture, query: Query, after: int) -> Iterator[int]:
-    return (seq for page in capture.search(query, after=after) for seq in page.hits)
 
 
 def _row(record: Record) -> Result:
