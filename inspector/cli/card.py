@@ -95,6 +95,8 @@ class _CardPrinter:
         for option in options(connection.card):
             interface = option.interface
             note = f"not supported: {option.reason}" if not option.usable else "supported"
+            if option.dialect is not None and option.outdated:
+                note = f"supported with --a2a-version {option.dialect.version}"
             if used is not None and interface == used.interface:
                 note = f"in use: {used.reason}"
             protocol = f"{interface.protocol_binding or '?'} {interface.protocol_version or '?'}"

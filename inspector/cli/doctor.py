@@ -20,7 +20,7 @@ from inspector.text.units import duration
 
 def doctor(invocation: Invocation, out: Output) -> int:
     """Check an agent; raises `FaultError` if a check failed."""
-    return run(invocation, out, _examine, check=True)
+    return run(invocation, out, _examine, check=True, outdated=True)
 
 
 async def _examine(current: Run) -> None:

@@ -16,7 +16,7 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -265,13 +265,7 @@ class Session:
         """Return the interface in use; raises `FaultError` if there is none."""
         connection = self._connected()
         if connection.choice is None:
-            reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
-            seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
-            hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
-            if self.settings.version:
-                seen = f"No interface on the card can be used with version {self.settings.version}."
-                hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
-            raise FaultError(Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint))
+            raise FaultError(_no_interface(connection.card, self.settings.version))
         return connection.choice
 
     @property
@@ -295,7 +289,8 @@ class Session:
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
-        return select(card, self.settings.transports, self.settings.version)
+        settings = self.settings
+        return select(card, settings.transports, settings.version, outdated=settings.outdated)
 
     def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
@@ -439,3 +434,20 @@ class Session:
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
         return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)
+
+
+def _no_interface(card: AgentCard, version: str) -> Fault:
+    """Return the fault of a card without an interface that can be used with the requested version, if there is one."""
+    declared = options(card)
+    if version:
+        seen = f"No interface on the card can be used with version {version}."
+        hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
+        return Fault(Whose.YOURS, VERSION_NOT_SUPPORTED, seen, hint)
+    old = list(dict.fromkeys(option.dialect.version for option in declared if option.dialect and option.usable))
+    if old:
+        seen = f"The card declares only A2A {' and '.join(old)}, which is older than 1.0 and used only on request."
+        return Fault(Whose.AGENT, VERSION_NOT_SUPPORTED, seen, f"Request it: --a2a-version {old[0]}.")
+    reasons = "; ".join(option.reason for option in declared) or "it declares none"
+    seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
+    hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
+    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint)
