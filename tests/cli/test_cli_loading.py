@@ -87,6 +87,7 @@ TABLE = {
     "check CHECKS --list": "pydantic checks",
     "check CHECKS --list -o json": "pydantic checks",
     "check CHECKS -a URL --capture NEW": f"{CALL} rules checks",
+    "config show": "sqlite",
     "listen": f"{CALL} rules signatures push receiver aiohttp",
     "mock": "pydantic aiohttp grpc mock",
     "mock --list-faults": "pydantic mock",

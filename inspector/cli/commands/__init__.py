@@ -80,6 +80,7 @@ COMMANDS = [
     Command("agents add", "give an agent a name, with its options", "agents:ADD"),
     Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
     Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
+    Command("config show", "print the effective options, and where each value comes from", "config"),
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
 
