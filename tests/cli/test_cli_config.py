@@ -108,7 +108,7 @@ def test_an_unknown_variable_is_reported_with_a_similar_one(cli: RunCli, folder:
 )
 def test_a_mistake_in_a_file_is_reported_with_its_line(cli: RunCli, folder: Path, line: str, problem: str):
     (folder / ".env").write_text(f"# a comment\n{line}\n")
-    ran = cli("config", "show")
+    ran = cli("config", "show", A2ACLI_TIMEOUT="")
     assert ran.code == 2
     assert f"{folder / '.env'}:2: {problem}" in ran.err
     assert cli("--help").code == cli("--version").code == 0
