@@ -121,7 +121,11 @@ def _unknown_variables(given: argparse.Namespace) -> Iterator[str]:
     """Yield a warning for each variable that sets no option of any command, with the most similar one."""
     known = {variable for command in COMMANDS for variable in command.parser().variables}
     files = env_files.load_env_files(str(given.config or ""))
-    for names, place in ((os.environ, ""), (files.local.values, files.local.path), (files.user.values, files.user.path)):
+    for names, place in (
+        (os.environ, ""),
+        (files.local.values, files.local.path),
+        (files.user.values, files.user.path),
+    ):
         for name in names:
             if name.startswith(env_files.PREFIX) and name not in known:
                 similar = "".join(f"; did you mean {found}?" for found in nearest(name, known))

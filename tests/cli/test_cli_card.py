@@ -70,7 +70,10 @@ def test_card_of_an_older_version_is_printed_as_served(cli: RunCli, tmp_path: Pa
     old = CARD | {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     reference = card_file(tmp_path, old)
     assert cli("card", "get", "-a", reference, "-o", "json").json == old
-    assert "http://127.0.0.1:9/ JSONRPC 0.3.0 (supported with --a2a-version 0.3)" in cli("card", "get", "-a", reference).out
+    assert (
+        "http://127.0.0.1:9/ JSONRPC 0.3.0 (supported with --a2a-version 0.3)"
+        in cli("card", "get", "-a", reference).out
+    )
 
 
 def test_reference_is_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, mock: str, tmp_path: Path):

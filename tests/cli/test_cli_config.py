@@ -56,7 +56,9 @@ def test_config_replaces_the_file_of_the_folder(cli: RunCli, folder: Path):
     assert cli("config", "show", "--config", "missing.env").code == 2
 
 
-def test_a_command_uses_the_file_of_a_folder_above(cli: RunCli, mock: str, folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_command_uses_the_file_of_a_folder_above(
+    cli: RunCli, mock: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     (folder / ".env").write_text(f"A2ACLI_AGENT_CARD={mock}\nA2ACLI_OUTPUT=json\n")
     below = folder / "a" / "b"
     below.mkdir(parents=True)
@@ -122,7 +124,7 @@ def test_a_mistake_in_a_file_is_json_with_the_option(cli: RunCli, folder: Path):
 def test_the_format_of_dotenv_is_read(tmp_path: Path):
     path = tmp_path / "test.env"
     path.write_text(
-        "A2ACLI_A = plain # comment\nexport A2ACLI_B='single # \\n'\nA2ACLI_C=\"two\\nlines \\\"q\\\"\" # comment\n"
+        'A2ACLI_A = plain # comment\nexport A2ACLI_B=\'single # \\n\'\nA2ACLI_C="two\\nlines \\"q\\"" # comment\n'
         "A2ACLI_D=a#b\nA2ACLI_E=\nA2ACLI_F= # comment\n\nB=2\n:\nA2ACLI_A=last\n"
     )
     values = read_env_file(path).values

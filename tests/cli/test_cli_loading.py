@@ -87,6 +87,7 @@ TABLE = {
     "check CHECKS --list": "pydantic checks",
     "check CHECKS --list -o json": "pydantic checks",
     "check CHECKS -a URL --capture NEW": f"{CALL} rules checks",
+    "conformance --list": "pydantic checks",
     "config show": "sqlite",
     "listen": f"{CALL} rules signatures push receiver aiohttp",
     "mock": "pydantic aiohttp grpc mock",

@@ -75,6 +75,7 @@ COMMANDS = [
     Command("doctor", "diagnose an agent: connection, card, interfaces, streaming, push notifications", "doctor"),
     Command("check make", "make a check file from a capture", "check:MAKE"),
     Command("check", "run check files: tests of an agent in the format of ACTS", "check"),
+    Command("conformance", "run the built-in tests of A2A 1.0 against an agent", "check:CONFORMANCE"),
     Command("listen", "receive push notifications and print them", "listen"),
     Command("agents list", "list the agents that have a name (agents.toml)", "agents:LIST"),
     Command("agents add", "give an agent a name, with its options", "agents:ADD"),
