@@ -26,7 +26,7 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
@@ -142,8 +142,19 @@ class Run:
         if not choice.binding.offers(choice.dialect, operation):
             seen = f"The interface in use does not support this: {reason}."
             raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, seen, self._other_interface(operation)))
-        if reason:
+        if reason := reason or self._undeclared(operation):
             self.out.warn(f"{reason}; the request is sent anyway")
+
+    def _undeclared(self, operation: Operation) -> str:
+        """Return that the card does not mention a capability, which means that the agent does not have it."""
+        capabilities = self.session.connection.card.capabilities if self.session.connection else None
+        if capabilities is None:
+            return ""
+        if operation in STREAMING and capabilities.streaming is None:
+            return "the card does not declare streaming"
+        if operation in PUSH and capabilities.push_notifications is None:
+            return "the card does not declare push notifications"
+        return ""
 
     def _other_interface(self, operation: Operation) -> str:
         """Return how to choose the first interface on the card that has an operation, or that there is none."""

@@ -60,6 +60,7 @@ TABLE = {
     "export CAPTURE -f otlp-json": "pydantic sqlite",
     "redact CAPTURE --pseudonyms --out NEW": "pydantic httpx sqlite",
     "import HAR --capture NEW": "pydantic httpx sqlite",
+    "chat -a URL": f"{CALL} compose",
     "task get TASK -a URL": CALL,
     "task get TASK -a URL -o json --save NEW": CALL,
     "task get TASK -a URL --findings": f"{CALL} rules",

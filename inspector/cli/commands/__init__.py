@@ -53,6 +53,7 @@ COMMANDS = [
     Command("lint", "check an agent card", "card:LINT"),
     Command("rules", "list the rules that findings refer to", "card:RULES"),
     Command("send", "send a message and print the response", "send"),
+    Command("chat", "send several messages in one context: line by line, or in the app", "chat"),
     Command("task get", "print a task", "task:GET"),
     Command("task cancel", "cancel a task", "task:CANCEL"),
     Command("task list", "list tasks", "task:LIST"),
