@@ -13,7 +13,6 @@ from inspector.session.check.document import Level
 from inspector.session.check.plan import PlannedTest, Selection, plan
 from inspector.session.check.reading import CheckFileError, read_check_files
 
-
 _SMOKE = Path(reading.__file__).with_name("smoke.acts.yaml")
 """The suite of `conformance`."""
 
