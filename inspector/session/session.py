@@ -50,7 +50,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import normalise
+from inspector.wire.discovery import local_path, normalise
 
 if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call
@@ -197,12 +197,12 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Fetch the card of an agent and choose an interface; raises `FaultError`.
 
-        `reference` is a URL, a host or the path of a card file. Credentials, including those in the URL, are sent only
+        `reference` is a URL, a host or the path of a card file, or a catalog with `#entry`. Credentials, including those in the URL, are sent only
         to the origin of the URL and to trusted origins.
         """
         self.connection = None
         self._given, self._url = self.settings.credentials(), ""
-        found = read_card_file(self.journal, reference)
+        found = await self._entry_of_catalog(reference) or read_card_file(self.journal, reference)
         if found is None:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
@@ -214,6 +214,23 @@ class Session:
         self.load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
+
+    async def _entry_of_catalog(self, reference: str) -> Connection | None:
+        """Return the card of an entry of a catalog, None if the reference is not an entry; raises `FaultError`."""
+        if "#" not in reference:
+            return None
+        from inspector.session import catalog as catalogs  # noqa: PLC0415 - only a few references have an entry
+
+        catalog, name = catalogs.split_entry(reference)
+        if not name:
+            return None
+        if local_path(catalog) is None:
+            url, userinfo = split_userinfo(catalogs.catalog_url(catalog))
+            mask_reference(self.journal.redactor, url, userinfo)
+            self.use_credentials_for(url, userinfo)
+            catalog = url
+        credentials = await self.card_credentials()
+        return await catalogs.connect_entry(self.journal, self.client, credentials, reference, catalog, name)
 
     def use_credentials_for(self, url: str, userinfo: str = "") -> None:
         """Send the credentials of the settings and the stored token to the origin of a URL."""
@@ -231,7 +248,8 @@ class Session:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
         await self._renew(before.url)
-        after = None if before.url else read_card_file(self.journal, before.reference, before)
+        after = await self._entry_of_catalog(before.reference)
+        after = after or (None if before.url else read_card_file(self.journal, before.reference, before))
         if after is None:
             after = await refetch_card(self.journal, self.client, self.credentials, before)
         if after.found is before.found:
