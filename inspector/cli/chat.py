@@ -111,12 +111,12 @@ async def read_lines(stream: TextIO) -> AsyncIterator[str]:
 async def _readable(descriptor: int) -> None:
     """Wait until a descriptor has data; return at once if the event loop cannot wait for it."""
     loop = asyncio.get_running_loop()
-    ready = loop.create_future()
+    ready = asyncio.Event()
     try:
-        loop.add_reader(descriptor, lambda: ready.done() or ready.set_result(None))
+        loop.add_reader(descriptor, ready.set)
     except (NotImplementedError, PermissionError):  # Windows; a device such as /dev/null
         return
     try:
-        await ready
+        await ready.wait()
     finally:
         loop.remove_reader(descriptor)

@@ -19,9 +19,8 @@ from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Body
-from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError, local_path, normalise
+from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError, local_path, normalise, read_raw
 from inspector.wire.discovery import read_bytes as read_card_bytes
-from inspector.wire.discovery import read_raw
 from inspector.wire.private_address import private_address
 
 WELL_KNOWN = "/.well-known/ai-catalog.json"

@@ -197,8 +197,8 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Fetch the card of an agent and choose an interface; raises `FaultError`.
 
-        `reference` is a URL, a host or the path of a card file, or a catalog with `#entry`. Credentials, including those in the URL, are sent only
-        to the origin of the URL and to trusted origins.
+        `reference` is a URL, a host or the path of a card file, or a catalog with `#entry`. Credentials, including
+        those in the URL, are sent only to the origin of the URL and to trusted origins.
         """
         self.connection = None
         self._given, self._url = self.settings.credentials(), ""
