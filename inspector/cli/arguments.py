@@ -246,8 +246,8 @@ class Parser(argparse.ArgumentParser):
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
-            "Other users can see options in the list of processes, but not A2ACLI_BEARER,\n"
-            "A2ACLI_BASIC and A2ACLI_API_KEY.",
+            "Other users can see options in the list of processes, and the shell stores them in its history, but not\n"
+            "A2ACLI_BEARER, A2ACLI_BASIC and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
@@ -267,15 +267,16 @@ class Parser(argparse.ArgumentParser):
         self.switch("--stored-auth-only", stored_only, group=group)
         auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
         self.switch("--auth-card", auth_card, group=group)
-        description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
+        order = "repeatable, the preferred first (default: the order of the card)"
+        description = f"prefer this binding (JSONRPC, HTTP+JSON, GRPC); {order}"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
-        description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"
+        description = "use this protocol version, such as 0.3 or 1.0 (default: the highest on the card, at least 1.0)"
         add("--a2a-version VERSION", description, values.version)
         description = "read options from this .env file instead of the .env file of the folder"
         add("--config FILE", description, values.file)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         add("--capture FILE", "record all requests and responses in this new file", values.file)
-        self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)
+        self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:
         """Add the options of the webhook receiver; if `short`, also with names such as `--port`."""
@@ -313,7 +314,7 @@ class Parser(argparse.ArgumentParser):
     def add_output(self) -> None:
         """Add the options of the output."""
         self.add_format("text", "json")
-        self.switch("--verbose", "print all members of messages, tasks and events")
+        self.switch("--verbose", "print all members of messages, tasks and events (default: the important ones)")
         self.switch("--debug", "print requests and responses on stderr, without secrets")
 
     def add_findings(self) -> None:

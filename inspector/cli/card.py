@@ -21,7 +21,7 @@ from inspector.session.connection import Connection
 async def get(current: Run) -> None:
     """Print the card of an agent."""
     given, out = current.invocation.given, current.out
-    verify = bool(given.verify or given.keys or given.fetch_keys)
+    verify = bool(given.verify or given.require_signature or given.keys or given.fetch_keys)
     signatures = lazy_loading.card_signatures(current.invocation, out) if verify else None
     connection = await current.connect()
     if given.extended:
