@@ -18,6 +18,7 @@ from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _URL = re.compile(r"https?://(?:127\.0\.0\.1|localhost):\d+")
+_WEBHOOK = re.compile(rf"{_URL.pattern}/push/\S+")
 _MOST_COMMANDS = 3
 """How many commands of a requirement are in the table."""
 
@@ -55,14 +56,13 @@ class Bench:
     def note(self, *words: str, **environment: str) -> None:
         """Remember a command line for the table."""
         variables = [f"{name}={value}" for name, value in environment.items() if name.startswith("A2ACLI_")]
-        shown = [re.sub(r"[^\w./:=#-]", "", word) and self._shown(word) for word in (*variables, *words)]
-        line = " ".join(word if re.fullmatch(r"[\w./:=#+@,-]+", word) else shlex.quote(word) for word in shown)
+        line = shlex.join(self._shown(word) for word in (*variables, *words))
         if line not in self.commands:
             self.commands.append(line)
 
     def _shown(self, word: str) -> str:
-        word = _URL.sub("URL", word).replace(str(self.folder), "DIR")
-        return _UUID.sub("ID", word)
+        word = _WEBHOOK.sub("WEBHOOK", word)
+        return _UUID.sub("ID", _URL.sub("URL", word).replace(str(self.folder), "DIR"))
 
     def task(self, text: str, agent: str = "", *words: str) -> dict[str, Any]:
         """Send a message and return the task of the response; the command is not in the table."""
@@ -74,7 +74,9 @@ class Bench:
     def agent(self, auth: str = "", **options: Any) -> str:
         """Start a mock agent with all capabilities; `auth` is the kind of its credentials."""
         if not auth:
-            return self._running.enter_context(serve_in_thread(profile=Profile(capabilities=ALL), **{"pace": 0, **options}))
+            return self._running.enter_context(
+                serve_in_thread(**{"profile": Profile(capabilities=ALL), "pace": 0, **options})
+            )
         mock = MockAgent(Profile(capabilities=ALL), pace=0, authenticator=Authenticator(auth, interval=0))
         url = self.server_thread.do(mock.start(grpc_port=None))
         self._running.callback(lambda: self.server_thread.do(mock.stop()))
@@ -83,7 +85,7 @@ class Bench:
 
     def serve(self, document: Any, path: str) -> str:
         """Serve a JSON document at a path, and return the base URL."""
-        from aiohttp import web  # noqa: PLC0415 - only one check serves documents
+        from aiohttp import web
 
         async def handle(request: web.BaseRequest) -> web.StreamResponse:
             return web.json_response(document) if request.path == path else web.Response(status=404)

@@ -40,8 +40,8 @@ def program(bench: Bench, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def validate(bench: Bench) -> None:
-    assert "Findings: none" in bench.run("card", "get", bench.mock, "--validate").out
-    ran = bench.run("card", "get", bench.card(version=None), "--validate", "-o", "json", code=1)
+    assert "Findings: none" in bench.run("card", "get", bench.slow_mock, "--validate").out
+    ran = bench.run("card", "get", bench.card(supportedInterfaces=[]), "--validate", "-o", "json", code=1)
     assert json.loads(ran.err.splitlines()[-1])["error"]["code"] == "A2ACLI_ERR_CARD_INVALID"
 
 
@@ -86,6 +86,10 @@ def client_login(bench: Bench) -> str:
     return agent
 
 
+def client_credentials(bench: Bench) -> None:
+    client_login(bench)
+
+
 def stored_token(bench: Bench) -> None:
     agent = client_login(bench)
     bench.commands.clear()
@@ -108,7 +112,7 @@ def capabilities(bench: Bench) -> None:
     assert "the card does not declare streaming" in ran.err
     words = ("task", "push-config", "list", begun["id"], "-a", card)
     assert "the card does not declare push notifications" in bench.run(*words).err
-    ran = bench.run("card", "get", card, "--extended", code=1)
+    ran = bench.run("card", "get", card, "--extended")
     assert "the card declares no extended card" in ran.err
 
 
@@ -130,7 +134,7 @@ def download(bench: Bench) -> None:
     made = bench.task("file")
     out = bench.folder / "artifacts"
     assert "Saved: " in bench.run("task", "download", made["id"], "-a", bench.mock, "--out", str(out)).out
-    assert [path.stat().st_size > 0 for path in out.iterdir()] == [True]
+    assert min(path.stat().st_size for path in out.iterdir()) > 0
 
 
 def debug(bench: Bench) -> None:
@@ -140,7 +144,7 @@ def debug(bench: Bench) -> None:
 
 
 def conformance(bench: Bench) -> None:
-    assert "MUST: 10 passed" in bench.run("conformance", bench.mock).out.replace("9 passed", "10 passed")
+    assert "failed" not in bench.run("conformance", bench.mock).out
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({})
@@ -161,7 +165,7 @@ def push_configs(bench: Bench) -> None:
     assert bench.run("task", "push-config", "get", *about, "--id", "mine").json["url"] == "http://127.0.0.1:9/"
     assert len(bench.run("task", "push-config", "list", *about).json["configs"]) == 1
     bench.run("task", "push-config", "delete", *about, "--id", "mine")
-    assert "configs" not in bench.cli("task", "push-config", "list", *about).json
+    assert not bench.cli("task", "push-config", "list", *about).json.get("configs")
 
 
 def extended_card(bench: Bench) -> None:
@@ -195,10 +199,10 @@ def catalog(bench: Bench) -> None:
 
 def receiver(bench: Bench) -> None:
     made = bench.task("ask")
-    with program(bench, "listen", "--count", "1", "-o", "json") as process:
+    with program(bench, "listen", "--count", "1", "--token", "secret", "-o", "json") as process:
         assert process.stdout is not None
         listening = json.loads(process.stdout.readline())["listening"]
-        words = ("--url", listening["url"], "--token", listening["token"])
+        words = ("--url", listening["url"], "--token", "secret")
         bench.run("task", "push-config", "create", made["id"], "-a", bench.mock, *words)
         bench.task("blue", bench.mock, "--task-id", made["id"])
         delivery: dict[str, Any] = json.loads(process.stdout.readline())["delivery"]
@@ -227,7 +231,9 @@ def mutual_tls(bench: Bench) -> None:
     trusted = {"SSL_CERT_FILE": str(files / "ca.pem")}
     words = ("send", url, "--text", "echo hi")
     bench.run(*words, "--client-cert", str(certificate), "--client-key", str(key), **trusted)
-    assert "--client-cert" in bench.run(*words, code=4, **trusted).err
+    refused = bench.cli(*words, **trusted)  # the server may close the connection before its TLS alert is read
+    assert refused.code in (3, 4)
+    assert "--client-cert" in refused.err
 
 
 def openid_login(bench: Bench) -> None:
@@ -248,7 +254,8 @@ def authorization_in_a_task(bench: Bench) -> None:
         return call.result({"task": task(state)} if call.rpc["method"] == "SendMessage" else task(state))
 
     url = bench.make_agent(answer).url
-    assert bench.run("send", url, "--text", "x", "-o", "json").json["task"]["status"]["state"].endswith(states[0]) is False
+    begun = bench.run("send", url, "--text", "x", "-o", "json").json["task"]
+    assert begun["status"]["state"] == "TASK_STATE_AUTH_REQUIRED"
     assert "State: completed" in bench.run("task", "get", "task-1", "-a", url, "--wait").out
 
 
@@ -273,7 +280,7 @@ TIER_2 = (
     Requirement("A2ACLI_TASK_SUBSCRIBE_001", "subscribes to a task", subscribe),
     Requirement("A2ACLI_TASK_SUBSCRIBE_002", "subscribes again; the first event is the task", subscribe_again),
     Requirement("A2ACLI_AUTH_005", "login with a device code", device_login),
-    Requirement("A2ACLI_AUTH_006", "login with client credentials", lambda bench: client_login(bench) and None),
+    Requirement("A2ACLI_AUTH_006", "login with client credentials", client_credentials),
     Requirement("A2ACLI_AUTH_007", "private storage and use of tokens", stored_token),
     Requirement("A2ACLI_TX_004", "two or more transports", every_transport),
     Requirement("A2ACLI_VER_003", "compares operations with the capabilities on the card", capabilities),

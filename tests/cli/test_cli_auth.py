@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import keyring
 import pytest
 from inspector.sample_agents.authentication import SECRET, USER, Authenticator

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import keyring
 import pytest
+from inspector.sample_agents.profile import ALL, Profile
+from inspector.sample_agents.server import serve_in_thread
 from keyring.backends import fail
 from puppets import MakeAgent, RunCli, ServerThread
 from requirement_bench import Bench, Row, measure
 from requirements_core import REQUIREMENTS
 from requirements_more import TIER_2, TIER_3
-
-from inspector.sample_agents.profile import ALL, Profile
-from inspector.sample_agents.server import serve_in_thread
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "cli-conformance.md"
 TIERS = {1: REQUIREMENTS, 2: TIER_2, 3: TIER_3}
