@@ -314,7 +314,7 @@ class Parser(argparse.ArgumentParser):
     def add_output(self) -> None:
         """Add the options of the output."""
         self.add_format("text", "json")
-        self.switch("--verbose", "print all members of messages, tasks and events (default: the important ones)")
+        self.switch("--verbose", "print all members of messages, tasks and events (default: only the most important)")
         self.switch("--debug", "print requests and responses on stderr, without secrets")
 
     def add_findings(self) -> None:

@@ -331,7 +331,7 @@ def defaults(bench: Bench) -> None:
         "(default: the order of the card)",
         "do not wait for the task to end (default: wait)",
         "text or json (default: text)",
-        "(default: the important ones)",
+        "(default: only the most important)",
         "(default: the highest on the card, at least 1.0)",
         "(default: verify)",
     ):
@@ -375,7 +375,7 @@ REQUIREMENTS = (
     Requirement("A2ACLI_CARD_GET_001", "card from a host, a URL and a file; selects the transport", card_get),
     Requirement("A2ACLI_SEND_001", "sends a message", send_starts),
     Requirement("A2ACLI_SEND_002", "waits for the task, or returns at once with `--async`", send_waits),
-    Requirement("A2ACLI_SEND_003", "streams; a lone message and missing streaming are no errors", send_streams),
+    Requirement("A2ACLI_SEND_003", "streams; exit code 0 for a lone message, and without streaming", send_streams),
     Requirement("A2ACLI_SEND_004", "prints every part of the artifacts", send_renders),
     Requirement("A2ACLI_SEND_005", "media type of the part before the option, else inferred", media_type),
     Requirement("A2ACLI_SEND_006", "several parts in their order; data from stdin", part_order),

@@ -40,7 +40,7 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(invocation: Invocation, out: Output) -> int:
-    """Choose between the app and lines; raises `FaultError` if it would wait for input that nobody sees."""
+    """Choose between the app and lines; raises `FaultError` if it would wait for input of a user who sees no output."""
     given = invocation.given
     wants_lines = given.lines or given.context_id or given.task_id or given.stream or out.json
     if not sys.stdin.isatty() or (wants_lines and out.is_terminal):

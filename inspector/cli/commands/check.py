@@ -84,7 +84,7 @@ Exit codes and reports are those of `a2a-inspect check`."""
 _CONFORMANCE_EXAMPLES = """\
 # Run the built-in tests
 a2a-inspect conformance http://localhost:9000
-# Run the required ones, and write a report for CI
+# Run only the required tests, and write a report for CI
 a2a-inspect conformance http://localhost:9000 --level must --report junit=report.xml
 # List the tests
 a2a-inspect conformance --list"""
