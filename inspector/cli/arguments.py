@@ -27,6 +27,8 @@ from inspector.settings_file import Stored, meaning_of
 PROGRAM = "a2a-inspect"
 FLAG = "option"
 """The source of an option on the command line; other sources are named by their place."""
+_CHOICES = re.compile(r"'(?P<value>[^']*)'.*?(?:choose from|is not one of) (?P<known>.+)")
+"""What errors about a value contain, both ours and those of argparse."""
 _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 
@@ -213,7 +215,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the error for an invalid command line."""
-        raise usage(f"{message[:1].upper()}{message[1:]}.", f"Run {self.prog} --help for the options.")
+        hint = f"Run {self.prog} --help for the options."
+        if found := _CHOICES.search(message):
+            known = [name.strip(" '()").partition(" ")[0] for name in found["known"].split(",")]
+            cased = {name.lower(): name for name in known}
+            hint = "".join(f"Did you mean {cased[name]}? " for name in nearest(found["value"].lower(), cased)) + hint
+        raise usage(f"{message[:1].upper()}{message[1:]}.", hint)
 
     def _unknown(self, names: Sequence[str]) -> FaultError:
         """Return the error for unknown arguments, with similar options."""
