@@ -58,6 +58,21 @@ def test_an_entry_with_a_card_is_an_agent_and_is_recorded(
     assert f"the card of {catalog}#inline" in labels
 
 
+@pytest.mark.parametrize("command", ["doctor", "lint", "conformance"])
+def test_the_agent_of_an_entry_can_be_examined(
+    cli: RunCli, mock: str, serve_catalog: Callable[..., str], command: str, tmp_path: Path
+):
+    catalog = serve_catalog(
+        {"name": "a", "url": mock}, {"name": "b", "data": cli("card", "get", mock, "-o", "json").json}
+    )
+    assert cli(command, f"{catalog}#a").code == 0
+    file = tmp_path / "catalog.json"
+    file.write_text(json.dumps({"entries": [{"name": "a", "url": mock}]}), "utf-8")
+    assert cli(command, f"{file}#a").code == 0
+    if command != "conformance":
+        assert "The catalog contains the card itself" in cli(command, f"{catalog}#b").err
+
+
 def test_a_catalog_can_be_a_file(cli: RunCli, mock: str, tmp_path: Path):
     path = tmp_path / "catalog.json"
     path.write_text(json.dumps({"entries": [{"identifier": "mock", "url": mock}]}), "utf-8")
