@@ -114,6 +114,10 @@ class Stored:
     lines: Mapping[str, int] = field(default_factory=dict)
     """The line of each option and of each command."""
 
+    def place(self, name: str) -> str:
+        """Return where an option is set, as `path:line`."""
+        return f"{self.path}:{self.lines.get(name, 0)}"
+
     def problem(self, name: str, seen: str, allowed: str) -> FaultError:
         """Return the error for an option or a command of the file."""
         return file_error(self.path, self.lines.get(name, 0), seen, allowed)
