@@ -128,6 +128,14 @@ class Parser(argparse.ArgumentParser):
                 setattr(given, name, default)
         return given
 
+    def default_of(self, action: argparse.Action) -> Any:
+        """Return the value of an option that is not given."""
+        return self._defaults.get(action.dest, action.default)
+
+    def variables_of(self, action: argparse.Action) -> list[str]:
+        """Return the names of the environment variables that set an option."""
+        return [variable for variable, known in self._variables.items() if known is action]
+
     def _read_agent(self, given: argparse.Namespace) -> None:
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
         members = vars(given)

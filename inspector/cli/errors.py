@@ -14,6 +14,19 @@ INTERRUPTED = 130
 TERMINATED = 143
 BROKEN_PIPE = 141
 
+EXIT_CODES = {
+    OK: "success; also if the task failed: its state is in the output",
+    FAILURE: "failure; for `doctor` and `lint`: a check failed, or the card has errors",
+    USAGE: "invalid command line",
+    3: "agent or card not found; a status 404 of a server that did not serve the card",
+    4: "credentials are missing or were rejected",
+    5: "timeout",
+    INTERRUPTED: "interrupted (ctrl+c)",
+    TERMINATED: "terminated",
+    BROKEN_PIPE: "the reader of the output closed the pipe",
+}
+"""The meaning of each exit code."""
+
 _EXITS: dict[str, int] = {
     FaultCode.USAGE: USAGE,
     FaultCode.CARD_NOT_FOUND: 3,

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
+from pathlib import Path
 from types import ModuleType
 
 from inspector import __version__
@@ -98,10 +99,19 @@ def _dispatch(words: list[str], out: Output) -> int:
 
 
 def _help(words: list[str], out: Output) -> int:
+    forms = {"--json", "--skill"} & set(words)
+    words = [word for word in words if word not in forms]
     command = find(words)
     if command is None and words != ["help"] and not beginning_with(words):
         raise unknown_command(words)
-    out.write((command.parser() if command else main_parser()).format_help())
+    if "--skill" in forms:
+        out.write(Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8"))
+    elif "--json" in forms:
+        from inspector.cli.command_table import command_table  # noqa: PLC0415 - loads every command
+
+        out.document(command_table([command] if command else beginning_with(words) if words else []))
+    else:
+        out.write((command.parser() if command else main_parser()).format_help())
     return OK
 
 

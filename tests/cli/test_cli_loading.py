@@ -42,6 +42,8 @@ TABLE = {
     "--version": "",
     "--help": "",
     "card get --help": "",
+    "help --json": "",
+    "version --verbose": "sqlite",
     "rules": "pydantic rules rich",
     "card get -a URL": CALL,
     "card get -a URL -o json": CALL,

@@ -76,8 +76,12 @@ COMMANDS = [
     Command("agents add", "give an agent a name, with its options", "agents:ADD"),
     Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
     Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
+    Command("mcp", "serve coding agents over the Model Context Protocol (MCP)", "mcp"),
+    Command("version", "print the version; with --verbose what a bug report needs", "version"),
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
+
+HELP_PURPOSE = "print the help of a command (--json: for programs, --skill: for coding agents)"
 
 _EXAMPLES = """\
 # Open the app on the built-in mock agent
@@ -110,7 +114,7 @@ def main_parser() -> Parser:
         "",
         "Inspect and debug A2A agents. Without a command, open the app. Without an agent, choose one in the app.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
-        epilog=f"commands:\n{listed}\n  {'help':<{width}} print the help of a command\n\n"
+        epilog=f"commands:\n{listed}\n  {'help':<{width}} {HELP_PURPOSE}\n\n"
         "environment:\n  A variable can set any option that has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
         "  Variables cannot set the options for the parts of a message.\n\n"
         f"Examples:\n{indent(_EXAMPLES, '  ')}",
