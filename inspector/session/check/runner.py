@@ -107,7 +107,8 @@ class Runner:
                 for trial in range(1, self.trials + 1):
                     result = TestResult(item.suite, item.test, transport, trial=trial)
                     given = {**self._own_variables(choice), **item.file.variables, **self.variables}
-                    yield TestExecution(self.session, choice, result, Variables(given))
+                    variables = Variables(given, learn=self.session.journal.redactor.add)
+                    yield TestExecution(self.session, choice, result, variables)
 
     def _own_variables(self, choice: Choice) -> dict[str, Json]:
         """Return the variables that files may use without a definition: the URL of the interface."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspector.capture.secret_locations import is_secret_name
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, value_at
 from inspector.text.safe_json import dump
@@ -30,12 +31,14 @@ class Variables:
     """The values that a test can use: those of the files and of the command line, captured values, results of steps.
 
     `captured` has `step.name`, `results` the result of each step (`step.response`). The environment is read on use;
-    `environment` has the names of the variables that were read.
+    `environment` has the names of the variables that were read. `learn` gets the values that are secret by their name,
+    so that they are masked in the capture and in failures.
     """
 
     given: Mapping[str, Json]
     captured: dict[str, Json] = field(default_factory=dict)
     results: dict[str, Json] = field(default_factory=dict)
+    learn: Callable[[str], object] = str
     environment: set[str] = field(default_factory=set, init=False)
     _count: int = field(default=0, init=False)
 
@@ -95,13 +98,21 @@ class Variables:
             return value
         if name in self.given:
             value = self.given[name]
-            return self._text(value, depth + 1) if isinstance(value, str) and "{{" in value else value
+            return self._known(
+                name, self._text(value, depth + 1) if isinstance(value, str) and "{{" in value else value
+            )
         if name.startswith("env."):
             if (found := os.environ.get(name[4:])) is not None:
                 self.environment.add(name[4:])
-                return found
+                return self._known(name[4:], found)
             raise VariableError(f"the environment variable {name[4:]} is not set")
         raise VariableError(f"the variable {{{{{name}}}}} has no value; set it with --var {name}=VALUE")
+
+    def _known(self, name: str, value: Json) -> Json:
+        """Return the value of a variable, after it is known if it is a secret."""
+        if isinstance(value, str) and is_secret_name(name):
+            self.learn(value)
+        return value
 
 
 def references(value: Any) -> set[str]:

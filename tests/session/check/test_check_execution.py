@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from check_files import CARD_STEP, ID, file_of, get, raw, send, stream, suite_of, test_of
-from check_runs import MakeMock, RunChecks
+from check_runs import MakeMock, RunChecks, run_file
 from inspector.sample_agents.server import MockAgent
 from scripted import PATIENCE, Agent, OpenSession, answering, giving
 
@@ -421,6 +421,24 @@ async def test_the_environment_is_sent_to_the_agent_and_trusted_origins_only(
     )
     assert stranger.calls == []
     assert (await run(stranger.url, stranger.url)).result is Result.PASS
+
+
+@pytest.mark.parametrize("name", ["env.THE_API_TOKEN", "password"])
+async def test_variables_with_the_names_of_secrets_are_masked(
+    name: str, agent: Agent, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("THE_API_TOKEN", "canary-4711")
+    agent.routes["/rpc"] = answering({"echo": "canary-4711"})
+    agent.serve_card()
+    session = await open_session(agent.url)
+    step = raw(body={"id": 1, "a": f"{{{{{name}}}}}"}, expect={"body": {"result": {"echo": "other"}}})
+    text = file_of(test_of(step, assertions=[{"source": f"{{{{{name}}}}}", "match": "other"}]))
+    result = only(await run_file(session, text, variables={"password": "canary-4711"}))
+    assert b"canary-4711" in agent.calls[-1].body
+    assert result.result is Result.FAIL
+    assert "****" in result.failures[0].actual
+    assert "canary" not in str(result)
+    assert all(b"canary" not in record.raw for record in session.journal.capture.select())
 
 
 async def test_the_limit_of_a_test_is_a_failure_with_the_request(run_checks: RunChecks, make_mock: MakeMock):

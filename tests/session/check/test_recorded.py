@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,11 +15,13 @@ from inspector.sample_agents.scenario.catalog import Scenarios
 from inspector.sample_agents.server import MockAgent
 
 from inspector.capture.query import Query, parse
+from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.session.check.document import Transport
+from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
 from inspector.session.check.recorded.expected import expectation, text_expectation
@@ -27,6 +30,7 @@ from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.runner import Runner, choices
+from inspector.session.check.variables import Variables, references
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import Session
 from inspector.session.settings import Settings
@@ -72,7 +76,7 @@ async def run(
 ) -> RunResult:
     """Write a document as YAML, read it back, and run it."""
     parsed = parse_document(write_yaml(document, ["made by a test"]), "made.acts.yaml")
-    planned = plan([CheckFile(Path("made.acts.yaml"), parsed, {})], Selection())
+    planned = plan([CheckFile(Path("made.acts.yaml"), parsed, parsed.variables)], Selection())
     session = Session(path, Settings())
     try:
         await session.connect(url)
@@ -143,7 +147,7 @@ async def test_the_tasks_of_a_test_are_forgotten_if_no_screen_shows_them(keep_ta
     async with agent() as url:
         await record(tmp_path / "stream.a2a", url, stream_report)
         parsed = parse_document(write_yaml(made(tmp_path / "stream.a2a"), []), "made.acts.yaml")
-        planned = plan([CheckFile(Path("made.acts.yaml"), parsed, {})], Selection())
+        planned = plan([CheckFile(Path("made.acts.yaml"), parsed, parsed.variables)], Selection())
         session = Session(tmp_path / "run.a2a")
         await session.connect(url)
         result = RunResult("1.0", "", "", 0.0)
@@ -384,8 +388,6 @@ def volatile_texts() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("recorded", "later"), list(volatile_texts()))
 def test_volatile_parts_of_a_text_become_patterns(recorded: str, later: str):
-    from inspector.session.check.matching import mismatches
-
     wanted = text_expectation(recorded)
     assert not mismatches(wanted, recorded)
     assert not mismatches(wanted, later)
@@ -396,6 +398,51 @@ def test_volatile_parts_of_a_text_become_patterns(recorded: str, later: str):
 def test_braces_in_a_text_are_not_variables():
     wanted = text_expectation("Use {{name}} here.")
     assert wanted == {"matches": r"^Use \{\{name\}\} here\.$"}
+
+
+REFERENCE = "{{env.HOME}}"
+"""What a text of an agent may contain: if it became a reference, a check would send the environment to the agent."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {REFERENCE: 1},
+        {"artifactId": REFERENCE},
+        {"url": f"http://host/{REFERENCE}"},
+        {"url": f"http://host/{REFERENCE}?a=b"},
+        {"parts": [{"data": {REFERENCE: {f"{{{REFERENCE}": REFERENCE * 100}}}]},
+    ],
+    ids=str,
+)
+def test_no_recorded_text_becomes_a_reference(value: Any):
+    wanted = expectation(value, {})
+    assert references(wanted) <= {"braces"}
+    assert mismatches(Variables({"braces": "{{"}).resolve(wanted), value) == []
+
+
+async def test_references_in_a_recorded_message_are_sent_as_they_are(tmp_path: Path):
+    async def send(session: Session) -> None:
+        message = Message(
+            message_id="m",
+            role="ROLE_USER",
+            parts=[Part(text=f"echo {REFERENCE}"), Part(data={REFERENCE: REFERENCE})],
+            metadata={REFERENCE: {f"{{{REFERENCE}": 1}},
+        )
+        await session.call(Operation.SEND, SendRequest(message=message)).finish()
+
+    async with agent() as url:
+        await record(tmp_path / "first.a2a", url, send)
+        document = made(tmp_path / "first.a2a")
+        assert references(steps_of(document)) <= {"braces"}
+        assert_passed(await run(document, url, tmp_path / "second.a2a"))
+    requests = []
+    for name in ("first", "second"):
+        with Capture.open(tmp_path / f"{name}.a2a") as capture:
+            sent = next(item for item in capture.select(kinds=(Kind.REQUEST,)) if item.operation == "SendMessage")
+            message = json.loads(sent.raw)["params"]["message"]
+            requests.append({name: message[name] for name in ("parts", "metadata")})
+    assert requests[0] == requests[1]
 
 
 def test_ids_of_messages_are_left_out():

@@ -22,11 +22,10 @@ from inspector.protocol.operations import Operation
 from inspector.session.check.document import EXTENSION, OPERATIONS
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE
 from inspector.session.check.recorded.exchanges import RecordedExchange, RecordedPush
+from inspector.session.check.recorded.expected import literal
 from inspector.session.check.recorded.responses import expectations_of
 from inspector.session.check.variables import references
 
-BRACES = "braces"
-"""The variable for two opening braces in a text, which would otherwise begin a reference."""
 _NAMES = {operation: name for name, operation in reversed(list(OPERATIONS.items()))}
 """The name of each operation in ACTS."""
 _LONGEST_NAME = 60
@@ -191,12 +190,12 @@ def _ids_of_task(events: Sequence[Event], *, is_stream: bool) -> list[tuple[str 
 def _with_references(value: Any, ids: Mapping[str, str]) -> Any:
     """Return a value of a request with references to captured variables in place of the known ids."""
     if isinstance(value, str):
-        value = value.replace("{{", f"{{{{{BRACES}}}}}")
+        value = literal(value)
         for known, reference in ids.items():
             value = value.replace(known, f"{{{{{reference}}}}}")
         return value
     if isinstance(value, dict):
-        return {name: _with_references(item, ids) for name, item in value.items()}
+        return {literal(name): _with_references(item, ids) for name, item in value.items()}
     return [_with_references(item, ids) for item in value] if isinstance(value, list) else value
 
 

@@ -11,6 +11,8 @@ from inspector.protocol.lifecycle import State, is_settled
 from inspector.protocol.model import Json
 from inspector.session.check.matching import is_operator
 
+BRACES = "braces"
+"""The variable for two opening braces in a text, which would otherwise begin a reference."""
 _LONGEST_TEXT = 500
 """A longer text is asserted by its beginning only."""
 _BEGINNING = 120
@@ -36,6 +38,11 @@ _VOLATILE = re.compile(
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
+def literal(text: str) -> str:
+    """Return a recorded text in which nothing is a reference: a recording must not read the environment."""
+    return text.replace("{{", f"{{{{{BRACES}}}}}")
+
+
 def expectation(value: Json, ids: Mapping[str, str], *, exact_state: bool = True) -> Json:
     """Return an assertion that a recorded value meets; `ids` are the known ids with the names of their variables.
 
@@ -49,7 +56,7 @@ def expectation(value: Json, ids: Mapping[str, str], *, exact_state: bool = True
             for name, item in value.items()
             if name not in skipped
         }
-        return {name: item for own in members for name, item in _as_member(own, members[own]).items()}
+        return {literal(name): item for own in members for name, item in _as_member(own, members[own]).items()}
     if isinstance(value, list):
         return [expectation(item, ids, exact_state=exact_state) for item in value]
     return text_expectation(value) if isinstance(value, str) else value
@@ -73,7 +80,8 @@ def _member(name: str, value: Json, ids: Mapping[str, str], *, exact_state: bool
             return _state(value, exact=exact_state)
         case "url":
             parts = urlsplit(value)
-            return {"starts_with": f"{parts.scheme}://{parts.netloc}{parts.path}"} if parts.query else value
+            beginning = f"{parts.scheme}://{parts.netloc}{parts.path}"
+            return {"starts_with": literal(beginning)} if parts.query else literal(value)
         case "raw" | "token" | "credentials" | "nextPageToken":
             return {"type": "string"}
         case _:
@@ -84,7 +92,7 @@ def _id(name: str, value: str, ids: Mapping[str, str]) -> Json:
     if value in ids:
         return f"{{{{{ids[value]}}}}}"
     # An agent may name its artifacts, but it generates all other ids.
-    return value if name == "artifactId" and not varies(value) else {"type": "string"}
+    return literal(value) if name == "artifactId" and not varies(value) else {"type": "string"}
 
 
 def _state(state: str, *, exact: bool) -> Json:

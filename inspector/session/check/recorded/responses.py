@@ -20,7 +20,7 @@ from inspector.protocol.operations import Operation
 from inspector.session.check.document import EXTENSION
 from inspector.session.check.expectations import digest_of
 from inspector.session.check.recorded.exchanges import RecordedExchange
-from inspector.session.check.recorded.expected import expectation, is_exact, text_expectation, varies
+from inspector.session.check.recorded.expected import expectation, is_exact, literal, text_expectation, varies
 from inspector.session.check.stream_order import order_mismatch
 
 
@@ -88,7 +88,7 @@ def _artifacts(exchange: RecordedExchange) -> Iterator[Json]:
     for artifact in task.artifacts.values():
         name = next((text for text in (artifact.name, artifact.artifact_id) if text and not varies(text)), "")
         if len(task.artifacts) == 1 or (name and name not in known):
-            yield {**({"name": name} if name else {}), **_content(artifact)}
+            yield {**({"name": literal(name)} if name else {}), **_content(artifact)}
         known.add(name)
 
 
@@ -102,7 +102,7 @@ def _content(artifact: AssembledArtifact) -> dict[str, Json]:
     if data is not None:
         found["data"] = expectation(data, {})
     if media_type := next((part.media_type for part in artifact.parts if part.media_type), None):
-        found["media_type"] = media_type
+        found["media_type"] = literal(media_type)
     if is_exact(text) or any(part.raw for part in others):
         found["sha256"] = digest_of(artifact)
     return found
