@@ -187,6 +187,12 @@ async def test_the_actions_menu_lists_what_can_be_done_with_the_selected_row(ope
         await driver.press("escape", "a")
         assert isinstance(driver.app.screen, MenuScreen)
         await driver.until("Add or remove a bookmark")
+        named = [line.strip("│ ") for line in driver.lines if "│   " in line]
+        places = [
+            next(place for place, line in enumerate(named) if text in line)
+            for text in ("Show decoded, raw, hex", "Copy what is selected", "Fold or unfold runs of chunks", "bookmark")
+        ]
+        assert places == sorted(places), "as in the list of commands"
         await driver.press("escape")
         assert isinstance(driver.app.screen, WorkbenchScreen)
         column, row = driver.place("←  status")
