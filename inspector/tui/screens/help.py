@@ -17,7 +17,8 @@ from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import FITTED, Dialog
 
-_KEY = 7
+_KEY = len("shift+tab")
+"""The cells of the keys and symbols."""
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
 
 
