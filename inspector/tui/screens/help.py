@@ -73,7 +73,7 @@ class HelpScreen(Dialog[None]):
             (glyphs.sent, "request", "$wire-sent"),
             (glyphs.poll, "GetTask", "$wire-sent"),
             (glyphs.received, "response or streamed event", "$wire-received"),
-            (glyphs.pushed, "push notification to the webhook", "$wire-pushed"),
+            (glyphs.pushed, "push notification to the webhook; at the end of a row: pushed, too", "$wire-pushed"),
             (glyphs.quiet, "keep-alive, note, end of exchange", "$wire-quiet"),
             (glyphs.bookmark, "bookmark", "$foreground"),
             (glyphs.remark, "remark of a user", "$foreground"),
@@ -83,8 +83,15 @@ class HelpScreen(Dialog[None]):
             _line(symbol, severity.value, f"${SEVERITY_COLOURS[severity]}")
             for severity, symbol in glyphs.severities.items()
         ]
+        measures = (
+            ("first", "time until the first event"),
+            ("gap", "longest time between two events; of one event: time since the event before it"),
+            ("wire", "received bytes, with protocol and JSON"),
+            ("content", "bytes of the texts and files alone"),
+        )
         return [
             [_heading("Rows"), *(_line(symbol, text, style) for symbol, text, style in directions)],
+            [_heading("Measures of a stream"), *(_line(name, text, "$text-soft") for name, text in measures)],
             [
                 _heading("Task states"),
                 *(_line(glyphs.states[state], short(state), "$foreground") for state in State),
