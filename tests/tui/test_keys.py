@@ -275,7 +275,9 @@ async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app
         await driver.press("escape", "question_mark")
         assert "Fold or unfold runs of chunks" in driver.screen
         assert "input-required" in driver.screen
-        assert "~       warning" in driver.screen
+        assert "~         warning" in driver.screen
+        assert "gap       longest time between two events" in driver.screen
+        assert "shift+tab Go to the previous pane" in driver.screen
         assert "Not available here" in driver.screen
         await driver.press("q")
         assert isinstance(driver.app.screen, WorkbenchScreen)
