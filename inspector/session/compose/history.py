@@ -161,9 +161,14 @@ class SavedDraft:
             return None
 
     def keep(self, draft: Draft) -> None:
-        """Write the draft to its file; if the draft is blank, remove the file; raises `OSError`, `CaptureError`."""
+        """Write the draft to its file unless it is too large; if it is blank, remove the file.
+
+        Raises `OSError`, `CaptureError`.
+        """
         if draft.is_blank:
             self._path.unlink(missing_ok=True)
+            return
+        if sum(len(part.value) for part in draft.parts) > LARGEST_DRAFT:  # to write 5 MB as TOML takes a second
             return
         text = as_toml(_masked(self._redactor, draft, whole=True))
         if len(text) <= LARGEST_DRAFT:
