@@ -356,9 +356,9 @@ _LINES = "".join(f"line {number}\n" for number in range(60))
 @pytest.mark.parametrize(
     ("parts", "first"),
     [
-        ((raw(b"%PDF-1.7 x", "application/pdf", "first.pdf"), {"text": _LINES}), "││▸ first.pdf"),
-        (({"text": _LINES},), "││line 0"),
-        (({"text": f"# Heading\n\n```\n{_LINES}```\n", "mediaType": "text/markdown"},), "││Heading"),
+        ((raw(b"%PDF-1.7 x", "application/pdf", "first.pdf"), {"text": _LINES}), "│▸ first.pdf"),
+        (({"text": _LINES},), "│line 0"),
+        (({"text": f"# Heading\n\n```\n{_LINES}```\n", "mediaType": "text/markdown"},), "│Heading"),
     ],
     ids=["several parts", "text", "markdown"],
 )
