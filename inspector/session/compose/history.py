@@ -168,7 +168,7 @@ class SavedDraft:
         if draft.is_blank:
             self._path.unlink(missing_ok=True)
             return
-        if sum(len(part.value) for part in draft.parts) > LARGEST_DRAFT:  # to write 5 MB as TOML takes a second
+        if sum(len(part.value) for part in draft.parts) > LARGEST_DRAFT:  # as TOML, 5 MB need a second
             return
         text = as_toml(_masked(self._redactor, draft, whole=True))
         if len(text) <= LARGEST_DRAFT:

@@ -158,7 +158,7 @@ def _read(capture: Capture, request: Record) -> RecordedExchange | str:
 
 
 def _returning(request: SendRequest) -> SendRequest:
-    """Return a request that says explicitly that it does not wait, the default of versions without `waits`."""
+    """Return a request with `returnImmediately`: the default of versions without `waits`, but not of 1.0."""
     configuration = request.configuration or SendConfiguration()
     if configuration.return_immediately is not None:
         return request
