@@ -20,10 +20,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import (
     DURATION,
+    LARGEST_FILE,
     Setting,
     Value,
     change_file,
@@ -33,6 +35,7 @@ from inspector.settings_file import (
     settings_path,
 )
 from inspector.text import safe_toml
+from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
 
 if TYPE_CHECKING:
@@ -41,11 +44,15 @@ if TYPE_CHECKING:
 FILE_NAME = "agents.toml"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 """What a name looks like: it cannot be a URL, a host with a dot or a port, or a path with a slash."""
+_HOSTS = frozenset({"localhost"})
+"""Names that are hosts, so that a foreign project cannot take them."""
 _PREFIX = "env:"
 _REFERENCE = 'the name of an environment variable, as in "env:A2A_TOKEN"'
 _PROJECT_VARIABLE = re.compile(r"env:A2A[A-Z0-9_]*")
 """The variables that the file of a project may name: a foreign project must not get the other secrets of a user."""
-_SECRET_HEADER = re.compile(r"authorization|cookie|key|token|secret", re.IGNORECASE)
+_SECRET_HEADER = re.compile(r"auth(?!or(?!i))|cookie|key|token|secret|password|passwd|credential", re.IGNORECASE)
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_VALUE = re.compile(r"[ -~]*")
 _HEADER = re.compile(r"""\s*\[\s*agents\s*\.\s*["']?([\w-]+)["']?\s*(?:\.\s*headers\s*)?\]\s*(?:#.*)?""")
 
 SETTINGS = (
@@ -128,7 +135,7 @@ def load_agents() -> NamedAgents:
 def read_agents(path: Path, *, is_project: bool) -> tuple[dict[str, NamedAgent], str]:
     """Return the agents of a file and the name of its default agent; raises `FaultError` for a mistake."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_limited(path, LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
         return {}, ""
     except (OSError, UnicodeDecodeError) as error:
@@ -161,7 +168,7 @@ class _Reader:
         return {name: self._agent(name, members) for name, members in tables.items()}, default
 
     def _agent(self, name: str, members: Any) -> NamedAgent:
-        if NAME.fullmatch(name) is None or not isinstance(members, dict):
+        if NAME.fullmatch(name) is None or name.lower() in _HOSTS or not isinstance(members, dict):
             raise self._error((name, ""), f"[agents.{name}] is not an agent", "a name of letters, digits, - and _")
         if not members.get("url"):
             raise self._error((name, ""), f"[agents.{name}] has no url", 'url = "https://agent.example"')
@@ -181,10 +188,31 @@ class _Reader:
             self._check_secret(where, setting.name, value)
         elif allowed := not_allowed(setting, value):
             raise self._error(where, f"{setting.name} is not valid", allowed)
-        if isinstance(value, str) and (setting.option in _FILES or _is_file(setting, value, self.path)):
-            return str(self.path.parent / Path(value).expanduser())
-        result: Value = value
+        if setting.option == "reference":
+            return self._reference(where, value)
+        result: Value = str(self._file(where, value)) if setting.option in _FILES else value
         return result
+
+    def _reference(self, where: tuple[str, str], value: str) -> str:
+        """Return a URL, or the path of a card file beside the file of the agents."""
+        if "://" not in value and (file := self._file(where, value)).is_file():
+            return str(file)
+        if _has_userinfo(value):
+            allowed = 'a URL without a user name and a password; basic = "env:NAME" names the variable that has them'
+            raise self._error(where, "url has a user name or a password", allowed)  # which is not repeated
+        return value
+
+    def _file(self, where: tuple[str, str], value: str) -> Path:
+        """Return a path relative to the file of the agents; raises `FaultError` for a path that cannot exist."""
+        try:
+            found = self.path.parent / Path(value).expanduser()
+            found.lstat()
+        except FileNotFoundError:  # reported when the file is used
+            pass
+        except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user, a null character
+            why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+            raise self._error(where, f"{where[1]} is not a path: {why}", "a URL or a path") from error
+        return found
 
     def _check_secret(self, where: tuple[str, str], key: str, value: Any) -> None:
         """Raise `FaultError` for a secret in the file, or for a variable that a project may not name."""
@@ -199,6 +227,8 @@ class _Reader:
         if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
             raise self._error(where, "headers is not a table of texts", 'headers = { X-Team = "search" }')
         for header, value in headers.items():
+            if _HEADER_NAME.fullmatch(header) is None or _HEADER_VALUE.fullmatch(value) is None:
+                raise self._error(where, "a header has characters that HTTP does not allow", "printable ASCII")
             if _SECRET_HEADER.search(header) or value.startswith(_PREFIX):
                 self._check_secret(where, f"the header {header}", value)
         return dict(headers)
@@ -207,10 +237,11 @@ class _Reader:
         return file_error(self.path, self.lines.get(where) or self.lines.get((where[0], "")) or 0, seen, allowed)
 
 
-def _is_file(setting: Setting, value: str, path: Path) -> bool:
-    """Return whether a URL is a card file beside the file of the agents."""
-    is_card = setting.option == "reference" and "://" not in value
-    return is_card and (path.parent / Path(value).expanduser()).is_file()
+def _has_userinfo(url: str) -> bool:
+    try:
+        return "@" in urlsplit(url if "://" in url else f"//{url}").netloc
+    except ValueError:  # the client reports an invalid address
+        return False
 
 
 def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:

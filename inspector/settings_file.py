@@ -20,6 +20,7 @@ import platformdirs
 from inspector.options import HOME_VARIABLE
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
+from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 DURATION = 'a duration in quotes, as in "30s" or "5m"'
 REFERENCE = 'the name of an environment variable, as in "env:PASSPHRASE"'
 KEYS = "keys"
+LARGEST_FILE = 1024 * 1024
+"""The most bytes of a settings file."""
 """The table with the keys of commands."""
 _APPLICATION = "a2a-inspect"
 _HEADER = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(?:#.*)?")
@@ -111,6 +114,10 @@ class Stored:
     lines: Mapping[str, int] = field(default_factory=dict)
     """The line of each option and of each command."""
 
+    def place(self, name: str) -> str:
+        """Return where an option is set, as `path:line`."""
+        return f"{self.path}:{self.lines.get(name, 0)}"
+
     def problem(self, name: str, seen: str, allowed: str) -> FaultError:
         """Return the error for an option or a command of the file."""
         return file_error(self.path, self.lines.get(name, 0), seen, allowed)
@@ -133,7 +140,7 @@ def load(path: Path | None = None) -> Stored:
     """Read the file; raises `FaultError` with the line of the first mistake."""
     path = settings_path() if path is None else path
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_limited(path, LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
         return Stored(path)
     except (OSError, UnicodeDecodeError) as error:
@@ -214,7 +221,7 @@ def lines_of(text: str, header: re.Pattern[str]) -> dict[tuple[str, str], int]:
     """
     lines: dict[tuple[str, str], int] = {}
     table = ""
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if found := header.fullmatch(line):
             table = found[1]
             lines.setdefault((table, ""), number)

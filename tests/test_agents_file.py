@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,18 @@ def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
         ('[agents.a]\nurl = "http://a"\nurls = "x"\n', 3, "'urls' is unknown"),
         ("[agents.a]\n", 1, "has no url"),
         ('[agents."a/b"]\nurl = "http://a"\n', 0, "is not an agent"),
+        ('[agents.a]\nurl = "https://user:secret@a"\n', 2, "url has a user name or a password"),
+        ('[agents.a]\nurl = "user:secret@a.example"\n', 2, "url has a user name or a password"),
+        ('[agents.a]\nurl = "~nobody-has-this-name/card.json"\n', 2, "url is not a path: "),
+        ('[agents.a]\nurl = "a\\u0000b"\n', 2, "url is not a path: "),
+        (f'[agents.a]\nurl = "{"a" * 5000}"\n', 2, "url is not a path: File name too long"),
+        ('[agents.a]\nurl = "http://a"\nclient-cert = "~nobody-has-this-name/x"\n', 3, "client-cert is not a path: "),
+        ('[agents.a]\nurl = "http://a"\nclient-key = "a\\u0000b"\n', 3, "client-key is not a path: "),
+        ('[agents.a]\nurl = "http://a"\nheaders = { X-A = "b\\r\\nC: secret" }\n', 3, "HTTP does not allow"),
+        ('[agents.a]\nurl = "http://a"\nheaders = { "X-A: b" = "c" }\n', 3, "HTTP does not allow"),
+        ('[agents.a]\nurl = "http://a"\nheaders = { X-Password = "secret" }\n', 3, "header X-Password"),
+        ('# \x85 \u2028\n[agents.a]\nurl = "http://a"\nurls = "x"\n', 4, "'urls' is unknown"),
+        ('[agents.localhost]\nurl = "http://a"\n', 1, "is not an agent"),
         ("agents = 3\n", 1, "wrong type"),
         ("default = 3\n", 1, "wrong type"),
         ("[agents.a\n", 1, ""),
@@ -136,6 +149,20 @@ def test_a_variable_that_is_not_set_is_an_error(folders: Path, monkeypatch: pyte
         list(resolved(agents["a"]))
 
 
+def test_devices_pipes_and_loops_are_not_read(folders: Path):
+    path = folders / "agents.toml"
+    path.symlink_to("/dev/zero")
+    assert load_agents() == NamedAgents()
+    with pytest.raises(FaultError, match="more than 1,048,576 bytes"):
+        read_agents(path, is_project=True)
+    path.unlink()
+    path.symlink_to(path)
+    assert load_agents() == NamedAgents()
+    path.unlink()
+    os.mkfifo(path)
+    assert load_agents() == NamedAgents()
+
+
 def test_comments_and_other_agents_survive_a_change(folders: Path):
     path = written(folders / "agents.toml", '# ours\ndefault = "b"\n[agents.a]\nurl = "http://a" # first\n')
     store_agent(path, "b", {"url": "http://b", "transports": ["GRPC"]})
@@ -148,7 +175,16 @@ def test_comments_and_other_agents_survive_a_change(folders: Path):
     assert set(read_agents(path, is_project=True)[0]) == {"a"}
 
 
-@pytest.mark.parametrize("raw", [b"\xff\xfe", b"a = 1" + b"0" * 100_000, b"[" * 5000, b"a." * 3000 + b"b = 1"])
+def test_a_header_may_have_an_ordinary_name(folders: Path):
+    path = written(folders / "agents.toml", '[agents.a]\nurl = "http://a"\nheaders = { X-Author = "me" }\n')
+    assert read_agents(path, is_project=True)[0]["a"].headers == {"X-Author": "me"}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"\xff\xfe", b"a = 1" + b"0" * 100_000, b"[" * 5000, b"a." * 3000 + b"b = 1", b"#" * 1_100_000],
+    ids=["encoding", "digits", "depth", "dots", "size"],
+)
 def test_hostile_files_are_errors(folders: Path, raw: bytes):
     path = folders / "agents.toml"
     path.write_bytes(raw)

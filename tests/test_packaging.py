@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent / "e2e"))  # has the module `terminal`
+
+from terminal import Terminal
 
 import inspector
 
@@ -135,3 +140,93 @@ def test_the_installed_program_reports_a_missing_card(programs: Path, card_serve
     assert ran.returncode != 0
     assert "card" in ran.stderr.lower()
     assert "Traceback" not in ran.stderr
+
+
+FIRST_COMMANDS = ("pip install .", "a2a-inspect demo", "a2a-inspect lint https://agent.example")
+"""The commands of the README that install the program, show the demo and check a card."""
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, str]:
+    """The environment of a new user: an empty home folder and no other variables."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return {"HOME": str(home), "PATH": os.defpath, "LANG": "C.UTF-8"}
+
+
+@pytest.fixture
+def installed_by_user(wheel: Path, bare: dict[str, str], tmp_path: Path) -> Path:
+    """Run the first command of the README for the wheel, as a new user, and return the program."""
+    folder = tmp_path / "own"
+    venv.create(folder, with_pip=True, symlinks=True)
+    settings = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name.endswith("_PROXY")}
+    command = [folder / "bin" / "pip", *FIRST_COMMANDS[0].split()[1:-1], "-qq", wheel]
+    ran = subprocess.run(
+        command, check=False, env=bare | settings | certificates(), capture_output=True, text=True, timeout=SECONDS
+    )
+    assert ran.returncode == 0, ran.stderr
+    return folder / "bin" / "a2a-inspect"
+
+
+def certificates() -> dict[str, str]:
+    """Return the variables with which this machine names its own certificate authorities."""
+    names = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def test_the_readme_has_the_three_first_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [command for command in FIRST_COMMANDS if command not in text] == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_a_new_user_installs_the_program_sees_the_demo_and_checks_a_card(
+    installed_by_user: Path, bare: dict[str, str], card_server: str, tmp_path: Path
+):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    words = FIRST_COMMANDS[1].split()[1:]
+    with Terminal([installed_by_user, *words], env=bare, cwd=folder) as terminal:
+        terminal.wait_for("A small agent for trying things out.")
+        terminal.press("ctrl+q")
+        terminal.wait_exit()
+    words = FIRST_COMMANDS[2].replace("https://agent.example", card_server).split()[1:]
+    ran = subprocess.run(
+        [installed_by_user, *words], check=False, env=bare, cwd=folder, capture_output=True, text=True, timeout=SECONDS
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Findings: " in ran.stdout
+    assert list(folder.iterdir()) == [], "nothing is written into the folder of the user"
+    written = {path.relative_to(bare["HOME"]).parts[0] for path in Path(bare["HOME"]).rglob("*") if path.is_file()}
+    assert written <= {".local", ".config", ".cache"}
+
+
+@pytest.mark.slow
+def test_a_missing_extra_is_named_by_the_installed_program(programs: Path, tmp_path: Path):
+    ran = run(programs / "a2a-inspect", "mcp", cwd=tmp_path)
+    assert ran.returncode == 2
+    assert "pip install 'a2a-inspect[mcp]'" in ran.stderr
+
+
+@pytest.mark.slow
+def test_the_installed_program_prints_its_skill_and_its_extras(programs: Path, tmp_path: Path):
+    assert run(programs / "a2a-inspect", "help", "--skill", cwd=tmp_path).stdout.startswith("---\nname: a2a-inspect\n")
+    facts = json.loads(run(programs / "a2a-inspect", "version", "--verbose", "-o", "json", cwd=tmp_path).stdout)
+    assert facts["extras"] == dict.fromkeys(("images", "keyring", "mcp"), "not installed")
+
+
+@pytest.mark.slow
+def test_the_files_that_the_dockerfile_copies_are_enough_for_the_wheel(wheel: Path, tmp_path: Path):
+    lines = re.findall(r"^COPY (.+) \S+$", (ROOT / "docs/examples/docker/Dockerfile").read_text(), re.MULTILINE)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for name in (name for line in lines for name in line.split()):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, tree)
+    built = run(sys.executable, "-m", "build", "--wheel", "--outdir", tmp_path, tree, cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
+    [path] = tmp_path.glob("*.whl")
+    assert contents(path) == contents(wheel)

@@ -74,6 +74,10 @@ def test_a_file_that_is_not_text_is_reported(tmp_path: Path):
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(FaultError, match="cannot be read"):
         load(path)
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    with pytest.raises(FaultError, match=r"cannot be read: .*more than 1,048,576 bytes"):
+        load(path)
 
 
 def test_command_line_and_environment_take_precedence_over_the_file(tmp_path: Path):

@@ -139,8 +139,11 @@ def _captures(folder: Path) -> list[StoredCapture]:
         for path in folder.iterdir():
             status = _status(path) if path.name.endswith(SUFFIX) else None
             if status is not None and stat.S_ISREG(status.st_mode):
-                beside = sum(other.st_size for other in map(_status, companions(path)) if other is not None)
-                found.append(StoredCapture(path, status.st_mtime, status.st_size + beside))
+                beside = [_status(companion) for companion in companions(path)]
+                log = beside[0]  # a record that was just written is only there
+                changed = status.st_mtime if log is None else max(status.st_mtime, log.st_mtime)
+                size = status.st_size + sum(other.st_size for other in beside if other is not None)
+                found.append(StoredCapture(path, changed, size))
         return sorted(found, key=lambda capture: (capture.changed, capture.path.name), reverse=True)
     return []
 

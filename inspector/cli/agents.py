@@ -19,6 +19,7 @@ from inspector.agents_file import (
     store_agent,
     user_path,
 )
+from inspector.capture.secret_locations import mask_url
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
@@ -45,12 +46,13 @@ def list_agents(_: Invocation, out: Output) -> int:
     for agent in named.agents.values():
         default = Styled(" (default)", Role.SOFT) if agent.name == named.default else ""
         place = Styled(f"  {agent.path}:{agent.line}", Role.SOFT)
-        out.line(f"{agent.name:<{width}}  {agent.url}", default, place)
+        out.line(f"{agent.name:<{width}}  {mask_url(agent.url)}", default, place)
     return OK
 
 
 def _members(agent: NamedAgent, *, is_default: bool) -> dict[str, Any]:
     options = {setting.name: agent.values[setting.option] for setting in SETTINGS if setting.option in agent.values}
+    options["url"] = mask_url(agent.url)
     headers = {"headers": dict(agent.headers)} if agent.headers else {}
     place = {"file": str(agent.path), "line": agent.line, "project": agent.is_project}
     return {"name": agent.name, "default": is_default, **options, **headers, **place}
@@ -133,7 +135,14 @@ async def _check_all(agents: Iterable[NamedAgent]) -> list[dict[str, Any]]:
 
 async def _check_one(agent: NamedAgent, capture: Path) -> dict[str, Any]:
     """Return the name of the card and the interface in use, or the problem."""
-    found = {"name": agent.name, "url": agent.url, "card": "", "protocolVersion": "", "transport": "", "problem": ""}
+    found = {
+        "name": agent.name,
+        "url": mask_url(agent.url),
+        "card": "",
+        "protocolVersion": "",
+        "transport": "",
+        "problem": "",
+    }
     try:
         session = Session(capture, settings_from(_options(agent)))
     except FaultError as error:

@@ -18,13 +18,17 @@ from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
 from inspector.cli.styles import WHEN
+from inspector.env_files import PREFIX, EnvFiles
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.settings_file import Stored, meaning_of
 
 PROGRAM = "a2a-inspect"
-_PREFIX = "A2ACLI_"
+FLAG = "option"
+"""The source of an option on the command line; other sources are named by their place."""
+_CHOICES = re.compile(r"'(?P<value>[^']*)'.*?(?:choose from|is not one of) (?P<known>.+)")
+"""What errors about a value contain, both ours and those of argparse."""
 _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 
@@ -58,6 +62,11 @@ class Parser(argparse.ArgumentParser):
         self._agents: Callable[[], NamedAgents] | None = None
         self._uses_default = False
 
+    @property
+    def variables(self) -> Mapping[str, argparse.Action]:
+        """Return the environment variables, and the options that they set."""
+        return self._variables
+
     def value(
         self,
         spelling: str,
@@ -85,7 +94,7 @@ class Parser(argparse.ArgumentParser):
         self._defaults[action.dest] = default
         for flag in flags:
             if flag.startswith("--"):
-                variable = _PREFIX + flag.removeprefix("--").upper().replace("-", "_")
+                variable = PREFIX + flag.removeprefix("--").upper().replace("-", "_")
                 self._variables[variable] = action
                 if split is not None:
                     self._lists[variable] = split
@@ -101,12 +110,15 @@ class Parser(argparse.ArgumentParser):
         arguments: Sequence[str],
         environment: Mapping[str, str],
         stored: Callable[[], Stored] = lambda: Stored(Path()),
+        files: EnvFiles | None = None,
     ) -> argparse.Namespace:
-        """Parse arguments, and read missing values from the environment, then from the settings file.
+        """Parse arguments, and read missing values from the environment and from files.
 
-        `chosen` in the result has the names of the options with a value that is not the default of the command.
-        Raises `FaultError` for a mistake in any of them.
+        The order is: the environment, the local `.env`, the agent (`agents.toml`), the `.env` of the user, the settings
+        file. In the result, `sources` has the place of each option that is set, and `chosen` has the names of the
+        options with a value that is not the default of the command. Raises `FaultError` for a mistake in any of them.
         """
+        files = files or EnvFiles()
         given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             raise self._unknown(_names(unknown))
@@ -114,19 +126,44 @@ class Parser(argparse.ArgumentParser):
         if len(typed) > 1:
             hint = "Write the agent only once: as an argument or after -a."
             raise usage("Two different agents were given.", f"{hint} {self._argument_hint}".strip())
-        for variable, action in self._variables.items():
-            text = environment.get(variable, "")
-            if text and getattr(given, action.dest) is None:
-                split = self._lists.get(variable)
-                values_read = [self._read(variable, action, item) for item in (split(text) if split else [text])]
-                setattr(given, action.dest, values_read if split else values_read[0])
+        if files.problem is not None:
+            raise files.problem
+        given.sources = {name: FLAG for name, value in vars(given).items() if _is_given(value)}
+        self._read_variables(given, environment, lambda name: name)
+        self._read_variables(given, files.local.values, files.local.place)
         self._read_agent(given)
+        before = vars(given).get("agent_card")
+        self._read_variables(given, files.user.values, files.user.place)
+        if before is None:
+            self._read_agent(given)
         self._read_stored(given, stored())
         given.chosen = frozenset(name for name in self._defaults if getattr(given, name) is not None)
         for name, default in self._defaults.items():
             if getattr(given, name) is None:
                 setattr(given, name, default)
         return given
+
+    def default_of(self, action: argparse.Action) -> Any:
+        """Return the value of an option that is not given."""
+        return self._defaults.get(action.dest, action.default)
+
+    def variables_of(self, action: argparse.Action) -> list[str]:
+        """Return the names of the environment variables that set an option."""
+        return [variable for variable, known in self._variables.items() if known is action]
+
+    def _read_variables(
+        self, given: argparse.Namespace, variables: Mapping[str, str], place: Callable[[str], str]
+    ) -> None:
+        """Read missing values from variables; `place` returns where a variable is set."""
+        for variable, action in self._variables.items():
+            text = variables.get(variable, "")
+            if text and getattr(given, action.dest) is None:
+                split = self._lists.get(variable)
+                where = place(variable)
+                shown = variable if where == variable else f"{where}: {variable}"
+                values_read = [self._read(shown, action, item) for item in (split(text) if split else [text])]
+                setattr(given, action.dest, values_read if split else values_read[0])
+                given.sources[action.dest] = where
 
     def _read_agent(self, given: argparse.Namespace) -> None:
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
@@ -140,6 +177,8 @@ class Parser(argparse.ArgumentParser):
         if agent is None:
             return
         setattr(given, place or "agent_card", agent.url)
+        definition = f"{agent.path}:{agent.line}"
+        given.sources[place or "agent_card"] = definition
         for name, value in resolved(agent):
             action = self._action(name)
             if members.get(name) in (None, False) and action is not None:
@@ -149,6 +188,7 @@ class Parser(argparse.ArgumentParser):
                 except argparse.ArgumentTypeError as error:
                     raise usage(f"{agent.path}:{agent.line}: {action.dest}: {error}.", "Correct the agent.") from error
                 setattr(given, name, read if isinstance(value, list) else read[0])
+                given.sources[name] = definition
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)
@@ -162,11 +202,13 @@ class Parser(argparse.ArgumentParser):
             if action is None:
                 if not present:
                     setattr(given, name, value)
+                    given.sources[name] = stored.place(name)
             elif present is None and value != "":
                 try:
                     values_read = [_parsed(action, item) for item in (value if isinstance(value, list) else [value])]
                 except argparse.ArgumentTypeError as error:
                     raise stored.problem(name, str(error), meaning_of(name)) from error
+                given.sources[name] = stored.place(name)
                 setattr(given, name, values_read if isinstance(value, list) else values_read[0])
         given.changed_keys = tuple(stored.keys.items())
 
@@ -181,7 +223,12 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise the error for an invalid command line."""
-        raise usage(f"{message[:1].upper()}{message[1:]}.", f"Run {self.prog} --help for the options.")
+        hint = f"Run {self.prog} --help for the options."
+        if found := _CHOICES.search(message):
+            known = [name.strip(" '()").partition(" ")[0] for name in found["known"].split(",")]
+            cased = {name.lower(): name for name in known}
+            hint = "".join(f"Did you mean {cased[name]}? " for name in nearest(found["value"].lower(), cased)) + hint
+        raise usage(f"{message[:1].upper()}{message[1:]}.", hint)
 
     def _unknown(self, names: Sequence[str]) -> FaultError:
         """Return the error for unknown arguments, with similar options."""
@@ -214,8 +261,8 @@ class Parser(argparse.ArgumentParser):
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
-            "Other users can see options in the list of processes, but not A2ACLI_BEARER,\n"
-            "A2ACLI_BASIC and A2ACLI_API_KEY.",
+            "Other users can see options in the list of processes, and the shell stores them in its history, but not\n"
+            "A2ACLI_BEARER, A2ACLI_BASIC and A2ACLI_API_KEY.",
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
@@ -235,13 +282,16 @@ class Parser(argparse.ArgumentParser):
         self.switch("--stored-auth-only", stored_only, group=group)
         auth_card = "send the credentials with the first request for the card, too (default: after a 401)"
         self.switch("--auth-card", auth_card, group=group)
-        description = "prefer this binding (JSONRPC, HTTP+JSON, GRPC); repeatable, the preferred binding first"
+        order = "repeatable, the preferred first (default: the order of the card)"
+        description = f"prefer this binding (JSONRPC, HTTP+JSON, GRPC); {order}"
         add("--transport BINDING", description, values.binding, dest="transports", split=values.words)
-        description = "use this protocol version, such as 0.3 or 1.0 (default: the version of the interface)"
+        description = "use this protocol version, such as 0.3 or 1.0 (default: the highest on the card, at least 1.0)"
         add("--a2a-version VERSION", description, values.version)
+        description = "read options from this .env file instead of the .env file of the folder"
+        add("--config FILE", description, values.file)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         add("--capture FILE", "record all requests and responses in this new file", values.file)
-        self.switch("--insecure", "do not verify TLS certificates; for development only", group=group)
+        self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:
         """Add the options of the webhook receiver; if `short`, also with names such as `--port`."""
@@ -279,7 +329,7 @@ class Parser(argparse.ArgumentParser):
     def add_output(self) -> None:
         """Add the options of the output."""
         self.add_format("text", "json")
-        self.switch("--verbose", "print all members of messages, tasks and events")
+        self.switch("--verbose", "print all members of messages, tasks and events (default: only the most important)")
         self.switch("--debug", "print requests and responses on stderr, without secrets")
 
     def add_findings(self) -> None:
@@ -335,6 +385,11 @@ class Deferred:
     def __call__(self, invocation: Invocation, out: Output) -> int:
         """Import the function and call it."""
         return self.load()(invocation, out)
+
+
+def _is_given(value: object) -> bool:
+    """Return whether argparse stored a value that is not the default; 0 is a value."""
+    return value is not None and value is not False and value != []
 
 
 def _parsed(action: argparse.Action, item: object) -> object:

@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, command
+from inspector.cli.run_command import Run, command_for_any_version
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
@@ -28,7 +28,7 @@ _WITH_SECRET = (Grant.CLIENT_CREDENTIALS, Grant.AUTHORIZATION_CODE, Grant.DEVICE
 _WITHOUT_SECRET = (Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
 
 
-@command
+@command_for_any_version
 async def log_in(current: Run) -> None:
     """Log in to an agent and store the token."""
     given, out, session = current.invocation.given, current.out, current.session
@@ -47,7 +47,7 @@ async def log_in(current: Run) -> None:
     _print(out, token, where or "not stored")
 
 
-@command
+@command_for_any_version
 async def status(current: Run) -> None:
     """Print the stored tokens, and with an agent what it requires; exit with 4 if its requirements are not met."""
     session, out = current.session, current.out
@@ -72,7 +72,7 @@ async def status(current: Run) -> None:
         raise _no_token(current)
 
 
-@command
+@command_for_any_version
 async def log_out(current: Run) -> None:
     """Revoke and remove the tokens for an agent, or all tokens."""
     logins, out = current.session.logins, current.out
@@ -89,7 +89,7 @@ async def log_out(current: Run) -> None:
         out.line("There are no stored tokens.")
 
 
-@command
+@command_for_any_version
 async def token(current: Run) -> None:
     """Print the stored token for an agent; renew it before if it expires soon."""
     entries = await _entries(current)

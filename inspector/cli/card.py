@@ -8,11 +8,12 @@ from inspector.cli import lazy_loading
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, command
 from inspector.protocol.card import AgentCard, AgentSkill
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.operations import Operation
 from inspector.protocol.security import refused_flows, requirements_in_words, security_schemes
 from inspector.protocol.selection import options
-from inspector.session.authentication import Authentication
+from inspector.session.authentication import Authentication, is_accepted
 from inspector.session.connection import Connection
 
 
@@ -20,7 +21,7 @@ from inspector.session.connection import Connection
 async def get(current: Run) -> None:
     """Print the card of an agent."""
     given, out = current.invocation.given, current.out
-    verify = bool(given.verify or given.keys or given.fetch_keys)
+    verify = bool(given.verify or given.require_signature or given.keys or given.fetch_keys)
     signatures = lazy_loading.card_signatures(current.invocation, out) if verify else None
     connection = await current.connect()
     if given.extended:
@@ -49,6 +50,7 @@ async def _extended(current: Run, public: Connection) -> Connection:
     """Return the connection with the extended card instead of the public card (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
+    _require_scheme(current, public)
     hint = "Leave out --extended to print the public card."
     answer = await current.ask(current.session.extended_card(), AgentCard, unsupported_hint=hint)
     choice = current.session.choice
@@ -56,6 +58,17 @@ async def _extended(current: Run, public: Connection) -> Connection:
     found = replace(public.found, card=answer, dialect=choice.dialect, raw=dump(value))
     findings = current.session.journal.checker.check_card(value, choice.dialect.version)
     return replace(public, url=choice.interface.url, found=found, findings=findings)
+
+
+def _require_scheme(current: Run, public: Connection) -> None:
+    """Raise `FaultError` if the public card declares no scheme for the credentials (a2a-cli 0.2 section 12.4)."""
+    options, session = current.invocation.options, current.session
+    given = options.bearer or options.basic or options.api_key
+    if given and not is_accepted(public.card, session.credentials, session.agent_url):
+        schemes = ", ".join(security_schemes(public.card)) or "none"
+        seen = f"The credentials are not sent: the card declares no security scheme for them (declared: {schemes})."
+        hint = "Use credentials of a scheme on the card, or leave them out."
+        raise FaultError(Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, hint))
 
 
 class _CardPrinter:
@@ -95,6 +108,8 @@ class _CardPrinter:
         for option in options(connection.card):
             interface = option.interface
             note = f"not supported: {option.reason}" if not option.usable else "supported"
+            if option.dialect is not None and option.outdated:
+                note = f"supported with --a2a-version {option.dialect.version}"
             if used is not None and interface == used.interface:
                 note = f"in use: {used.reason}"
             protocol = f"{interface.protocol_binding or '?'} {interface.protocol_version or '?'}"

@@ -25,4 +25,4 @@ def require_no_error(findings: tuple[Finding, ...]) -> None:
     errors = tuple(finding for finding in findings if finding.severity is Severity.ERROR)
     if errors:
         seen = f"The card is not valid: {count(errors)}; the first is {errors[0].rule} ({errors[0].seen})."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen))
+        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, f"Read a2a-inspect rules {errors[0].rule}."))

@@ -47,11 +47,17 @@ class CardSignatures:
             out.field("Signatures", "none")
 
     def require_valid(self) -> None:
-        """Raise `FaultError` unless a signature is valid."""
+        """Raise `FaultError` unless a signature is valid; a card without signatures is one only if it must have one.
+
+        Signing is optional (1.0 section 8.4), so that a missing signature is a warning.
+        """
         outcomes = {verdict.outcome for verdict in self._verdicts}
-        if not outcomes:
-            hint = "Leave out --verify, or ask the owner of the agent to sign the card."
+        if not outcomes and self._given.require_signature:
+            hint = "Leave out --require-signature, or ask the owner of the agent to sign the card."
             raise _invalid("The card is not signed.", hint)
+        if not outcomes:
+            self._out.warn("the card is not signed; --require-signature makes this an error")
+            return
         if SignatureOutcome.VALID in outcomes:
             return
         if outcomes == {SignatureOutcome.NO_KEY} and not (self._given.keys or self._given.fetch_keys):

@@ -1,4 +1,4 @@
-"""`check`: read check files, list their tests, or run them."""
+"""`check` and `conformance`: read check files, list their tests, or run them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,29 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
+from inspector.session.check import reading
 from inspector.session.check.document import Level
 from inspector.session.check.plan import PlannedTest, Selection, plan
 from inspector.session.check.reading import CheckFileError, read_check_files
 
+_SMOKE = Path(reading.__file__).with_name("smoke.acts.yaml")
+"""The suite of `conformance`."""
+
 
 def check(invocation: Invocation, out: Output) -> int:
     """Run check files; raises `FaultError` if a test failed."""
+    return _check(invocation, out, list(invocation.given.files))
+
+
+def conformance(invocation: Invocation, out: Output) -> int:
+    """Run the built-in suite; raises `FaultError` if a test failed."""
+    return _check(invocation, out, [_SMOKE])
+
+
+def _check(invocation: Invocation, out: Output, paths: list[Path]) -> int:
     given = invocation.given
     try:
-        files = read_check_files(list(given.files))
+        files = read_check_files(paths)
     except CheckFileError as error:
         if out.json:
             raise usage("; ".join(map(str, error.problems)), error.fault.hint) from error

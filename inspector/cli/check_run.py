@@ -41,7 +41,7 @@ def run_checks(
     options = invocation.options
     with kept_capture(options, "check", Path.exists) as path:
         recorded = replace(invocation, options=replace(options, capture=path))
-        return run(recorded, out, lambda current: _Check(current, planned, reports).run(), check=True)
+        return run(recorded, out, lambda current: _Check(current, planned, reports).run(), check=True, outdated=True)
 
 
 class _Check:

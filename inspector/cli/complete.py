@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from inspector.agents_file import NAME, load_agents
 from inspector.cli import values
-from inspector.cli.commands import Command, beginning_with, find, main_parser
+from inspector.cli.commands import HELP_PURPOSE, Command, beginning_with, find, main_parser
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean
@@ -55,8 +55,11 @@ def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
     if not last.startswith("-"):
         yield from _next_words(longer, len(names))
         if not before:
-            yield Candidate("help", "print the help of a command")
+            yield Candidate("help", HELP_PURPOSE)
     if helping:
+        if last.startswith("-"):
+            yield Candidate("--json", "print the commands, options, types and exit codes as JSON")
+            yield Candidate("--skill", "print SKILL.md, which explains the command line to coding agents")
         return
     parser = command.parser() if command else main_parser()
     arguments = names[len(command.words) :] if command else names

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from inspector.cli.arguments import Invocation
+from inspector.cli.catalog_reference import card_reference
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled, mark
@@ -20,11 +21,11 @@ from inspector.text.units import duration
 
 def doctor(invocation: Invocation, out: Output) -> int:
     """Check an agent; raises `FaultError` if a check failed."""
-    return run(invocation, out, _examine, check=True)
+    return run(invocation, out, _examine, check=True, outdated=True)
 
 
 async def _examine(current: Run) -> None:
-    reference, out = current.reference(), current.out
+    reference, out = await card_reference(current), current.out
     examination = Doctor(current.session, reference, current.invocation.given.message or "")
     report = examination.report
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, usage_error
+from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError, usage_error
 
 OK = 0
 FAILURE = 1
@@ -13,6 +13,19 @@ USAGE = 2
 INTERRUPTED = 130
 TERMINATED = 143
 BROKEN_PIPE = 141
+
+EXIT_CODES = {
+    OK: "success; also if the task failed: its state is in the output",
+    FAILURE: "failure; for `doctor` and `lint`: a check failed, or the card has errors",
+    USAGE: "invalid command line",
+    3: "agent or card not found: no connection, no TLS, no card, or a proxy that did not reach the agent (502 to 504)",
+    4: "credentials are missing or were rejected",
+    5: "timeout",
+    INTERRUPTED: "interrupted (ctrl+c)",
+    TERMINATED: "terminated",
+    BROKEN_PIPE: "the reader of the output closed the pipe",
+}
+"""The meaning of each exit code."""
 
 _EXITS: dict[str, int] = {
     FaultCode.USAGE: USAGE,
@@ -42,6 +55,11 @@ def envelope(fault: Fault) -> dict[str, Any]:
             "code": str(fault.code if is_known else FaultCode.INTERNAL.value),
             "message": fault.seen,
             "hint": fault.hint or None,
-            "a2aCode": fault.error.code if fault.error else None,
+            "a2aCode": _transport_code(fault.error) if fault.error else None,
         }
     }
+
+
+def _transport_code(error: ProtocolError) -> int | str | None:
+    """Return the code of an error in its binding: that of JSON-RPC, else its gRPC status or its HTTP status."""
+    return error.code if error.code is not None else error.called or error.status or None

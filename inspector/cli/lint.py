@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from inspector import __version__
 from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.catalog_reference import card_reference
 from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
@@ -32,7 +33,7 @@ def lint(invocation: Invocation, out: Output) -> int:
 
     async def work(current: Run) -> None:
         version = invocation.given.protocol_version or ""
-        reference = current.reference()
+        reference = await card_reference(current)
         if reference == _STDIN:
             found = lint_bytes(raw, version=version)
         else:

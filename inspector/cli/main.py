@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from itertools import pairwise, takewhile
+from pathlib import Path
 from types import ModuleType
 
 from inspector import __version__
@@ -20,6 +21,7 @@ from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code
 from inspector.cli.output import Output, OutputLostError
+from inspector.env_files import PREFIX, EnvFiles, load_env_files
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.settings_file import load
 
@@ -28,10 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (default: `sys.argv`) and return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     _prepare_streams()
-    form, color = _value_of(words, "--output", "-o"), _value_of(words, "--color")
+    files = load_env_files(_value_of(words, "--config", EnvFiles()))
+    form, color = _value_of(words, "--output", files, "-o"), _value_of(words, "--color", files)
     out = Output(sys.stdout, sys.stderr, json=form == "json", color=color)
     try:
-        code = _guarded(words, out)
+        code = _guarded(words, out, files)
         out.flush()
         return code
     except OutputLostError as lost:
@@ -51,10 +54,10 @@ def _skip_command_line_of_httpx() -> None:
     sys.modules.setdefault(replacement.__name__, replacement)
 
 
-def _guarded(words: list[str], out: Output) -> int:
+def _guarded(words: list[str], out: Output, files: EnvFiles) -> int:
     """Run a command line, report any error, and return the exit code."""
     try:
-        return _dispatch(words, out)
+        return _dispatch(words, out, files)
     except FaultError as error:
         out.fail(error.fault)
         return exit_code(error.fault)
@@ -73,7 +76,10 @@ def _guarded(words: list[str], out: Output) -> int:
         return FAILURE
 
 
-def _dispatch(words: list[str], out: Output) -> int:
+def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:
+    if words in (["-v"], ["--version"]):  # also if a file has a mistake
+        out.write(f"{PROGRAM} {__version__}\n")
+        return OK
     if words[:1] == ["help"]:
         return _help(words[1:], out)
     if words[:2] == ["complete", "--"]:
@@ -81,7 +87,7 @@ def _dispatch(words: list[str], out: Output) -> int:
     if not words or not beginning_with(words[:1]):
         if looks_like_command(words):
             raise unknown_command(words, or_agent=True)
-        given = main_parser().read(words, os.environ, load)
+        given = main_parser().read(words, os.environ, load, files)
         if not given.version:
             _skip_command_line_of_httpx()
             return open_screen(invocation(given), out)
@@ -92,16 +98,28 @@ def _dispatch(words: list[str], out: Output) -> int:
         return _help(words[:1], out)
     if command is None:
         raise unknown_command(words)
-    given = command.parser().read(words[len(command.words) :], os.environ, load)
+    given = command.parser().read(words[len(command.words) :], os.environ, load, files)
+    for file in (files.local, files.user):
+        if file.exposed:
+            out.warn(f"{file.path} contains a secret, and other users can read it: chmod 600 {file.path}")
     _skip_command_line_of_httpx()
     return command.handler().run(invocation(given), out)
 
 
 def _help(words: list[str], out: Output) -> int:
+    forms = {"--json", "--skill"} & set(words)
+    words = [word for word in words if word not in forms]
     command = find(words)
     if command is None and words != ["help"] and not beginning_with(words):
         raise unknown_command(words)
-    out.write((command.parser() if command else main_parser()).format_help())
+    if "--skill" in forms:
+        out.write(Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8"))
+    elif "--json" in forms:
+        from inspector.cli.command_table import command_table  # noqa: PLC0415 - loads every command
+
+        out.document(command_table([command] if command else beginning_with(words) if words else []))
+    else:
+        out.write((command.parser() if command else main_parser()).format_help())
     return OK
 
 
@@ -112,9 +130,10 @@ def _complete(words: list[str], out: Output) -> int:
     return OK
 
 
-def _value_of(words: Sequence[str], name: str, letter: str | None = None) -> str:
+def _value_of(words: Sequence[str], name: str, files: EnvFiles, letter: str | None = None) -> str:
     """Return the value of an option of the output, which also holds for the error about an invalid command line."""
-    value = os.environ.get(f"A2ACLI_{name.removeprefix('--').upper()}", "")
+    variable = f"{PREFIX}{name.removeprefix('--').upper()}"
+    value = os.environ.get(variable) or files.get(variable)
     for word, after in pairwise([*takewhile(lambda word: word != "--", words), ""]):
         if word in (name, letter):
             value = after

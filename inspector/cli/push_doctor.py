@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.capture.paths import recent_captures
-from inspector.cli.run_command import Run, command
+from inspector.cli.run_command import Run, command_for_any_version
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.push.causes import Cause, Likely
@@ -22,7 +22,7 @@ _ROLES = {
 }
 
 
-@command
+@command_for_any_version
 async def push_doctor(current: Run) -> None:
     """Print why the push notifications of a task are missing; raises `FaultError` for a likely cause."""
     out, task_id = current.out, current.invocation.given.push

@@ -26,7 +26,7 @@ from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.security import offers_login, requirements
 from inspector.protocol.selection import options
 from inspector.session.call import Call
@@ -117,7 +117,7 @@ class Run:
         return f"Add {options}." if options else ""
 
     def check_interface(self) -> None:
-        """Warn about an outdated, draft or undeclared protocol version, and about credentials that are not sent.
+        """Warn about a draft or undeclared protocol version, and about credentials that are not sent.
 
         Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
         """
@@ -125,8 +125,6 @@ class Run:
         if self.invocation.options.stored_auth_only:
             self._require_token()
         version, traits, url = choice.dialect.version, choice.dialect.traits, self.session.agent_url
-        if traits.outdated and not self.invocation.options.a2a_version:  # a2a-cli 0.2 section 13.2
-            warn(f"the interface uses the older A2A {version}; --a2a-version {version} hides this warning")
         if traits.experimental:
             warn(f"A2A {version} is a draft; it is used because of --a2a-version")
         declared = for_version(choice.interface.protocol_version)
@@ -144,8 +142,19 @@ class Run:
         if not choice.binding.offers(choice.dialect, operation):
             seen = f"The interface in use does not support this: {reason}."
             raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, seen, self._other_interface(operation)))
-        if reason:
+        if reason := reason or self._undeclared(operation):
             self.out.warn(f"{reason}; the request is sent anyway")
+
+    def _undeclared(self, operation: Operation) -> str:
+        """Return that the card does not mention a capability, which means that the agent does not have it."""
+        capabilities = self.session.connection.card.capabilities if self.session.connection else None
+        if capabilities is None:
+            return ""
+        if operation in STREAMING and capabilities.streaming is None:
+            return "the card does not declare streaming"
+        if operation in PUSH and capabilities.push_notifications is None:
+            return "the card does not declare push notifications"
+        return ""
 
     def _other_interface(self, operation: Operation) -> str:
         """Return how to choose the first interface on the card that has an operation, or that there is none."""
@@ -262,19 +271,25 @@ def task_progress(task_id: str, state: str) -> str:
 
 
 def run(
-    invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], *, check: bool | None = None
+    invocation: Invocation,
+    out: Output,
+    work: Callable[[Run], Awaitable[None]],
+    *,
+    check: bool | None = None,
+    outdated: bool = False,
 ) -> int:
     """Run a command in an event loop and return the exit code; raises `FaultError`.
 
     With `--stream` or `--request`, JSON is printed as JSON Lines. `check` is whether the rules are checked; by default,
-    they are if the options print or record findings.
+    they are if the options print or record findings. With `outdated`, protocol versions before 1.0 are used without
+    `--a2a-version`, too (a2a-cli 0.2 section 13.2 does not allow this to other commands).
     """
     if check is None:
         check = _needs_findings(invocation)
     given = invocation.given
     out.lines |= out.json and bool(getattr(given, "stream", False) or getattr(given, "request", None))
     try:
-        settings = replace(_settings(invocation.options), check=check)
+        settings = replace(_settings(invocation.options), check=check, outdated=outdated)
         asyncio.run(_work(invocation, out, work, settings))
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -289,6 +304,16 @@ def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Out
     @wraps(work)
     def run_work(invocation: Invocation, out: Output) -> int:
         return run(invocation, out, work)
+
+    return run_work
+
+
+def command_for_any_version(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
+    """Decorate like `command`, for a command that also accepts protocol versions before 1.0 without a request."""
+
+    @wraps(work)
+    def run_work(invocation: Invocation, out: Output) -> int:
+        return run(invocation, out, work, outdated=True)
 
     return run_work
 

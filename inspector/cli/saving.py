@@ -1,4 +1,4 @@
-"""Save the artifacts of a task, for `--save`."""
+"""Save the artifacts of a task, for `--save` and `task download`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def save(out: Output, folder: Path, answer: AssembledTask | Task | Message) -> N
     try:
         saved = save_answer(answer, folder)
     except SaveError as error:
-        raise usage(str(error), "Choose another folder with --save.") from error
+        raise usage(str(error), "Choose another folder.") from error
     for path, note in saved:
         (out.line_to_stderr if out.json else out.field)("Saved", str(path))
         if note:

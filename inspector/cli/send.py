@@ -38,7 +38,7 @@ def send(invocation: Invocation, out: Output) -> int:
     if given.wait and given.no_wait:
         raise usage("--wait and --async contradict each other.", "Remove one of them.")
     draft = make_draft(given)
-    return run(invocation, out, lambda current: _Sending(current).send(draft))
+    return run(invocation, out, lambda current: Sending(current).send(draft))
 
 
 class _RawResponse(JournalPrinter):
@@ -64,8 +64,8 @@ class _RawResponse(JournalPrinter):
             self._out.block("Response", payload.decode("utf-8", "replace"))
 
 
-class _Sending:
-    """Sends one message."""
+class Sending:
+    """Sends messages, and prints the responses."""
 
     def __init__(self, current: Run) -> None:
         self._run = current
@@ -91,6 +91,10 @@ class _Sending:
         if given.request is not None:
             await self._send_raw(call)
             return
+        await self.deliver(call, stream=stream)
+
+    async def deliver(self, call: Call, *, stream: bool) -> None:
+        """Send a prepared message and print the response until its task ends or is interrupted."""
         for warning in call.warnings:
             self._out.warn(warning.words)
         if self._run.invocation.verbose and not self._out.json and isinstance(call.request, SendRequest):

@@ -1,4 +1,4 @@
-"""`task get`, `task cancel`, `task list` and `task subscribe`: print, cancel, list and follow tasks."""
+"""`task get`, `download`, `cancel`, `list` and `subscribe`: print tasks and their artifacts, cancel and follow them."""
 
 from __future__ import annotations
 
@@ -44,6 +44,23 @@ async def get(current: Run) -> None:
     Presenter.of(current).show(task)
     if given.save is not None:
         lazy_loading.save(current.out, given.save, task)
+    conclude(current, task.status.state)
+
+
+@command
+async def download(current: Run) -> None:
+    """Save the artifacts of a task, and print the files (with `-o json`: the task)."""
+    await current.connect_for()
+    given, out = current.invocation.given, current.out
+    task = await get_task(current, given.id)
+    if given.wait:
+        task = await wait_for(current, task, lambda _: None)
+    presenter = Presenter.of(current)
+    if out.json:
+        presenter.show(task)
+    else:
+        presenter.summary(task.id, task.context_id or "", task.status.state)
+    lazy_loading.save(out, given.save, task)
     conclude(current, task.status.state)
 
 

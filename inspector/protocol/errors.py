@@ -199,6 +199,9 @@ class FaultCode(StrEnum):
     INTERNAL = "A2ACLI_ERR_INTERNAL"
 
 
+VERSION_NOT_SUPPORTED = "VersionNotSupportedError"
+"""The code if agent and inspector have no protocol version in common: the name of the error of A2A."""
+
 INVALID_RESPONSE = "InvalidAgentResponseError"
 """The code of failures whose cause is the response of an agent that was reached: the name of the error of A2A."""
 

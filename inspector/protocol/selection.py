@@ -35,13 +35,20 @@ class Option:
         """Return whether its protocol version and its binding are supported."""
         return self.dialect is not None and self.binding is not None
 
+    @property
+    def outdated(self) -> bool:
+        """Return whether its protocol version is older than 1.0."""
+        return self.dialect is not None and self.dialect.traits.outdated
+
 
 def options(card: AgentCard) -> list[Option]:
     """Return an `Option` for each declared interface, in the order of the card."""
     return [_judge(interface) for interface in card.supported_interfaces]
 
 
-def select(card: AgentCard, transports: tuple[str, ...] = (), version: str = "") -> Choice | None:
+def select(
+    card: AgentCard, transports: tuple[str, ...] = (), version: str = "", *, outdated: bool = True
+) -> Choice | None:
     """Choose an interface; return None if the card has no supported interface.
 
     - `transports`: the bindings that the user prefers, best first. They have priority over the order of the card;
@@ -49,6 +56,7 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), version: str = "")
     - `version`: the protocol version that the user requests (`0.3`, `opvs`). It selects the interfaces that declare
       this version, the version that it extends, or an unsupported version. If there is no such interface, the
       requested version replaces the declared versions, so that a user can connect to an agent with a wrong card.
+    - `outdated`: versions before 1.0 are chosen, too, if no version is requested.
     """
     declared = options(card)
     if version:
@@ -56,7 +64,7 @@ def select(card: AgentCard, transports: tuple[str, ...] = (), version: str = "")
         # If no interface is compatible by its declaration, the request of the user has priority over the card.
         forced = [_requested(option, version, ignore_declared=True) for option in declared]
         declared = _drafts(compatible) or (compatible if any(option.usable for option in compatible) else forced)
-    usable = [option for option in declared if option.usable]
+    usable = [option for option in declared if option.usable and (version or outdated or not option.outdated)]
     for wanted in transports:
         for option in usable:
             if option.interface.protocol_binding.upper() == wanted.upper():

@@ -18,6 +18,7 @@ from inspector.protocol.security import (
     SecurityScheme,
     combination_in_words,
     requirements,
+    security_schemes,
 )
 from inspector.session.login.tokens import Token
 from inspector.wire.client.client_certificate import ClientCertificate
@@ -134,6 +135,13 @@ def check_requirements(
         )
         alternatives.append(Alternative(combination_in_words(combination), tuple(filter(None, lacking))))
     return alternatives
+
+
+def is_accepted(card: AgentCard, credentials: Credentials, url: str) -> bool:
+    """Return whether the card declares a security scheme for the credentials that are sent to a URL."""
+    headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
+    query, certificate = credentials.query_for(url), credentials.certificate_for(url)
+    return any(_meets(scheme, headers, query, certificate) for scheme in security_schemes(card).values())
 
 
 def _lacking_scopes(required: SchemeRequirement, headers: Mapping[str, str], token: Token | None) -> str:

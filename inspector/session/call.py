@@ -36,6 +36,14 @@ if TYPE_CHECKING:  # most commands use neither
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
+_GATEWAY = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+"""The statuses with which a proxy reports that it did not reach the agent."""
+_STATUS_CODES = {
+    "UNAVAILABLE": FaultCode.UNREACHABLE,
+    "DEADLINE_EXCEEDED": FaultCode.UNREACHABLE,
+    "INTERNAL": "InternalError",
+}
+"""The codes for statuses of gRPC without details: the same as for 503, 504 and 500 over HTTP."""
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
 _SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
@@ -165,7 +173,7 @@ def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     sendable = summary is not None and summary.url.startswith(_SENDABLE)
     if exchange.call.request is None or fault.code != FaultCode.USAGE or sendable:  # a raw request has its own URL
         return fault
-    return replace(fault, whose=Whose.AGENT, code=FaultCode.UNREACHABLE, hint="Correct the URL on the card.")
+    return replace(fault, whose=Whose.AGENT, code=FaultCode.CARD_INVALID, hint="Correct the URL on the card.")
 
 
 def _of_timeout(exchange: Exchange, fault: Fault) -> Fault:
@@ -194,7 +202,8 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     call, tracked = exchange.call, exchange.tasks.get(exchange.call.task_id)
     state = tracked.now.state if tracked else ""
     about = Situation(call.operation, call.dialect, call.request, error, exchange.circumstances, state)
-    return Fault(Whose.AGENT, error.name, f"{meaning} ({error.words}).", hint_of(about), error)
+    code = _STATUS_CODES.get(error.name, error.name)
+    return Fault(Whose.AGENT, code, f"{meaning} ({error.words}).", hint_of(about), error)
 
 
 def _of_status(exchange: Exchange, head: Head) -> Fault:
@@ -203,17 +212,18 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
-        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint)
+        return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
     answer = exchange.answer
     reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
     seen = f"The interface returned {head.status} {head.reason}{f': {reason}' if reason else ''}."
+    if head.status in _GATEWAY:
+        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_LOG)
     if head.status not in (404, 405):
-        code = FaultCode.UNREACHABLE if head.status in (502, 503, 504) else FaultCode.INTERNAL
-        return Fault(Whose.AGENT, code, seen, CHECK_LOG)
+        return Fault(Whose.AGENT, "InternalError" if head.status >= 500 else INVALID_RESPONSE, seen, CHECK_LOG)
+    hint = "Check that the card has the URL where the agent listens."
     if _is_reached(exchange):
         hint = f"The agent may not have the operation {exchange.call.operation}, or the card has a wrong URL."
-        return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
-    return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, "Check that the card has the URL where the agent listens.")
+    return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
 
 
 def _is_reached(exchange: Exchange) -> bool:

@@ -180,11 +180,12 @@ async def fetch_card(
     *,
     probe: bool = False,
     also_at: str = "",
+    kind: type[CardFetch] = CardFetch,
 ) -> CardFetch:
     """Fetch a card and follow redirects; credentials are sent only after a 401, and not to another origin.
 
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
-    records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
+    records as those of the doctor; `also_at` is a URL at which the agent serves a card, too. `kind` reads the response.
     """
     login_page = ""
     for hop in range(MOST_REDIRECTS + 1):
@@ -192,7 +193,7 @@ async def fetch_card(
         request = HttpRequest("GET", url, headers)
         offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
         for offer in offers:
-            fetch = CardFetch(journal, GET_CARD, url, also_at)
+            fetch = kind(journal, GET_CARD, url, also_at)
             fetch.probe, fetch.login_page = probe, login_page
             await fetch.run(client, offer.sign(request))
             if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
@@ -301,13 +302,19 @@ def read_card_file(journal: Journal, reference: str, before: Connection | None =
     path = discovery.local_path(reference)
     if path is None:
         return None
-    found, at = discovery.read_file(path), time.time()
+    connection = card_inside(journal, discovery.read_file(path), reference)
+    if before is not None:
+        return _updated(before, connection.found, connection.findings, connection.at)
+    return connection
+
+
+def card_inside(journal: Journal, found: FoundCard, reference: str, url: str = "") -> Connection:
+    """Record a card that was read from a file or from a document at `url`, and return its connection."""
+    at = time.time()
     findings, label = journal.checker.lint(found.raw), f"the card of {reference}"
     payload = len(found.raw), journal.redactor.body(found.raw)
     journal.append(Kind.NOTE, at, event="card", label=label, payloads=[payload], findings=findings)
-    if before is not None:
-        return _updated(before, found, findings, at)
-    return Connection(reference, "", found, None, (), findings, at=at)
+    return Connection(reference, url, found, None, (), findings, at=at)
 
 
 def _updated(

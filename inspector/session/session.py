@@ -16,7 +16,7 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -50,7 +50,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import normalise
+from inspector.wire.discovery import local_path, normalise
 
 if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call
@@ -197,12 +197,12 @@ class Session:
     async def connect(self, reference: str) -> Connection:
         """Fetch the card of an agent and choose an interface; raises `FaultError`.
 
-        `reference` is a URL, a host or the path of a card file. Credentials, including those in the URL, are sent only
-        to the origin of the URL and to trusted origins.
+        `reference` is a URL, a host or the path of a card file, or a catalog with `#entry`. Credentials, including
+        those in the URL, are sent only to the origin of the URL and to trusted origins.
         """
         self.connection = None
         self._given, self._url = self.settings.credentials(), ""
-        found = read_card_file(self.journal, reference)
+        found = await self._entry_of_catalog(reference) or read_card_file(self.journal, reference)
         if found is None:
             url, userinfo = split_userinfo(normalise(reference))
             mask_reference(self.journal.redactor, url, userinfo)
@@ -214,6 +214,23 @@ class Session:
         self.load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
+
+    async def _entry_of_catalog(self, reference: str) -> Connection | None:
+        """Return the card of an entry of a catalog, None if the reference is not an entry; raises `FaultError`."""
+        if "#" not in reference:
+            return None
+        from inspector.session import catalog as catalogs  # noqa: PLC0415 - only a few references have an entry
+
+        catalog, name = catalogs.split_entry(reference)
+        if not name:
+            return None
+        if local_path(catalog) is None:
+            url, userinfo = split_userinfo(catalogs.catalog_url(catalog))
+            mask_reference(self.journal.redactor, url, userinfo)
+            self.use_credentials_for(url, userinfo)
+            catalog = url
+        credentials = await self.card_credentials()
+        return await catalogs.connect_entry(self.journal, self.client, credentials, reference, catalog, name)
 
     def use_credentials_for(self, url: str, userinfo: str = "") -> None:
         """Send the credentials of the settings and the stored token to the origin of a URL."""
@@ -231,7 +248,8 @@ class Session:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
         await self._renew(before.url)
-        after = None if before.url else read_card_file(self.journal, before.reference, before)
+        after = await self._entry_of_catalog(before.reference)
+        after = after or (None if before.url else read_card_file(self.journal, before.reference, before))
         if after is None:
             after = await refetch_card(self.journal, self.client, self.credentials, before)
         if after.found is before.found:
@@ -265,13 +283,7 @@ class Session:
         """Return the interface in use; raises `FaultError` if there is none."""
         connection = self._connected()
         if connection.choice is None:
-            reasons = "; ".join(option.reason for option in options(connection.card)) or "it declares none"
-            seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
-            hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
-            if self.settings.version:
-                seen = f"No interface on the card can be used with version {self.settings.version}."
-                hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
-            raise FaultError(Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, hint))
+            raise FaultError(_no_interface(connection.card, self.settings.version))
         return connection.choice
 
     @property
@@ -295,7 +307,8 @@ class Session:
         return self.connection
 
     def _select(self, card: AgentCard) -> Choice | None:
-        return select(card, self.settings.transports, self.settings.version)
+        settings = self.settings
+        return select(card, settings.transports, settings.version, outdated=settings.outdated)
 
     def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
@@ -439,3 +452,20 @@ class Session:
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
         return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)
+
+
+def _no_interface(card: AgentCard, version: str) -> Fault:
+    """Return the fault of a card without an interface that can be used with the requested version, if there is one."""
+    declared = options(card)
+    if version:
+        seen = f"No interface on the card can be used with version {version}."
+        hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
+        return Fault(Whose.YOURS, VERSION_NOT_SUPPORTED, seen, hint)
+    old = list(dict.fromkeys(option.dialect.version for option in declared if option.dialect and option.usable))
+    if old:
+        seen = f"The card declares only A2A {' and '.join(old)}, which is older than 1.0 and used only on request."
+        return Fault(Whose.AGENT, VERSION_NOT_SUPPORTED, seen, f"Request it: --a2a-version {old[0]}.")
+    reasons = "; ".join(option.reason for option in declared) or "it declares none"
+    seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
+    hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
+    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint)

@@ -39,7 +39,8 @@ class Settings:
 
     `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
     credentials are sent with the first request for the card, otherwise only after a response with status 401. With
-    `check`, the rules are checked for everything that the agent sends.
+    `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
+    before 1.0 is used only if `version` requests it.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -57,6 +58,7 @@ class Settings:
     receiver_tls: ssl.SSLContext | None = None
     limits: Limits = field(default_factory=Limits)
     check: bool = True
+    outdated: bool = True
 
     @property
     def secret_headers(self) -> dict[str, str]:

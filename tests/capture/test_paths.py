@@ -14,7 +14,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from inspector.capture.paths import captures_folder, new_capture_path, prune, state_folder
+from inspector.capture.paths import captures_folder, new_capture_path, prune, recent_captures, state_folder
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -179,3 +179,17 @@ def test_prune_deletes_the_capture_of_a_killed_program(tmp_path: Path) -> None:
     put(tmp_path, "newest.a2a", -(10**9) * 2)
     assert prune(tmp_path, keep=1) == [tmp_path / "left.a2a"]
     assert names(tmp_path) == ["newest.a2a"]
+
+
+def test_the_newest_capture_is_the_one_that_changed_last_also_if_only_its_log_did(home: Path) -> None:
+    folder = captures_folder()
+    with Capture.create(folder / "running.a2a") as running:
+        running.append(Kind.NOTE, 1.0)
+        running.flush()
+        put(folder, "later.a2a", 0)
+        os.utime(folder / "running.a2a", (1, 1))
+        os.utime(folder / "running.a2a-wal", (2, 2))
+        assert [capture.path.name for capture in recent_captures(2)] == ["later.a2a", "running.a2a"]
+        os.utime(folder / "running.a2a-wal")
+        os.utime(folder / "later.a2a", (3, 3))
+        assert [capture.path.name for capture in recent_captures(2)] == ["running.a2a", "later.a2a"]

@@ -103,3 +103,15 @@ def test_a_name_that_looks_like_a_command_is_an_agent(cli: RunCli, mock: str):
     assert "is not a command" in cli("docter").err
     cli("agents", "add", "docter", mock)
     assert "The app needs a terminal" in cli("docter").err
+
+
+def test_secrets_in_a_url_are_not_printed_or_stored(cli: RunCli):
+    refused = cli("agents", "add", "one", "https://user:canary@agent.example")
+    assert refused.code == 2
+    assert "url has a user name or a password" in refused.err
+    assert not user_path().exists() or "canary" not in user_path().read_text()
+    assert cli("agents", "add", "two", "http://127.0.0.1:9/?token=canary").code == 0
+    for words in (["agents", "list"], ["agents", "list", "-o", "json"], ["agents", "check"]):
+        result = cli(*words)
+        assert "two" in result.out
+        assert "canary" not in result.out + result.err

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -15,9 +12,9 @@ import pytest
 from inspector.sample_agents.authentication import SECRET, USER, Authenticator
 from inspector.sample_agents.server import MockAgent
 from keyring.backends import fail
+from login_user import a_user_who_allows
 from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
-from inspector.cli.output import Output
 from inspector.protocol.card import AgentCard
 from inspector.session.credential_options import credential_options
 
@@ -142,39 +139,10 @@ def test_a_wrong_secret_is_refused_with_4(cli: RunCli, agent: str):
     assert "canary" not in ran.err + ran.out
 
 
-@contextmanager
-def a_user_who_allows(lines: list[str]) -> Iterator[None]:
-    """Open the URL that the program prints, in another thread."""
-    done = threading.Event()
-
-    def run() -> None:
-        while not done.wait(0.01):
-            found = re.search(r"Log in at: (\S+)", "".join(lines))
-            if found:
-                httpx.post(found[1], data={"decision": "allow"}, follow_redirects=True)
-                return
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
-
-
 @pytest.mark.parametrize("flow", ["authorizationCode", "deviceCode"])
 def test_the_url_of_the_login_is_printed(cli: RunCli, agent: str, flow: str, monkeypatch: pytest.MonkeyPatch):
-    lines: list[str] = []
-    printed = Output.line_to_stderr
-
-    def line_to_stderr(out: Output, label: str, text: str) -> None:
-        lines.append(f"{label}: {text}\n")
-        printed(out, label, text)
-
-    monkeypatch.setattr(Output, "line_to_stderr", line_to_stderr)
     monkeypatch.setenv("BROWSER", "/bin/false")
-    with a_user_who_allows(lines):
+    with a_user_who_allows():
         ran = cli("auth", "login", agent, *CLIENT, *FILE, "--flow", flow, "--redirect-port", "0", "--no-browser")
     assert ran.code == 0, ran.err
     assert ("Code: " in ran.err) is (flow == "deviceCode")

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
 from aiohttp import web
 from puppets import CARD, CARD_PATH, Call, MakeAgent, RunCli
 
@@ -27,7 +29,7 @@ def test_card_is_printed_as_fields(cli: RunCli, mock: str):
     assert named["Findings"] == "not checked"
     interfaces = [value for label, value in fields if label == "Interface"]
     assert interfaces[0] == f"{mock}/ JSONRPC 1.0 (in use: preferred)"
-    assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported)"
+    assert interfaces[1] == f"{mock}/v0.3 JSONRPC 0.3 (supported with --a2a-version 0.3)"
     assert "report 20" in [value for label, value in fields if label == "Example"]
     assert named["Security"] == "none required"
 
@@ -70,7 +72,10 @@ def test_card_of_an_older_version_is_printed_as_served(cli: RunCli, tmp_path: Pa
     old = CARD | {"url": "http://127.0.0.1:9/", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
     reference = card_file(tmp_path, old)
     assert cli("card", "get", "-a", reference, "-o", "json").json == old
-    assert "http://127.0.0.1:9/ JSONRPC 0.3.0 (in use" in cli("card", "get", "-a", reference).out
+    assert (
+        "http://127.0.0.1:9/ JSONRPC 0.3.0 (supported with --a2a-version 0.3)"
+        in cli("card", "get", "-a", reference).out
+    )
 
 
 def test_reference_is_a_host_a_card_url_a_path_or_a_file_url(cli: RunCli, mock: str, tmp_path: Path):
@@ -165,7 +170,8 @@ def extended(**members: object):  # type: ignore[no-untyped-def]
 
 
 def test_extended_card_is_requested_with_credentials(cli: RunCli, make_agent: MakeAgent):
-    agent = make_agent(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}})
+    schemes = {"token": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}
+    agent = make_agent(extended(x=[1.5]), {"capabilities": {"extendedAgentCard": True}, "securitySchemes": schemes})
     ran = cli("card", "get", "-a", agent.url, "--extended", "--bearer", "t0ken", "-o", "json")
     assert (ran.code, ran.err) == (0, "")
     assert ran.json == CARD | {"supportedInterfaces": [], "name": "For those we know", "x": [1.5]}
@@ -201,3 +207,27 @@ def test_invalid_extended_card_is_an_agent_error(cli: RunCli, make_agent: MakeAg
     ran = cli("card", "get", "-a", make_agent(answer).url, "--extended", "-o", "json")
     assert ran.code == 1
     assert '"InvalidAgentResponseError"' in ran.err
+
+
+@pytest.mark.parametrize(
+    ("schemes", "option", "is_sent"),
+    [
+        ({}, ("--bearer", "T0ken"), False),
+        ({"key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}}, ("--bearer", "T0ken"), False),
+        ({"key": {"apiKeySecurityScheme": {"location": "header", "name": "X-Key"}}}, ("--api-key", "T0ken"), True),
+        ({"token": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}, ("--bearer", "T0ken"), True),
+    ],
+)
+def test_the_extended_card_gets_only_credentials_of_a_declared_scheme(
+    cli: RunCli, make_agent: MakeAgent, schemes: Any, option: tuple[str, str], is_sent: bool
+):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result(agent.whole_card())
+
+    agent = make_agent(answer, card={"capabilities": {"extendedAgentCard": True}, "securitySchemes": schemes})
+    ran = cli("card", "get", agent.url, "--extended", *option, "-o", "json")
+    sent = [call for call in agent.calls if "T0ken" in str(call.request.headers)]
+    assert bool(sent) is is_sent
+    assert ran.code == (0 if is_sent else 4)
+    if not is_sent:
+        assert ran.error["code"] == "A2ACLI_ERR_AUTH_FAILED"

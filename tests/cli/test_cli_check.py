@@ -15,7 +15,10 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from puppets import SECONDS, CliResult, MakeAgent, RunCli
+from aiohttp import web
+from inspector.sample_agents.profile import ALL, Profile
+from inspector.sample_agents.server import serve_in_thread
+from puppets import SECONDS, Call, CliResult, MakeAgent, RunCli
 
 CARD = {"id": "card", "operation": "get_agent_card"}
 SEND = {"id": "send", "operation": "send_message", "params": {"message": {"parts": [{"text": "echo hi"}]}}}
@@ -128,7 +131,7 @@ def test_all_mistakes_in_a_file_are_in_the_json_error(cli: RunCli, file: Any):
 def test_a_file_without_an_end_is_refused(cli: RunCli):
     result = cli("check", "/dev/zero", "-a", "http://127.0.0.1:9")
     assert result.code == 2
-    assert "/dev/zero: larger than 16 MB" in result.err
+    assert "/dev/zero: larger than 4 MB" in result.err
 
 
 def test_tests_are_listed_without_an_agent(cli: RunCli, file: Any):
@@ -332,16 +335,19 @@ def test_a_hostile_failure_is_printed_without_control_characters(cli: RunCli, ho
     assert "<script>" in result.out
 
 
+@pytest.mark.parametrize("before", [0, 372], ids=["short", "cut"])
 @pytest.mark.parametrize("kind", ["json", "junit", "tap", "html"])
-def test_secrets_are_not_in_reports(kind: str, cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path):
-    secret = "a-very-secret-word"
+def test_secrets_are_not_in_reports(
+    kind: str, before: int, cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
+):
+    secret = "a-very&<'\"\\>secret-word"  # each format escapes some of these characters
     agent = make_agent(
         lambda call: call.result(
             {
                 "message": {
                     "messageId": "m",
                     "role": "ROLE_AGENT",
-                    "parts": [{"text": f"you sent {call.request.headers['Authorization']}"}],
+                    "parts": [{"text": f"{'x' * before}you sent {call.request.headers['Authorization']}"}],
                 }
             }
         )
@@ -356,7 +362,8 @@ def test_secrets_are_not_in_reports(kind: str, cli: RunCli, make_agent: MakeAgen
     ]
     assert [result.code for result in results] == [1, 1]
     for text in (target.read_text(), *(result.out + result.err for result in results)):
-        assert secret not in text
+        assert "a-very" not in text
+        assert "secret-word" not in text
         assert "A" in text
 
 
@@ -393,3 +400,34 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
     assert ET.parse(f"{report}.xml").getroot().attrib["tests"] == "2"
     assert "1 passed, 1 skipped" in out
     assert capture.exists()
+
+
+@pytest.mark.parametrize("capabilities", [frozenset(), ALL], ids=["none", "all"])
+def test_conformance_passes_on_the_mock_over_every_transport(cli: RunCli, capabilities: frozenset[Any]):
+    transports = [word for name in ("JSONRPC", "HTTP+JSON", "GRPC") for word in ("--transport", name)]
+    with serve_in_thread(pace=0, profile=Profile(capabilities=capabilities)) as url:
+        ran = cli("conformance", url, *transports, "-o", "json")
+    assert ran.code == 0, ran.err
+    results = [test for report in ran.json for suite in report["suites"] for test in suite["tests"]]
+    assert len(results) == 3 * 14
+    assert {result["result"] for result in results} == {"pass", "skip"}
+    skipped = {result["id"] for result in results if result["result"] == "skip"}
+    undeclared = {"SMOKE-CARD-3", "SMOKE-STREAM-3", "SMOKE-PUSH-2"}
+    assert skipped == (
+        undeclared if capabilities else {"SMOKE-CARD-2", "SMOKE-STREAM-1", "SMOKE-STREAM-2", "SMOKE-PUSH-1"}
+    )
+
+
+def test_conformance_fails_on_an_agent_that_knows_every_task(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({})
+
+    ran = cli("conformance", make_agent(answer).url, "--level", "must")
+    assert ran.code == 1
+    assert "Test: - SMOKE-TASK-1" in ran.out
+
+
+def test_conformance_lists_its_tests_without_an_agent(cli: RunCli):
+    ran = cli("conformance", "--list", "-o", "json")
+    ids = [test["id"] for test in ran.json]
+    assert len(ids) == len(set(ids)) == 14

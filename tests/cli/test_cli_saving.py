@@ -53,7 +53,7 @@ def test_uncreatable_folder_is_a_usage_error(cli: RunCli, keeper: str, tmp_path:
     ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path / "file"))
     assert ran.code == 2
     assert "Cannot save" in ran.err
-    assert "Hint: Choose another folder with --save." in ran.err
+    assert "Hint: Choose another folder." in ran.err
 
 
 def test_task_without_artifacts_is_a_warning(cli: RunCli, make_agent: MakeAgent, tmp_path: Path):
@@ -63,3 +63,31 @@ def test_task_without_artifacts_is_a_warning(cli: RunCli, make_agent: MakeAgent,
     ran = cli("task", "get", "task-1", "-a", make_agent(answer).url, "--save", str(tmp_path))
     assert ran.code == 0
     assert "Warning: no artifacts to save\n" in ran.err
+
+
+def test_download_saves_the_artifacts_of_a_task_and_prints_their_paths(cli: RunCli, keeper: str, tmp_path: Path):
+    ran = cli("task", "download", "task-1", "-a", keeper, "--out", str(tmp_path))
+    assert ran.code == 0
+    assert ran.out.splitlines() == [
+        "Task: task-1",
+        "Context: context-1",
+        "State: completed",
+        *(f"Saved: {tmp_path / name}" for name in ("report.md", "chart[2J.bin", "bad.base64")),
+    ]
+    assert (tmp_path / "report.md").read_bytes() == b"# Report\r\n"
+
+
+def test_download_uses_the_current_folder_and_prints_the_task_as_json(
+    cli: RunCli, keeper: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    ran = cli("task", "download", "task-1", "-a", keeper, "-o", "json")
+    assert ran.json["id"] == "task-1"
+    assert (tmp_path / "report.md").read_bytes() == b"# Report\r\n"
+
+
+def test_download_waits_for_the_end_of_the_task(cli: RunCli, slow_mock: str, tmp_path: Path):
+    started = cli("send", slow_mock, "--text", "report 2", "--async", "-o", "json").json["task"]["id"]
+    ran = cli("task", "download", started, "-a", slow_mock, "--wait", "--poll-interval", "50ms", "--out", str(tmp_path))
+    assert ran.code == 0
+    assert [path.suffix for path in tmp_path.iterdir()] == [".md"]

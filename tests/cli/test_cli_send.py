@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import json
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -295,14 +296,38 @@ def test_an_older_agent_is_printed_in_the_types_of_1_0_with_a_warning(cli: RunCl
     assert "0.3" not in ran.err
 
 
-def test_older_version_warning_depends_on_the_option(cli: RunCli, mock: str, tmp_path: Path):
-    card = cli("card", "get", "-a", mock, "-o", "json").json
-    card["supportedInterfaces"] = card["supportedInterfaces"][1:]
-    path = tmp_path / "old.json"
-    path.write_text(json.dumps(card), encoding="utf-8")
-    ran = cli("send", "-a", str(path), TEXT, "echo hi")
+@pytest.fixture
+def interfaces(cli: RunCli, mock: str, tmp_path: Path) -> Callable[..., str]:
+    """Make the card of the mock with only some of its interfaces, the first with the given versions."""
+
+    def make(*versions: str) -> str:
+        card = cli("card", "get", "-a", mock, "-o", "json").json
+        declared = card["supportedInterfaces"]
+        chosen = [next(each for each in declared if each["protocolVersion"] == version) for version in versions]
+        path = tmp_path / "card.json"
+        path.write_text(json.dumps(card | {"supportedInterfaces": chosen}), encoding="utf-8")
+        return str(path)
+
+    return make
+
+
+def test_a_version_before_1_0_is_used_only_on_request(cli: RunCli, interfaces: Callable[..., str]):
+    card = interfaces("0.3")
+    words = ("send", "-a", card, TEXT, "echo hi", "-o", "json")
+    ran = cli(*words)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.error["code"] == "VersionNotSupportedError"
+    assert ran.error["hint"] == "Request it: --a2a-version 0.3."
+    assert cli(*words, "--a2a-version", "0.3").code == 0
+    assert cli(*words, A2ACLI_A2A_VERSION="0.3").code == 0
+    assert "supported with --a2a-version 0.3" in cli("card", "get", card).out
+    assert cli("doctor", card).code == 0
+
+
+def test_an_interface_with_1_0_has_priority_over_an_older_one_before_it(cli: RunCli, interfaces: Callable[..., str]):
+    ran = cli("send", "-a", interfaces("0.3", "1.0"), TEXT, "echo hi", "--debug")
     assert ran.code == 0
-    assert "A2A 0.3" in ran.err
+    assert "A2A-Version: 1.0" in ran.err
 
 
 @pytest.mark.parametrize("version", ["7.0", "1.2", "1.1.x", "newest", "1.0.0.0", "0", " "])

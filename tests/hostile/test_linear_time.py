@@ -104,6 +104,19 @@ def shapes(*, every: bool = True) -> Iterator[tuple[str, Callable[[int], str]]]:
             yield f"{before!r} {word!r}* {after!r}", make
 
 
+def beginning_of(pattern: re.Pattern[Any]) -> str:
+    """Return the literal text with which a pattern begins, such as `{{` for a reference to a variable."""
+    written = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
+    literal = re.match(r"(?:\\[^\w\s]|[^\\\[\](){}.*+?|^$])*", written)
+    return re.sub(r"\\(.)", r"\1", literal[0]) if literal else ""
+
+
+def shapes_after(beginning: str) -> Iterator[tuple[str, Callable[[int], str]]]:
+    """Return a word that is repeated after this beginning, for each word."""
+    for word in WORDS if beginning else ():
+        yield f"{beginning!r} {word!r}*", lambda size, word=word: beginning + word * (size // len(word))
+
+
 def seconds(work: Callable[[Any], object], text: Any) -> float:
     began = time.process_time()
     work(text)
@@ -171,6 +184,14 @@ def test_the_measurement_notices_a_quadratic_pattern() -> None:
     assert not growth(matched(re.compile(r"[a-z]++"), searched=True), lambda size: "a" * size, 1_000_000)
 
 
+def test_the_beginning_of_a_pattern_is_found() -> None:
+    assert beginning_of(re.compile(r"\{\{\s*x")) == "{{"
+    assert beginning_of(re.compile(rb"://[a-z]")) == "://"
+    slow = re.compile(r"\{\{\s*([^{}]{1,200}?)\s*\}\}")
+    work = matched(slow, searched=True)
+    assert any(growth(work, make, 1000) for _, make in shapes_after(beginning_of(slow)))
+
+
 def test_every_pattern_is_linear() -> None:
     assert not slow_patterns(patterns(), 10_000)
 
@@ -230,7 +251,8 @@ def slow_patterns(names: Iterable[str], size: int, *, every: bool = True) -> lis
         pattern, searched = patterns()[name]
         as_bytes = isinstance(pattern.pattern, bytes)
         work = matched(pattern, searched=searched)
-        for shape, make in shapes(every=every):
+        after = shapes_after(beginning_of(pattern)) if every else ()
+        for shape, make in (*shapes(every=every), *after):
             problem = growth(work, (lambda n, make=make: make(n).encode()) if as_bytes else make, size)
             if problem:
                 found.append(f"{name} with {shape}: {problem}")

@@ -37,6 +37,7 @@ class Program:
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
         environment["A2A_INSPECT_HOME"] = str(self.home)
+        environment["A2ACLI_A2A_VERSION"] = self.agent.version  # versions before 1.0 are used only on request
         command = [sys.executable, "-m", "inspector.cli", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(command, cwd=self.home, env=environment, stdout=pipe, stderr=pipe, text=True)

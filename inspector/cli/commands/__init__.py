@@ -48,19 +48,24 @@ COMMANDS = [
     Command("import", "read a HAR file into a capture", "export:IMPORT"),
     Command("redact", "copy a capture without secrets, to share it", "export:REDACT"),
     Command("mock", "run the built-in mock agent, or serve a recording", "mock"),
+    Command("demo-server", "alias of mock", "mock"),
     Command("card get", "print an agent card", "card:GET"),
     Command("lint", "check an agent card", "card:LINT"),
     Command("rules", "list the rules that findings refer to", "card:RULES"),
     Command("send", "send a message and print the response", "send"),
+    Command("chat", "send several messages in one context: line by line, or in the app", "chat"),
     Command("task get", "print a task", "task:GET"),
     Command("task cancel", "cancel a task", "task:CANCEL"),
     Command("task list", "list tasks", "task:LIST"),
     Command("task subscribe", "subscribe to the events of a task", "task:SUBSCRIBE"),
-    Command("task push-config set", "create a push notification configuration for a task", "task:SET_PUSH"),
+    Command("task download", "save the artifacts of a task", "task:DOWNLOAD"),
+    Command("task push-config create", "create a push notification configuration for a task", "task:SET_PUSH"),
+    Command("task push-config set", "alias of task push-config create", "task:SET_PUSH"),
     Command("task push-config get", "print a push notification configuration of a task", "task:GET_PUSH"),
     Command("task push-config list", "list the push notification configurations of a task", "task:LIST_PUSH"),
     Command("task push-config delete", "delete a push notification configuration of a task", "task:DELETE_PUSH"),
-    Command("push set", "alias of task push-config set", "task:SET_PUSH"),
+    Command("push create", "alias of task push-config create", "task:SET_PUSH"),
+    Command("push set", "alias of task push-config create", "task:SET_PUSH"),
     Command("push get", "alias of task push-config get", "task:GET_PUSH"),
     Command("push list", "alias of task push-config list", "task:LIST_PUSH"),
     Command("push delete", "alias of task push-config delete", "task:DELETE_PUSH"),
@@ -71,13 +76,19 @@ COMMANDS = [
     Command("doctor", "diagnose an agent: connection, card, interfaces, streaming, push notifications", "doctor"),
     Command("check make", "make a check file from a capture", "check:MAKE"),
     Command("check", "run check files: tests of an agent in the format of ACTS", "check"),
+    Command("conformance", "run the built-in tests of A2A 1.0 against an agent", "check:CONFORMANCE"),
     Command("listen", "receive push notifications and print them", "listen"),
     Command("agents list", "list the agents that have a name (agents.toml)", "agents:LIST"),
     Command("agents add", "give an agent a name, with its options", "agents:ADD"),
     Command("agents remove", "remove the name of an agent", "agents:REMOVE"),
     Command("agents check", "fetch the card of each agent that has a name", "agents:CHECK"),
+    Command("mcp", "serve coding agents over the Model Context Protocol (MCP)", "mcp"),
+    Command("version", "print the version; with --verbose what a bug report needs", "version"),
+    Command("config show", "print the effective options, and where each value comes from", "config"),
     Command("completion", "print a script that completes command lines in a shell", "completion"),
 ]
+
+HELP_PURPOSE = "print the help of a command (--json: for programs, --skill: for coding agents)"
 
 _EXAMPLES = """\
 # Open the app on the built-in mock agent
@@ -110,7 +121,7 @@ def main_parser() -> Parser:
         "",
         "Inspect and debug A2A agents. Without a command, open the app. Without an agent, choose one in the app.",
         usage=f"{PROGRAM} [URL | PATH] [options]\n       {PROGRAM} COMMAND [options]",
-        epilog=f"commands:\n{listed}\n  {'help':<{width}} print the help of a command\n\n"
+        epilog=f"commands:\n{listed}\n  {'help':<{width}} {HELP_PURPOSE}\n\n"
         "environment:\n  A variable can set any option that has a value: A2ACLI_AGENT_CARD sets --agent-card.\n"
         "  Variables cannot set the options for the parts of a message.\n\n"
         f"Examples:\n{indent(_EXAMPLES, '  ')}",

@@ -43,7 +43,8 @@ def _add_signatures(parser: Parser) -> None:
         "signatures",
         "Keys from a file prove who signed the card. Fetched keys prove only that card and keys have the same origin.",
     )
-    parser.switch("--verify", "verify the signatures of the card; exit with 1 if none is valid", group=group)
+    parser.switch("--verify", "verify the signatures of the card; exit with 1 if none of them is valid", group=group)
+    parser.switch("--require-signature", "like --verify, and exit with 1 if the card has no signature", group=group)
     parser.value("--keys FILE", "verify with the keys in this JWK Set, JWK or PEM file", values.file, group=group)
     parser.switch(
         "--fetch-keys",

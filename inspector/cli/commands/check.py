@@ -32,6 +32,16 @@ a2a-inspect check suite.acts.yaml -a http://localhost:9000 --trials 20 --jobs 4"
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("files", nargs="+", type=values.file, metavar="FILE", help="a check file (YAML or JSON)")
     parser.add_agent(hint="Name the agent after -a.")
+    _add_run(parser)
+
+
+def _add_conformance(parser: Parser) -> None:
+    parser.add_agent(as_argument=True)
+    _add_run(parser)
+
+
+def _add_run(parser: Parser) -> None:
+    """Add the options of a run."""
     group = parser.add_argument_group("tests")
     value = parser.value
     value(
@@ -63,6 +73,25 @@ def _add_arguments(parser: Parser) -> None:
 
 
 HANDLER = Handler(_add_arguments, Deferred("inspector.cli.check:check"), _EXAMPLES, _NOTES)
+
+_CONFORMANCE_NOTES = """\
+The built-in suite has tests that every agent of A2A 1.0 has to pass, whatever its skills are; a test for a capability
+is skipped if the card does not declare it. It is a smoke test and not the official TCK: run the files of another suite
+with `a2a-inspect check`. --var message=TEXT replaces the message that is sent (hello).
+
+Exit codes and reports are those of `a2a-inspect check`."""
+
+_CONFORMANCE_EXAMPLES = """\
+# Run the built-in tests
+a2a-inspect conformance http://localhost:9000
+# Run only the required tests, and write a report for CI
+a2a-inspect conformance http://localhost:9000 --level must --report junit=report.xml
+# List the tests
+a2a-inspect conformance --list"""
+
+CONFORMANCE = Handler(
+    _add_conformance, Deferred("inspector.cli.check:conformance"), _CONFORMANCE_EXAMPLES, _CONFORMANCE_NOTES
+)
 
 _MAKE_NOTES = """\
 Each conversation of the capture becomes a test; docs/filter.md describes filters, which select exchanges by their

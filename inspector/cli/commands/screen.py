@@ -33,6 +33,11 @@ def add_screen(parser: Parser) -> None:
     parser.add_receiver()
     parser.switch("--resubscribe", "reconnect automatically to a task whose stream was disconnected")
     parser.value("--check FILE", "load a check file, and show its tests", values.file, dest="check_file")
+    add_appearance(parser)
+
+
+def add_appearance(parser: Parser) -> None:
+    """Add the options of the appearance."""
     group = parser.add_argument_group("appearance")
     parser.switch("--ascii", "draw symbols with ASCII characters", group=group)
     parser.value("--theme NAME", "start with this theme: dusk, paper or one of Textual's", group=group)

@@ -1,6 +1,8 @@
-"""The subcommands of `task` (`get`, `cancel`, `list`, `subscribe`, `push-config`), and `push`."""
+"""The subcommands of `task` (`get`, `cancel`, `list`, `subscribe`, `download`, `push-config`), and `push`."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
@@ -32,11 +34,18 @@ a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --stream
 # Wait for the end of a task for at most a minute, and print it
 a2a-inspect task subscribe -a http://localhost:9000 "$TASK_ID" --timeout 1m"""
 
+_DOWNLOAD_EXAMPLES = """\
+# Save the artifacts of a task in the current folder
+TASK_ID=$(a2a-inspect send -a http://localhost:9000 --text file -o json | jq -r .task.id)
+a2a-inspect task download -a http://localhost:9000 "$TASK_ID"
+# Wait for the end of a task, and save its artifacts in a folder
+a2a-inspect task download -a http://localhost:9000 "$TASK_ID" --wait --out artifacts"""
+
 _SET_PUSH_EXAMPLES = """\
 # Push the updates of a task to the URL that `a2a-inspect listen --token secret` prints
-a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --token secret
+a2a-inspect task push-config create -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --token secret
 # Choose the id of the configuration
-a2a-inspect task push-config set -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --id mine"""
+a2a-inspect task push-config create -a http://localhost:9000 "$TASK_ID" --url "$WEBHOOK_URL" --id mine"""
 
 _GET_PUSH_EXAMPLES = """\
 # Print a configuration
@@ -100,6 +109,16 @@ def _add_subscribe(parser: Parser) -> None:
     parser.add_request()
 
 
+def _add_download(parser: Parser) -> None:
+    _add_task(parser)
+    parser.value(
+        "--out DIR", "save in this folder, under safe file names (default: .)", values.file, default=Path(), dest="save"
+    )
+    parser.switch("--wait --watch", "poll until the task ends, or needs input or authorization")
+    parser.add_waiting()
+    parser.add_request()
+
+
 def _add_push_set(parser: Parser) -> None:
     _add_task(parser, "TASK")
     parser.value("--url URL", "the URL that receives the push notifications (required)", values.web_url)
@@ -128,6 +147,7 @@ GET = Handler(_add_get, Deferred("inspector.cli.tasks:get"), _GET_EXAMPLES)
 CANCEL = Handler(_add_cancel, Deferred("inspector.cli.tasks:cancel"), _CANCEL_EXAMPLES)
 LIST = Handler(_add_list, Deferred("inspector.cli.tasks:list_tasks"), _LIST_EXAMPLES)
 SUBSCRIBE = Handler(_add_subscribe, Deferred("inspector.cli.tasks:subscribe"), _SUBSCRIBE_EXAMPLES)
+DOWNLOAD = Handler(_add_download, Deferred("inspector.cli.tasks:download"), _DOWNLOAD_EXAMPLES)
 SET_PUSH = Handler(_add_push_set, Deferred("inspector.cli.push_config:set_config"), _SET_PUSH_EXAMPLES)
 GET_PUSH = Handler(_add_push_config, Deferred("inspector.cli.push_config:get_config"), _GET_PUSH_EXAMPLES)
 LIST_PUSH = Handler(_add_push_list, Deferred("inspector.cli.push_config:list_configs"), _LIST_PUSH_EXAMPLES)

@@ -122,7 +122,7 @@ def _target(url: str) -> tuple[str, bool]:
         raise FaultError(
             Fault(
                 Whose.AGENT,
-                FaultCode.UNREACHABLE,
+                FaultCode.CARD_INVALID,
                 f"{url!r} is not a valid URL for gRPC.",
                 "The URL of a gRPC interface has to be host:port, or start with http:// or https://.",
             )

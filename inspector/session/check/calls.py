@@ -207,8 +207,11 @@ class Caller:
 
     def _url_of(self, path: str) -> str:
         """Return the URL of a raw request: `/` is the URL of the interface, other paths are below it."""
-        if urlsplit(path).scheme:
-            return path
+        try:
+            if urlsplit(path).scheme:
+                return path
+        except ValueError as error:
+            raise StepError(f"{path!r} is not a valid URL: {error}") from error
         connection = self.session.connection
         base = self.choice.binding.complete_url(self.choice.interface.url, connection.url if connection else "")
         return base if path in ("", "/") else f"{base.rstrip('/')}/{path.lstrip('/')}"
@@ -349,7 +352,10 @@ def _task_of(request: object) -> str:
 
 def _body_of(request: RawRequest) -> bytes:
     if request.body_raw is not None:
-        return request.body_raw.encode("utf-8", "surrogateescape")
+        try:
+            return request.body_raw.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise StepError(f"body_raw cannot be sent as UTF-8: {error.reason}") from error
     return b"" if request.body is None else dump(request.body)
 
 

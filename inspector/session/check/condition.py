@@ -9,7 +9,7 @@ from inspector.protocol.model import Json
 from inspector.session.check.matching import mismatches
 from inspector.session.check.paths import parse, value_at
 
-_FORM = re.compile(r"\s*(\S+)\s*(==|!=|in)\s*(.+?)\s*", re.DOTALL)
+_FORM = re.compile(r"(\S+)\s*+(==|!=|in)\s*+(.+)", re.DOTALL)
 
 
 class Condition(NamedTuple):
@@ -22,7 +22,7 @@ class Condition(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Condition:
         """Parse a condition; raises ValueError."""
-        found = _FORM.fullmatch(text)
+        found = _FORM.fullmatch(text.strip())
         if found is None:
             raise ValueError(f"the condition {text!r} is not `path == value`, `path != value` or `path in [values]`")
         path, operator, value = found.groups()

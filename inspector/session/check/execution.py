@@ -29,6 +29,7 @@ from inspector.session.check.document import (
     FindingsExpectation,
     OperationStep,
     PushExpectation,
+    RawRequest,
     RawStep,
     Repeat,
     Requirement,
@@ -36,7 +37,7 @@ from inspector.session.check.document import (
     Test,
 )
 from inspector.session.check.headers import inspect_headers
-from inspector.session.check.matching import Mismatch, collection_mismatch, mismatches, quote
+from inspector.session.check.matching import Mismatch, PatternError, collection_mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING, value_at
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
 from inspector.session.check.result import (
@@ -53,6 +54,8 @@ from inspector.session.check.streams import observe_twice, reconnect
 from inspector.session.check.variables import VariableError, Variables, references
 from inspector.session.check.webhook import TestWebhook
 from inspector.session.session import Session
+from inspector.wire.client.credentials import origin
+from inspector.wire.discovery import normalise
 
 _SCHEMA_TAG = "schema-validation"
 """The tag of tests in the official suite that need the validation of responses: our findings of the severity error."""
@@ -109,10 +112,10 @@ class TestExecution:
     async def _run(self) -> None:
         try:
             await self._run_steps()
-        except VariableError as error:
-            self._fail(Failure(str(error)), result=Result.ERROR)
+        except (VariableError, PatternError) as error:
+            self._fail(self._error(str(error)), result=Result.ERROR)
         except FaultError as error:
-            self._fail(Failure(error.fault.sentence()), result=Result.ERROR)
+            self._fail(self._error(error.fault.sentence()), result=Result.ERROR)
 
     async def _run_steps(self) -> None:
         if needs(self.test, Requirement.WEBHOOK):
@@ -125,8 +128,8 @@ class TestExecution:
         self._running = None
         if self.webhook is not None:
             expected = self.test.extension.pushes or PushExpectation(timeout_ms=15_000)
-            self._fail(*failures_of(await self.webhook.check(expected)))
-        self._fail(*failures_of(self._assertion_mismatches(self.test.assertions)))
+            self._fail(*self._failures(await self.webhook.check(expected)))
+        self._fail(*self._failures(self._assertion_mismatches(self.test.assertions)))
         if not self.result.failures:
             self.result.result = Result.PASS
 
@@ -136,15 +139,15 @@ class TestExecution:
         found: tuple[Failure, ...] = ()
         result = Result.PASS
         try:
-            found = failures_of(await self._perform(step), step.id, self._sent[-1] if self._sent[before:] else 0)
+            found = self._failures(await self._perform(step), step.id, before)
         except StepSkipped as error:
             self.result.reason, result = str(error), Result.SKIP
         except StepFailedError as error:
-            found = failures_of([error.mismatch], step.id, self._sent[-1] if self._sent[before:] else 0)
-        except (StepError, VariableError) as error:
-            found, result = (Failure(str(error), step.id),), Result.ERROR
+            found = self._failures([error.mismatch], step.id, before)
+        except (StepError, VariableError, PatternError) as error:
+            found, result = (self._error(str(error), step.id),), Result.ERROR
         except FaultError as error:
-            found, result = (Failure(error.fault.sentence(), step.id),), Result.ERROR
+            found, result = (self._error(error.fault.sentence(), step.id),), Result.ERROR
         if found and result is Result.PASS:
             result = Result.FAIL
         sent = tuple(self._sent[before:])
@@ -154,6 +157,18 @@ class TestExecution:
             return False
         self._fail(*found, result=result)
         return result is Result.PASS
+
+    def _failures(self, found: list[Mismatch], step: str = "", before: int | None = None) -> tuple[Failure, ...]:
+        """Return mismatches as failures, with the last request that was sent since there were `before` requests."""
+        sent = [] if before is None else self._sent[before:]
+        return failures_of(found, step, sent[-1] if sent else 0, mask=self._mask)
+
+    def _error(self, message: str, step: str = "") -> Failure:
+        return Failure(self._mask(message), step)
+
+    def _mask(self, text: str) -> str:
+        """Mask secrets before a text is shortened or written in another format: the agent may have repeated them."""
+        return self.session.journal.redactor.text(text)
 
     def _fail(self, *failures: Failure, result: Result = Result.FAIL) -> None:
         if failures:
@@ -201,7 +216,7 @@ class TestExecution:
         caller = Caller(self.session, self.choice, self._sent, label, signed=not self._is_about_credentials)
         try:
             if isinstance(step, RawStep):
-                return await caller.raw(step.raw.model_copy(update=self._resolved_raw(step)), limit)
+                return await caller.raw(self._resolved_raw(step.raw), limit)
             return await self._call_operation(step, caller, limit)
         except TimeoutError:  # the limit of the test cancels instead
             wanted = f"the end of the stream within {milliseconds} ms"
@@ -221,14 +236,28 @@ class TestExecution:
         """Return whether the raw requests of the test bring their own credentials, or none."""
         return needs(self.test, Requirement.AUTH_CREDENTIALS)
 
-    def _resolved_raw(self, step: RawStep) -> dict[str, Any]:
-        raw = step.raw
-        return {
-            "path": self.variables.resolve(raw.path),
-            "headers": {name: str(value) for name, value in self.variables.resolve(raw.headers).items()},
-            "body": self.variables.resolve(raw.body),
-            "body_raw": None if raw.body_raw is None else str(self.variables.resolve(raw.body_raw)),
+    def _resolved_raw(self, raw: RawRequest) -> RawRequest:
+        """Return a request with all variables replaced; raises `StepError` if it sends the environment elsewhere."""
+        variables = self.variables
+        variables.environment.clear()
+        resolved: dict[str, Any] = {
+            "path": variables.text(raw.path),
+            "headers": {variables.text(name): variables.text(value) for name, value in raw.headers.items()},
+            "body": variables.resolve(raw.body),
+            "body_raw": None if raw.body_raw is None else variables.text(raw.body_raw),
         }
+        place = origin(resolved["path"])
+        if variables.environment and place and place not in self._origins:
+            names = ", ".join(sorted(variables.environment))
+            raise StepError(f"the environment variable {names} is not sent to {place}; --trust {place} allows it")
+        return raw.model_copy(update=resolved)
+
+    @property
+    def _origins(self) -> set[str]:
+        """Return the origins of the agent, and those that the user trusts."""
+        connection, trusted = self.session.connection, self.session.settings.trusted
+        urls = (self.choice.interface.url, connection.url if connection else "", *map(normalise, trusted))
+        return {origin(url) for url in urls}
 
     def _with_webhook(self, params: Mapping[str, Json]) -> dict[str, Json]:
         """Return parameters with all variables replaced; a push configuration gets the URL of our webhook."""
@@ -248,7 +277,7 @@ class TestExecution:
 
     def _condition(self, repeat: Repeat) -> Condition:
         try:
-            return Condition.of(str(self.variables.resolve(repeat.until)))
+            return Condition.of(self.variables.text(repeat.until))
         except ValueError as error:
             raise StepError(str(error)) from error
 
@@ -323,7 +352,7 @@ class TestExecution:
             found += expectations.finding_mismatches(findings, records)
         if extension.no_secrets:
             found += expectations.secret_mismatches(records)
-        self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0))
+        self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0, mask=self._mask))
 
     def _records(self) -> list[Record]:
         """Return the records of the exchanges and the deliveries of the test."""

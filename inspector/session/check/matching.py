@@ -8,16 +8,21 @@ operator; every other key is a member of the object. So `{type: string}` is an a
 from __future__ import annotations
 
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import NamedTuple, NoReturn
 
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, Missing, values_at
 from inspector.text.safe_json import dump
 
-_LONGEST_TEXT = 100_000
-"""How many characters of a text a regular expression sees, which bounds its time."""
-_LONGEST_QUOTATION = 400
+_PATTERN_SECONDS = 1.0
+"""How long a regular expression may search a text: the time of some grows exponentially with the length."""
+_LONGEST_QUOTATION = 20_000
+"""How many characters of a value a mismatch has. Secrets are masked before it is shortened for people."""
+_LONGEST_TEXT = 400
 _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "string": lambda value: isinstance(value, str),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -26,6 +31,10 @@ _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
+
+
+class PatternError(Exception):
+    """Raised for a regular expression that is not valid, or that needs too long, so that nothing is known."""
 
 
 class Mismatch(NamedTuple):
@@ -37,6 +46,10 @@ class Mismatch(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.path or 'the response'}: expected {self.expected}, got {self.actual}"
+
+    def shown(self, mask: Callable[[str], str]) -> Mismatch:
+        """Return the texts for people: short, with masked secrets."""
+        return Mismatch(*(shorten(mask(text)) for text in self))
 
 
 def mismatches(expected: Json, actual: Json | Missing, path: str = "") -> list[Mismatch]:
@@ -50,11 +63,13 @@ def is_operator(key: str, value: Json) -> bool:
 
 
 def quote(value: Json | Missing) -> str:
-    """Return a value as a short text."""
-    if isinstance(value, Missing):
-        return "nothing"
-    text = dump(value)
-    return text if len(text) <= _LONGEST_QUOTATION else f"{text[:_LONGEST_QUOTATION]}… ({len(text):,} characters)"
+    """Return a value as text."""
+    return "nothing" if isinstance(value, Missing) else shorten(dump(value), _LONGEST_QUOTATION)
+
+
+def shorten(text: str, most: int = _LONGEST_TEXT) -> str:
+    """Return a text with at most so many characters and, if it was longer, its length."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
 def _elements(count: int) -> str:
@@ -157,14 +172,35 @@ def _contains(expected: str, actual: Json) -> bool:
 
 
 def _matches(expected: str, actual: str) -> bool:
-    return re.search(expected, actual[:_LONGEST_TEXT]) is not None
-
-
-def _check_pattern(expected: str, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
     try:
-        yield from _text_test("a text that matches", _matches).check(expected, actual, path)
-    except re.error as error:
-        yield Mismatch(path, f"a text that matches {quote(expected)}", f"not a valid regular expression: {error}")
+        with _time_limit(_PATTERN_SECONDS):
+            return re.search(expected, actual) is not None
+    except (re.error, RecursionError, OverflowError) as error:
+        raise PatternError(f"{shorten(quote(expected))} is not a valid regular expression: {error}") from error
+    except TimeoutError as error:
+        size = f"a text of {len(actual):,} characters"
+        raise PatternError(
+            f"matches {shorten(quote(expected))} needs more than {_PATTERN_SECONDS:g} s for {size}"
+        ) from error
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the body after this time; only in the main thread, and where there is SIGALRM."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> NoReturn:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _exists(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
@@ -220,7 +256,7 @@ _OPERATORS: Mapping[str, _Operator] = {
     "exists": _Operator(_is_flag, _exists),
     "absent": _Operator(_is_flag, _absent),
     "contains": _test("a value that contains", _contains, _is_text),
-    "matches": _Operator(_is_text, _check_pattern),
+    "matches": _text_test("a text that matches", _matches),
     "starts_with": _text_test("a text that starts with", lambda expected, actual: actual.startswith(expected)),
     "ends_with": _text_test("a text that ends with", lambda expected, actual: actual.endswith(expected)),
     "gte": _number_test("at least", lambda expected, actual: actual >= expected),

@@ -17,14 +17,16 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json
 from inspector.session.check.document import STEP_TAGS, Document
 
-MOST_BYTES = 16 * 1024 * 1024
-"""The largest size of a check file."""
+MOST_BYTES = 4 * 1024 * 1024
+"""The largest size of a check file; a parser of YAML needs seconds for each megabyte."""
 _MOST_VALUES = 500_000
 """How many values a file may have once its aliases are expanded."""
 _MOST_DEPTH = 100
 _MOST_PROBLEMS = 20
 """How many problems of a file are reported."""
 _MOST_FILES = 200
+_LONGEST_MESSAGE = 400
+"""How many characters of a message are kept, because messages quote names and values of the file."""
 
 _NOT_YAML = re.compile("[^\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that are allowed in JSON, but not in YAML, or that end a line in YAML only."""
@@ -43,7 +45,8 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         place = f":{self.line}:{self.column}" if self.line else ""
-        return f"{self.file}{place}: {self.message}"
+        cut = f"{self.message[:_LONGEST_MESSAGE]}…" if len(self.message) > _LONGEST_MESSAGE else self.message
+        return f"{self.file}{place}: {cut}"
 
 
 class CheckFileError(FaultError):
@@ -199,6 +202,7 @@ _TYPES = {
     ),
 }
 _TAG = "tag:yaml.org,2002:"
+_COLLECTIONS = frozenset({f"{_TAG}map", f"{_TAG}seq"})
 for _name, (_pattern, _first) in _TYPES.items():
     _letters = [letter.replace("\0", "") for letter in _first]
     Yaml12Loader.add_implicit_resolver(_TAG + _name, re.compile(f"(?:{_pattern})\\Z"), _letters)
@@ -252,6 +256,8 @@ class _Source:
             ) from error
         except RecursionError as error:
             raise self._error(None, "nested too deeply") from error
+        except (ValueError, OverflowError) as error:  # a number that PyYAML does not check: \UFFFFFFFF, %YAML 1.9999
+            raise self._error(None, f"not YAML: {error}") from error
         return self._value(node, (), ()) if node is not None else None
 
     def _read_json(self) -> Json:
@@ -280,6 +286,8 @@ class _Source:
             raise self._error(node.start_mark, f"nested more than {_MOST_DEPTH} levels deep")
         self.positions.setdefault(path, (node.start_mark.line + 1, node.start_mark.column + 1))
         inside = (*above, id(node))
+        if isinstance(node, yaml.CollectionNode) and node.tag not in _COLLECTIONS:
+            raise self._error(node.start_mark, f"the tag {node.tag!r} is not supported")
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path, inside)
         if isinstance(node, yaml.SequenceNode):

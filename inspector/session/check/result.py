@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -148,10 +148,15 @@ class RunResult:
 
 
 def failures_of(
-    mismatches: Iterable[Mismatch], step: str = "", exchange: int = 0, prefix: str = ""
+    mismatches: Iterable[Mismatch],
+    step: str = "",
+    exchange: int = 0,
+    prefix: str = "",
+    mask: Callable[[str], str] = str,
 ) -> tuple[Failure, ...]:
-    """Return a failure for each mismatch; `prefix` precedes its sentence."""
+    """Return a failure for each mismatch; `prefix` precedes its sentence, `mask` masks secrets."""
+    shown = (mismatch.shown(mask) for mismatch in mismatches)
     return tuple(
         Failure(f"{prefix}{mismatch}", step, mismatch.expected, mismatch.actual, mismatch.path, exchange)
-        for mismatch in mismatches
+        for mismatch in shown
     )

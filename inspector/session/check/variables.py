@@ -13,7 +13,7 @@ from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, value_at
 from inspector.text.safe_json import dump
 
-_REFERENCE = re.compile(r"\{\{\s*([^{}]{1,200}?)\s*\}\}")
+_REFERENCE = re.compile(r"\{\{([^{}]{1,300})\}\}")
 _MOST_NESTED = 10
 """How often the value of a variable may refer to another variable."""
 _MOST_REFERENCES = 10_000
@@ -29,12 +29,14 @@ class VariableError(Exception):
 class Variables:
     """The values that a test can use: those of the files and of the command line, captured values, results of steps.
 
-    `captured` has `step.name`, `results` the result of each step (`step.response`). The environment is read on use.
+    `captured` has `step.name`, `results` the result of each step (`step.response`). The environment is read on use;
+    `environment` has the names of the variables that were read.
     """
 
     given: Mapping[str, Json]
     captured: dict[str, Json] = field(default_factory=dict)
     results: dict[str, Json] = field(default_factory=dict)
+    environment: set[str] = field(default_factory=set, init=False)
     _count: int = field(default=0, init=False)
 
     def resolve(self, value: Any) -> Any:
@@ -46,22 +48,26 @@ class Variables:
             self._count = 0
             return self._text(value, 0) if "{{" in value else value
         if isinstance(value, dict):
-            return {self.resolve(name): self.resolve(item) for name, item in value.items()}
+            return {self.text(name): self.resolve(item) for name, item in value.items()}
         if isinstance(value, list):
             return [self.resolve(item) for item in value]
         return value
+
+    def text(self, text: str) -> str:
+        """Return a text with all references replaced, JSON for an object or an array; raises `VariableError`."""
+        return _as_text(self.resolve(text))
 
     def _text(self, text: str, depth: int) -> Json:
         if depth > _MOST_NESTED:
             raise VariableError(f"the variables in {text[:60]!r} refer to each other")
         whole = _REFERENCE.fullmatch(text)
         if whole is not None:
-            return self._value(whole[1], depth)
+            return self._value(whole[1].strip(), depth)
         length = len(text)
 
         def replacement(found: re.Match[str]) -> str:
             nonlocal length
-            value = _as_text(self._value(found[1], depth))
+            value = _as_text(self._value(found[1].strip(), depth))
             length += len(value)
             if length > _LONGEST_TEXT:
                 raise VariableError(f"the text {text[:60]!r} becomes longer than {_LONGEST_TEXT:,} characters")
@@ -92,6 +98,7 @@ class Variables:
             return self._text(value, depth + 1) if isinstance(value, str) and "{{" in value else value
         if name.startswith("env."):
             if (found := os.environ.get(name[4:])) is not None:
+                self.environment.add(name[4:])
                 return found
             raise VariableError(f"the environment variable {name[4:]} is not set")
         raise VariableError(f"the variable {{{{{name}}}}} has no value; set it with --var {name}=VALUE")
@@ -100,7 +107,7 @@ class Variables:
 def references(value: Any) -> set[str]:
     """Return the names of the variables in a value."""
     if isinstance(value, str):
-        return set(_REFERENCE.findall(value))
+        return set(map(str.strip, _REFERENCE.findall(value)))
     items = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return set().union(*map(references, items)) if items else set()
 

@@ -48,7 +48,8 @@ class TestWebhook:
         authentication = given.get("authentication")
         auth = WebhookAuth(Proof.TOKEN)
         if isinstance(authentication, dict):
-            scheme = authentication.get("scheme") or next(iter(authentication.get("schemes") or ()), "Bearer")
+            schemes = authentication.get("schemes")
+            scheme = authentication.get("scheme") or (schemes[0] if isinstance(schemes, list) and schemes else "Bearer")
             auth = WebhookAuth.of(str(scheme), str(authentication.get("credentials") or ""))
         webhook = self._session.push.register(version=version, auth=auth, token=str(given.get("token") or ""))
         self._numbers.add(webhook.registration.number)

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-from inspector.capture.private_files import reason
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.model import Json
+from inspector.text.limited_file import read_limited
 from inspector.wire.client.observations import Headers
 
 LARGEST_FILE = 512 * 2**20
@@ -69,13 +69,9 @@ def invalid(place: str, problem: str) -> FaultError:
 def read_har(path: Path) -> Har:
     """Read the entries of a HAR file; raises `FaultError` if it is not one."""
     try:
-        size = path.stat().st_size
-        if size > LARGEST_FILE:
-            raise invalid(path.name, f"the file has {size:,} bytes, more than {LARGEST_FILE:,}")
-        text = path.read_bytes().decode("utf-8-sig")
-        value: Json = json.loads(text)
+        value: Json = json.loads(read_limited(path, LARGEST_FILE).decode("utf-8-sig"))
     except OSError as error:
-        raise usage_error(f"Cannot read {path}: {reason(error)}.", "Check the path.") from error
+        raise usage_error(f"Cannot read {path}: {error.strerror or error}.", "Check the path.") from error
     except UnicodeDecodeError as error:
         raise invalid(path.name, f"not UTF-8 at byte {error.start}") from None
     except RecursionError:

@@ -104,7 +104,7 @@ def causes(known: Evidence) -> list[Cause]:
     if not known.registrations and not known.configs:
         remedy = (
             "Register a webhook for the task in Webhooks, turn the webhook on before you send the message, or use the"
-            " command push set."
+            " command push create."
         )
         if known.stored is not None:
             evidence = f"no webhook for this task ({known.asked})"

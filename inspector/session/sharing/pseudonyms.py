@@ -12,6 +12,7 @@ from inspector.capture.redaction import MASK
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.payload import payload_json
+from inspector.session.sharing.literals import Literals
 from inspector.session.sharing.texts import cached, places
 
 IDS, HOSTS, EMAILS = "ids", "hosts", "e-mail addresses"
@@ -55,8 +56,7 @@ class Pseudonyms:
         self._forms: dict[str, str] = {}
         self._taken: set[str] = set()
         self._names: dict[str, str] = {}
-        self._spelled: dict[str, str] = {}
-        self._literals = re.compile(r"(?!)")
+        self._literals = Literals({})
 
     def learn(self, record: Record, request: Record) -> Iterator[tuple[str, str]]:
         """Add the values of a record; yield the rule and the place of each occurrence."""
@@ -80,7 +80,7 @@ class Pseudonyms:
         for value, form in self._forms.items():
             numbers = counts.setdefault(form, count(1))
             self._names[value] = next(name for number in numbers if (name := form.format(number)) not in self._taken)
-        self._literals = self._compile()
+        self._literals = self._spelled()
 
     def _learn_members(self, value: Json) -> Iterator[None]:
         """Add the ids in members with certain names; yield for each that is not found by its form."""
@@ -143,7 +143,7 @@ class Pseudonyms:
         text = _EMAIL.sub(self._name, text)
         text = _URL_HOST.sub(lambda found: found[1] + self._host(found[2]), text)
         text = _UUID.sub(self._name, text)
-        return self._literals.sub(self._literal, text)
+        return self._literals.replace(text)
 
     def header(self, name: str, value: str) -> str:
         """Return the value of a header with pseudonyms."""
@@ -157,22 +157,17 @@ class Pseudonyms:
     def _host(self, host: str) -> str:
         return self._names.get(host.strip("[]").lower().rstrip("."), host)
 
-    def _compile(self) -> re.Pattern[str]:
-        """Return a pattern for the other values, plain and percent-encoded; UUIDs are found by their form."""
+    def _spelled(self) -> Literals:
+        """Return the other values, plain and percent-encoded; UUIDs are found by their form."""
         words = [value for value in self.rules if not _UUID.fullmatch(value) and self._is_unique(value)]
-        self._spelled = {quote(value, safe=""): self._names[value] for value in words}
-        self._spelled |= {value: self._names[value] for value in words}
-        spelled = sorted(self._spelled, key=len, reverse=True)
+        spelled = {quote(value, safe=""): self._names[value] for value in words}
+        spelled |= {value: self._names[value] for value in words}
         # Only hosts are the same in upper and lower case.
-        forms = [f"(?i:{re.escape(form)})" if self.rules.get(form) == HOSTS else re.escape(form) for form in spelled]
-        return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(forms) or '(?!)'})(?![A-Za-z0-9])")
+        return Literals(spelled, (value for value in words if self.rules[value] == HOSTS))
 
     def _is_unique(self, value: str) -> bool:
         """Return whether a value is replaced in every text: not a host of one word, which can mean something else."""
         return self.rules[value] != HOSTS or "." in value or ":" in value
-
-    def _literal(self, found: re.Match[str]) -> str:
-        return self._spelled.get(found[0]) or self._spelled[found[0].lower()]
 
 
 def _without_port(authority: str) -> str:

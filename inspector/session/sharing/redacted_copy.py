@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,6 +85,7 @@ class RedactedCopy:
         for value, rule in self._pseudonyms.rules.items():
             self._found[rule].values.add(value)
         self._masked = {*rules.secrets.values(), *self._values_of_patterns()}
+        self._replaced = sorted({*self._masked, *self._pseudonyms.rules})
         self._redactor = Redactor(self._masked)
         if self._redactor.known < len(self._masked):
             raise usage_error(
@@ -202,14 +204,12 @@ class RedactedCopy:
         """Mask the beginning of a value at the end of a label, which may have been cut within the value."""
         if len(text) != LABEL_LENGTH:
             return text
-        cuts = (
-            length
-            for value in (*self._masked, *self._pseudonyms.rules)
-            for length in range(len(value) - 1, _SHORTEST - 1, -1)
-            if text.endswith(value[:length])
-        )
-        cut = max(cuts, default=0)
-        return f"{text[:-cut]}{MASK}" if cut else text
+        for length in range(LABEL_LENGTH, _SHORTEST - 1, -1):
+            end = text[-length:]
+            place = bisect_right(self._replaced, end)
+            if place < len(self._replaced) and self._replaced[place].startswith(end):
+                return f"{text[:-length]}{MASK}"
+        return text
 
     def _is_in_bytes(self, value: str) -> bool:
         """Return whether bytes in base64 contain a value that is masked or replaced."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from inspector.protocol.bindings.base import CertificateFiles
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.text.limited_file import read_limited
 from inspector.text.sanitise import clean_line
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _ENCRYPTED = b"ENCRYPTED"
 _DER = b"\x30"
 """The first byte of a PKCS#12 file, which is an ASN.1 sequence."""
 _LONGEST_NAME = 80
+_LARGEST_FILE = 1024 * 1024
 _FORMATS = "Use PEM files (the certificate, then its intermediate certificates, and the key), or a PKCS#12 file."
 
 
@@ -116,7 +118,7 @@ def read_client_certificate(file: Path, key_file: Path | None = None, *, passphr
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_limited(file, _LARGEST_FILE)
     except OSError as error:
         raise usage_error(f"{file} cannot be read: {error.strerror or error}.", _FORMATS) from error
 

@@ -260,6 +260,15 @@ ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
         "the variable {{nothing}} has no value",
     ),
     "raw": ([raw("http://")], {}, "http://"),
+    "raw address": ([raw("http://[::1")], {}, "is not a valid URL: Invalid IPv6 URL"),
+    "raw header": ([raw("/", headers={"A": "b\r\nC: d"})], {}, "Illegal header value"),
+    "raw body": ([raw("/", body_raw="\ud800")], {}, "body_raw cannot be sent as UTF-8"),
+    "pattern": ([send("echo a", expect={"message": {"messageId": {"matches": "["}}})], {}, "not a valid regular"),
+    "pattern of a test": (
+        [send("echo a")],
+        {"assertions": [{"source": "send.response", "path": "message.messageId", "match": {"matches": "["}}]},
+        "not a valid regular",
+    ),
 }
 
 
@@ -270,6 +279,35 @@ async def test_a_step_that_cannot_be_performed_is_an_error_and_the_run_continues
     first, second = run.results
     assert (first.result, second.result) == (Result.ERROR, Result.PASS)
     assert message in first.failures[0].message
+
+
+OBJECT = "{{send.response}}"
+"""A reference to an object where a text is expected."""
+PLACES: dict[str, dict[str, Any]] = {
+    "path": raw(OBJECT, expect={"status": 404}),
+    "header value": raw("/nothing", headers={"X-Value": OBJECT}, expect={"status": 404}),
+    "body_raw": raw("/nothing", body_raw=OBJECT, expect={"status": 404}),
+    "key of a parameter": {
+        **send("echo", "second"),
+        "params": {"message": {"parts": [{"text": "echo"}], "metadata": {OBJECT: 1}}},
+    },
+    "key of an assertion": send("echo", "second", expect={OBJECT: {"absent": True}}),
+    "name of a header": send("echo", "second", expect={"headers": {OBJECT: {"absent": True}}}),
+    "key of an event": stream("report 3", expect_stream={"each_event": {OBJECT: {"absent": True}}}),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_object_where_a_text_is_expected_is_written_as_json(place: str, run_checks: RunChecks):
+    run = await run_checks(file_of(test_of(send("echo"), PLACES[place]), test_of(id="T-2")))
+    assert [(item.result, item.failures) for item in run.results] == [(Result.PASS, [])] * 2
+
+
+async def test_a_push_configuration_may_have_schemes_of_the_wrong_type(run_checks: RunChecks):
+    config = {"taskId": "x", "url": "{{webhookUrl}}", "authentication": {"schemes": 5}}
+    step = {"id": "set", "operation": "create_push_config", "params": config, "expect_error": {}}
+    members = {"runner_requirements": ["webhook_endpoint"], "x-a2a-inspect": {"pushes": {"count": 0}}}
+    assert await outcome(run_checks, step, test=members) == ("pass", [])
 
 
 async def test_steps_after_a_failure_do_not_run(run_checks: RunChecks):
@@ -354,6 +392,35 @@ async def test_raw_requests_to_another_origin_have_no_credentials(agent: Agent, 
     await run_checks(file_of(test_of(*steps)), agent.url, settings={"headers": {"Authorization": "Bearer secret-word"}})
     assert [request.headers.get("Authorization") for request in agent.calls] == ["Bearer secret-word"]
     assert [request.headers.get("Authorization") for request in stranger.calls] == [None]
+
+
+@pytest.mark.parametrize("place", ["path", "header", "body", "variable"])
+async def test_the_environment_is_sent_to_the_agent_and_trusted_origins_only(
+    place: str, agent: Agent, stranger: Agent, run_checks: RunChecks, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("A_WORD_OF_THE_USER", "canary")
+    word = "{{env.A_WORD_OF_THE_USER}}"
+    for server in (agent, stranger):
+        server.routes["/rpc"] = answering({})
+    agent.serve_card()
+
+    def request(url: str) -> dict[str, Any]:
+        path = f"{url}/rpc?a={word}" if place == "path" else f"{url}/rpc"
+        headers = {"X-Word": word} if place == "header" else {}
+        return raw(path, headers=headers, body={"a": "{{indirect}}" if place == "variable" else word})
+
+    async def run(url: str, *trusted: str) -> Outcome:
+        text = file_of(test_of(request(url)), variables={"indirect": word})
+        return only(await run_checks(text, agent.url, settings={"trusted": trusted}))
+
+    assert (await run(agent.url)).result is Result.PASS
+    refused = await run(stranger.url)
+    assert refused.result is Result.ERROR
+    assert refused.failures[0].message == (
+        f"the environment variable A_WORD_OF_THE_USER is not sent to {stranger.url}; --trust {stranger.url} allows it"
+    )
+    assert stranger.calls == []
+    assert (await run(stranger.url, stranger.url)).result is Result.PASS
 
 
 async def test_the_limit_of_a_test_is_a_failure_with_the_request(run_checks: RunChecks, make_mock: MakeMock):

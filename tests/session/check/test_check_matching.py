@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.session.check.matching import collection_mismatch, mismatches
+from inspector.session.check import matching
+from inspector.session.check.matching import PatternError, collection_mismatch, mismatches
 from inspector.session.check.paths import MISSING
 
 MATCHING: list[tuple[Any, Any]] = [
@@ -93,7 +96,6 @@ FAILING: list[tuple[Any, Any, str]] = [
     ({"contains": "x"}, {"x": 1}, 'the response: expected a value that contains "x", got {"x":1}'),
     ({"matches": "^b"}, "abc", 'the response: expected a text that matches "^b", got "abc"'),
     ({"matches": "1"}, 1, 'the response: expected a text that matches "1", got 1'),
-    ({"matches": "["}, "[", "not a valid regular expression"),
     ({"starts_with": "b"}, "abc", 'the response: expected a text that starts with "b", got "abc"'),
     ({"ends_with": "b"}, "abc", 'the response: expected a text that ends with "b", got "abc"'),
     ({"gte": 2}, 1, "the response: expected at least 2, got 1"),
@@ -138,8 +140,6 @@ def test_a_value_does_not_match(expected: Any, actual: Any, sentence: str):
 
 
 def test_every_operator_has_an_example_that_matches_and_another_that_does_not():
-    from inspector.session.check import matching
-
     for examples in (MATCHING, FAILING):
         used = {key for expected, *_ in examples if isinstance(expected, dict) for key in expected}
         assert set(matching._OPERATORS) <= used
@@ -150,10 +150,34 @@ def test_all_mismatches_are_reported_with_their_paths():
     assert [item.path for item in found] == ["a", "b.c", "d[1]"]
 
 
-def test_long_values_are_shortened():
-    [found] = mismatches("x", "y" * 10_000)
-    assert found.actual.endswith("… (10,002 characters)")
-    assert len(found.actual) < 500
+def test_long_values_are_shortened_after_secrets_are_masked():
+    [found] = mismatches("x", "y" * 390 + "secret" * 5 + "y" * 10_000)
+    shown = found.shown(lambda text: text.replace("secret" * 5, "****"))
+    assert shown.actual.endswith("y****yyyyy… (10,396 characters)")
+    assert len(str(shown)) < 500
+    assert len(mismatches("x", "y" * 1_000_000)[0].actual) < 21_000
+
+
+@pytest.mark.parametrize(
+    "expected", [{"matches": "["}, {"not": {"matches": "["}}, {"items": {"matches": "(?<a)"}}], ids=str
+)
+def test_an_invalid_regular_expression_is_an_error_also_where_nothing_may_match(expected: Any):
+    with pytest.raises(PatternError, match="is not a valid regular expression"):
+        mismatches(expected, ["["] if "items" in expected else "[")
+
+
+@pytest.mark.parametrize("expected", [{"matches": "^(a|a)*$"}, {"not": {"matches": "(a*)*b"}}], ids=str)
+def test_a_regular_expression_that_needs_too_long_is_an_error(expected: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(matching, "_PATTERN_SECONDS", 0.05)
+    began = time.monotonic()
+    with pytest.raises(PatternError, match=r"needs more than 0\.05 s for a text of 61 characters"):
+        mismatches(expected, "a" * 60 + "!")
+    assert time.monotonic() - began < 2
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_a_long_text_is_searched_to_its_end():
+    assert mismatches({"matches": "x$"}, "a" * 1_000_000 + "x") == []
 
 
 OPERATORS = "type exists absent contains matches starts_with ends_with gte lte gt lt count count_gte count_lte one_of"

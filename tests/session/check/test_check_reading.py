@@ -136,6 +136,17 @@ def test_yaml_that_cannot_be_read_has_a_position(text: str, problem: str):
     assert problem in found
 
 
+def test_a_version_of_yaml_with_too_many_digits_is_reported():
+    [problem] = problems_of(f"%YAML 1.{'9' * 5000}\n---\na: b\n")
+    assert problem.startswith("a.yaml: not YAML: ")
+
+
+def test_a_message_is_short():
+    [problem] = problems_of("*" + "a" * 100_000)
+    assert problem.startswith("a.yaml:1:1: found undefined alias 'aaa")
+    assert len(problem) < 500
+
+
 def test_aliases_cannot_expand_without_limit():
     lines = ["a: &a [x,x,x,x,x,x,x,x,x,x]"]
     names = "abcdefghi"
@@ -313,7 +324,7 @@ def test_a_byte_order_mark_is_ignored(tmp_path: Path):
 def test_a_large_file_is_not_read(tmp_path: Path):
     with (tmp_path / "a.yaml").open("wb") as file:
         file.truncate(MOST_BYTES + 1)
-    with pytest.raises(CheckFileError, match=r"a\.yaml: larger than 16 MB"):
+    with pytest.raises(CheckFileError, match=r"a\.yaml: larger than 4 MB"):
         read_check_files([tmp_path / "a.yaml"])
 
 

@@ -18,6 +18,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.session.exporters.har import write_capture
 from inspector.session.exporters.selection import Selection
+from inspector.session.importers import har_file
 from inspector.session.importers.har import Imported, import_har
 from inspector.session.replay.recording import Recording
 from inspector.session.replay.validation import validated
@@ -328,3 +329,12 @@ def test_an_invalid_file_is_an_error(tmp_path: Path, text: str | bytes, problem:
     with pytest.raises(FaultError) as raised:
         imported(text, tmp_path / "bad.a2a")
     assert problem in raised.value.fault.seen
+
+
+def test_a_file_without_an_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(har_file, "LARGEST_FILE", 4_000_000)
+    with (
+        pytest.raises(FaultError, match="has more than 4,000,000 bytes"),
+        Capture.create(tmp_path / "a.a2a") as capture,
+    ):
+        import_har(Path("/dev/zero"), capture)

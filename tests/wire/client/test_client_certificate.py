@@ -115,6 +115,8 @@ def test_a_missing_or_wrong_passphrase_is_reported_with_the_file(tmp_path: Path,
         ("client.pem", "text", "text has no valid private key"),
         ("client.pem", None, "client.pem has no valid private key"),
         ("client.pem", "other-key.pem", "does not belong to the certificate in"),
+        ("/dev/zero", None, "/dev/zero cannot be read: it has more than 1,048,576 bytes"),
+        ("client.pem", "/dev/zero", "/dev/zero cannot be read: it has more than 1,048,576 bytes"),
         ("damaged.pem", "client-key.pem", "damaged.pem has no valid certificate"),
     ],
 )

@@ -1,0 +1,134 @@
+"""Configuration files in the format of dotenv: lines such as `A2ACLI_TIMEOUT=30s` (a2a-cli 0.2 section 8.3).
+
+The local file is `.env` in the current folder or in a folder above it, up to the root of the repository, or the file
+of `--config`. The file of the user is `a2a-cli/.env` in the configuration folder, which other programs that follow the
+a2a-cli specification use, too. Variables with other names are ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspector.options import HOME_VARIABLE
+from inspector.protocol.errors import FaultError
+from inspector.settings_file import file_error
+
+PREFIX = "A2ACLI_"
+FILE_NAME = ".env"
+_LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
+_QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)\s*(?:#.*)?""")
+_COMMENT = re.compile(r"\s+#.*")
+_ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
+_ESCAPE = re.compile(r'\\[nt"\\]')
+_OTHERS = 0o077
+"""The permissions of the group and of others."""
+_SECRETS = frozenset(f"{PREFIX}{name}" for name in ("BEARER", "BASIC", "API_KEY", "HEADER", "SVC_PARAM", "TOKEN"))
+_NOT_IN_FOUND_FILES = frozenset(f"{PREFIX}{name}" for name in ("TRUST", "CAPTURE", "OUT", "SAVE", "REPORT", "CONFIG"))
+"""Variables that a foreign folder must not set: where credentials are sent, and which files are written."""
+_FOREIGN_REFERENCE = re.compile(r"env:(?!A2A)")
+
+
+@dataclass(frozen=True, slots=True)
+class EnvFile:
+    """A file: its path (None without a file), the values of its variables, and the line of each variable."""
+
+    path: Path | None = None
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def place(self, variable: str) -> str:
+        """Return where a variable is, as `path:line`."""
+        return f"{self.path}:{self.lines[variable]}"
+
+    @property
+    def exposed(self) -> bool:
+        """Return whether the file contains a secret, and other users can read it."""
+        if self.path is None or not _SECRETS & self.values.keys() or os.name == "nt":
+            return False
+        return bool(self.path.stat().st_mode & _OTHERS)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvFiles:
+    """The local file and the file of the user; `problem` is the mistake in one of them, which no command ignores."""
+
+    local: EnvFile = field(default_factory=EnvFile)
+    user: EnvFile = field(default_factory=EnvFile)
+    problem: FaultError | None = None
+
+    def get(self, variable: str) -> str:
+        """Return the value of a variable, `""` if no file sets it."""
+        return self.local.values.get(variable) or self.user.values.get(variable, "")
+
+
+def user_path() -> Path:
+    """Return the path of the user's file, which may not exist."""
+    if home := os.environ.get(HOME_VARIABLE):
+        return Path(home).expanduser().absolute() / FILE_NAME
+    folder = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(folder) if Path(folder).is_absolute() else Path.home() / ".config") / "a2a-cli" / FILE_NAME
+
+
+def local_path(folder: Path | None = None) -> Path | None:
+    """Return the path of the nearest `.env` up to the root of the repository, None without one."""
+    start = (folder or Path.cwd()).absolute()
+    for each in (start, *start.parents):
+        if (each / FILE_NAME).is_file():
+            return each / FILE_NAME
+        if (each / ".git").exists():
+            break
+    return None
+
+
+def load_env_files(chosen: str = "") -> EnvFiles:
+    """Read both files; `chosen` replaces the local file. A mistake is in the result, because `--help` ignores it."""
+    try:
+        found = Path(chosen).expanduser() if chosen else local_path()
+        local = read_env_file(found, is_found=not chosen) if found else EnvFile()
+        path = user_path()
+        return EnvFiles(local, read_env_file(path) if path.is_file() else EnvFile())
+    except FaultError as error:
+        return EnvFiles(problem=error)
+
+
+def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:
+    """Read a file; raises `FaultError` with the line of a mistake.
+
+    `is_found`: the user did not choose the file, so that it must not send secrets elsewhere or write files.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+    values: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _LINE.fullmatch(line.strip())
+        if found is None or not found["name"].startswith(PREFIX):
+            continue
+        name = found["name"]
+        value = _value(found["value"])
+        if value is None:
+            raise file_error(path, number, f"{name} has a quote without an end", f'{name}="value"')
+        if is_found and (name in _NOT_IN_FOUND_FILES or _FOREIGN_REFERENCE.match(value)):
+            seen = f"{name} cannot have this value in a .env file of a folder"
+            allowed = f"environment variables, options, or --config {path}"
+            raise file_error(path, number, seen, allowed)
+        values[name], lines[name] = value, number
+    return EnvFile(path, values, lines)
+
+
+def _value(text: str) -> str | None:
+    """Return a value without quotes, escapes and comment; None if its quote has no end."""
+    if not text.startswith(('"', "'")):
+        return _COMMENT.sub("", f" {text}").strip()
+    found = _QUOTED.fullmatch(text)
+    if found is None:
+        return None
+    if found["quote"] == "'":
+        return found["text"]
+    return _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], found["text"])

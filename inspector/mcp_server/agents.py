@@ -1,0 +1,133 @@
+"""The agents that tools call: a session for each agent, which records in a capture of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from inspector.capture import paths
+from inspector.capture.private_files import remove
+from inspector.findings.finding import Finding
+from inspector.mcp_server.files import capture_name, readable_file
+from inspector.mcp_server.results import Result, finding_rows, refused, tidy
+from inspector.mcp_server.search import find_findings
+from inspector.options import Options
+from inspector.protocol.errors import FaultError
+from inspector.session.session import Session
+from inspector.session.settings import settings_from
+from inspector.wire.client.credentials import split_userinfo
+from inspector.wire.discovery import local_path, normalise
+
+_LONGEST_TEXT = 2_000
+"""The most characters of a text that an agent wrote."""
+_FLUSH_SECONDS = 5.0
+_MOST_SESSIONS = 8
+"""The most agents with an open session; the session that was not used for the longest time is closed first."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """One use of a session by a tool: `first` is the number of the first record that it may have added."""
+
+    session: Session
+    reference: str
+    first: int
+
+    def result(self, members: Result, findings: Sequence[Finding] | None = None) -> Result:
+        """Return the result of a tool, with findings (default: about what was received) and the records to look at."""
+        if findings is None:
+            recorded = find_findings(self.session.journal.capture, after=self.first - 1)
+            findings = [finding for _, finding in recorded.findings]
+        rows = finding_rows(findings)
+        tidied: Any = tidy({**members, "findings": rows}, self.session.journal.redactor, _LONGEST_TEXT)
+        return {**tidied, **self.records()}
+
+    def records(self) -> Result:
+        """Return the capture, and the first and the last record that was added during this use; `{}` without any."""
+        capture = self.session.journal.capture
+        if len(capture) < self.first:
+            return {}
+        capture.flush(_FLUSH_SECONDS)
+        return {"capture": capture_name(capture.path), "firstRecord": self.first, "lastRecord": len(capture)}
+
+    def failure(self, error: FaultError) -> ToolError:
+        """Return the error of a tool for a failed call, with the records that show it."""
+        seen, text = self.records(), self.session.journal.redactor.text(str(error))
+        if not seen:
+            return refused(text)
+        return refused("{} Records {firstRecord} to {lastRecord} of {capture} show it.".format(text, **seen))
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An open session, and the lock of the tool that uses it."""
+
+    session: Session
+    options: Options
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass(slots=True)
+class Agents:
+    """The sessions of the server.
+
+    `options_of` returns the options for an agent, with the credentials that the user chose for this agent; `""` is the
+    agent of the command line. Unless `may_send`, nothing is sent that changes an agent.
+    """
+
+    options_of: Callable[[str], Options]
+    may_send: bool = False
+    _open: dict[str, _Entry] = field(default_factory=dict)
+
+    def require_sending(self, what: str) -> None:
+        """Raise `ToolError` if the server is read-only."""
+        if not self.may_send:
+            raise refused(f"The server is read-only: {what} needs --allow-send. Ask the user to restart it.")
+
+    @asynccontextmanager
+    async def use(self, agent: str) -> AsyncIterator[Visit]:
+        """Yield the session with an agent, for one tool at a time; raises `FaultError` or `ToolError`."""
+        options = self.options_of(agent)
+        reference = options.reference or ""
+        if not reference:
+            raise refused("No agent was given. Pass agent: a URL, a card file, or a name of agents.toml.")
+        path = local_path(reference)
+        if path is not None and reference == agent != self.options_of("").reference:
+            reference = str(readable_file(str(path)))  # the model chose it, not the command line or agents.toml
+        entry = self._open.pop(reference, None) or await self._start(options, reference)
+        self._open[reference] = entry  # as the newest
+        async with entry.lock:
+            session = entry.session
+            visit = Visit(session, reference, len(session.journal.capture) + 1)
+            try:
+                yield visit
+            except FaultError as error:
+                raise visit.failure(error) from error
+
+    async def _start(self, options: Options, reference: str) -> _Entry:
+        idle = [reference for reference, entry in self._open.items() if not entry.lock.locked()]
+        if len(self._open) >= _MOST_SESSIONS and idle:
+            await self._end(self._open.pop(idle[0]))
+        host = urlsplit(split_userinfo(normalise(reference))[0]).netloc
+        path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
+        return _Entry(Session(path, settings_from(options)), options)
+
+    async def _end(self, entry: _Entry) -> None:
+        """Close a session; its capture is deleted if it is empty, as are old captures beyond the settings."""
+        await entry.session.close()
+        capture, options = entry.session.journal.capture, entry.options
+        if not len(capture):
+            remove(capture.path)
+        paths.prune(paths.captures_folder(), keep=options.keep_captures, most_bytes=options.keep_megabytes * 2**20)
+
+    async def close(self) -> None:
+        """Close every session."""
+        while self._open:
+            await self._end(self._open.popitem()[1])

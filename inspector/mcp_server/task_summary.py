@@ -1,0 +1,96 @@
+"""Wait for the end of a task, and summarise the response of an agent."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+
+from inspector.mcp_server.results import MOST_ROWS, Result, without_blanks
+from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.lifecycle import is_settled, is_terminal, short
+from inspector.protocol.model import Message, Part
+from inspector.session.call import Call
+from inspector.session.session import Session
+from inspector.session.tasks import text_of
+
+_LEAST_SECONDS = 10.0
+"""The time that an agent has to respond, even if the caller does not wait for the task."""
+_MOST_ARTIFACTS = 10
+_ARTIFACT_TEXT = 1_000
+"""How many characters of an artifact are returned; `record` returns the rest."""
+_PAUSE = 1.0
+"""Seconds between two requests for a task."""
+
+
+async def settle(session: Session, call: Call, seconds: float) -> None:
+    """Send a call, and wait until its task ends or needs input, at most `seconds`; raises `FaultError`."""
+    try:
+        async with asyncio.timeout(max(seconds, _LEAST_SECONDS)):
+            await _read(session, call)
+            fault = call.fault
+            while fault is None and seconds and is_open(session, call):
+                await asyncio.sleep(_PAUSE)
+                fault = await session.get(call.exchange.task_id).finish()
+    except TimeoutError:
+        if call.exchange.answer is None:
+            seen = f"The agent did not answer within {max(seconds, _LEAST_SECONDS):g} s."
+            raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, "Check its log, or wait longer.")) from None
+        return
+    if fault is not None:
+        raise FaultError(fault)
+
+
+async def _read(session: Session, call: Call) -> None:
+    """Read the response; leave a stream when its task has ended, because some agents do not end the stream."""
+    async with aclosing(aiter(call)) as answers:
+        async for _ in answers:
+            tracked = session.tasks.get(call.exchange.task_id)
+            if tracked is not None and is_terminal(tracked.answered.state):
+                return
+
+
+def is_open(session: Session, call: Call) -> bool:
+    """Return whether a call has a task that has not ended and does not need input."""
+    tracked = session.tasks.get(call.exchange.task_id)
+    return tracked is not None and not is_settled(tracked.now.state)
+
+
+def answer_summary(session: Session, call: Call) -> Result:
+    """Return the task of a call in short, or the message that is the response; texts are not sanitised."""
+    tracked = session.tasks.get(call.exchange.task_id)
+    if tracked is not None:
+        return {"task": _task(tracked.now), "running": is_open(session, call)}
+    answer = call.exchange.answer
+    if isinstance(answer, Message):
+        return {"message": {"text": text_of(answer), "parts": [_part(part) for part in answer.parts[:MOST_ROWS]]}}
+    return {"response": type(answer).__name__}
+
+
+def _task(task: AssembledTask) -> Result:
+    artifacts = [_artifact(artifact) for artifact in list(task.artifacts.values())[:_MOST_ARTIFACTS]]
+    return without_blanks(
+        {
+            "id": task.id,
+            "contextId": task.context_id,
+            "state": short(task.state),
+            "status": text_of(task.status.message),
+            "states": [short(move.state) for move in task.moves[-MOST_ROWS:]],
+            "events": task.events,
+            "artifactCount": len(task.artifacts),
+            "artifacts": artifacts,
+        }
+    )
+
+
+def _artifact(artifact: AssembledArtifact) -> Result:
+    others = [_part(part) for part in artifact.other_parts[:MOST_ROWS]]
+    members = {"id": artifact.artifact_id, "name": artifact.name, "chunks": artifact.chunks, "size": artifact.size}
+    return without_blanks({**members, "text": artifact.text.between(0, _ARTIFACT_TEXT), "otherParts": others})
+
+
+def _part(part: Part) -> Result:
+    """Return what a part is, without its content."""
+    return without_blanks(
+        {"kind": part.content, "mediaType": part.media_type, "filename": part.filename, "url": part.url}
+    )

@@ -1,0 +1,155 @@
+"""Configuration: the order of its sources, the files in the format of dotenv, and `config show`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from puppets import RunCli
+
+from inspector.env_files import local_path, read_env_file
+from inspector.protocol.errors import FaultError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project, which is the current folder."""
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    (tmp_path / "home").mkdir()
+    monkeypatch.chdir(project)
+    return project
+
+
+SOURCES = ("option", "environment", ".env", "agents.toml", "user .env", "settings.toml")
+
+
+@pytest.mark.parametrize("first", range(len(SOURCES) + 1))
+def test_each_source_has_priority_over_the_sources_after_it(cli: RunCli, folder: Path, first: int):
+    """Every source from `first` on sets the timeout."""
+    home = folder.parent / "home"
+    files = {
+        2: (folder / ".env", "A2ACLI_TIMEOUT=3s\n"),
+        3: (folder / "agents.toml", '[agents.a]\nurl = "http://a.example"\ntimeout = "4s"\n'),
+        4: (home / ".env", "A2ACLI_TIMEOUT=5s\n"),
+        5: (home / "settings.toml", '[connection]\ntimeout = "6s"\n'),
+    }
+    for number, (path, text) in files.items():
+        if number >= first:
+            path.write_text(text)
+    agent = ("-a", "a") if first <= 3 else ()
+    option = ("--timeout", "1s") if first == 0 else ()
+    ran = cli("config", "show", *agent, *option, "-o", "json", A2ACLI_TIMEOUT="2s" if first <= 1 else "")
+    sources = {0: "option --timeout", 1: "environment variable A2ACLI_TIMEOUT", len(SOURCES): "default"}
+    lines = {2: 1, 3: 1, 4: 1, 5: 2}
+    source = sources.get(first) or f"{files[first][0]}:{lines[first]}"
+    value = f"{first + 1}s" if first < len(SOURCES) else None
+    assert ran.json["settings"]["timeout"] == {"value": value, "source": source}
+
+
+def test_config_replaces_the_file_of_the_folder(cli: RunCli, folder: Path):
+    (folder / ".env").write_text("A2ACLI_TIMEOUT=3s\nA2ACLI_HISTORY=1\n")
+    (folder / "other.env").write_text("A2ACLI_TIMEOUT=9s\n")
+    settings = cli("config", "show", "--config", "other.env", "-o", "json", A2ACLI_TIMEOUT="").json["settings"]
+    assert settings["timeout"] == {"value": "9s", "source": "other.env:1"}
+    assert settings["history"]["source"] == "default"
+    assert cli("config", "show", "--config", "missing.env").code == 2
+
+
+def test_a_command_uses_the_file_of_a_folder_above(
+    cli: RunCli, mock: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (folder / ".env").write_text(f"A2ACLI_AGENT_CARD={mock}\nA2ACLI_OUTPUT=json\n")
+    below = folder / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert cli("card", "get").json["name"] == "Mock Agent"
+
+
+def test_the_file_is_not_searched_above_the_root_of_the_repository(folder: Path):
+    (folder.parent / ".env").write_text("A2ACLI_TIMEOUT=3s\n")
+    assert local_path() is None
+
+
+def test_secrets_are_masked(cli: RunCli, folder: Path):
+    (folder / ".env").write_text("A2ACLI_BEARER=very-secret\nA2ACLI_HEADER='X-Key: very-secret'\n")
+    (folder / ".env").chmod(0o600)
+    shown = cli("config", "show", "-a", "http://user:very-secret@agent.example", "--api-key", "very-secret")
+    assert "very-secret" not in shown.out + shown.err
+    assert f"bearer: **** ({folder / '.env'}:1)\n" in shown.out
+    assert f"header: X-Key: **** ({folder / '.env'}:2)\n" in shown.out
+    assert shown.err == ""
+    assert "very-secret" not in cli("config", "show", "-o", "json").out
+
+
+def test_a_secret_that_others_can_read_is_a_warning(cli: RunCli, mock: str, folder: Path):
+    (folder / ".env").write_text("A2ACLI_BEARER=secret\n")
+    (folder / ".env").chmod(0o644)
+    ran = cli("card", "get", mock)
+    assert ran.code == 0
+    assert f"chmod 600 {folder / '.env'}" in ran.err
+
+
+def test_an_unknown_variable_is_reported_with_a_similar_one(cli: RunCli, folder: Path):
+    (folder / ".env").write_text("A2ACLI_TIMOUT=3s\nPATH_OF_OTHERS=1\n")
+    ran = cli("config", "show", A2ACLI_AGENT_CRAD="x")
+    assert "A2ACLI_TIMOUT does not set an option; did you mean A2ACLI_TIMEOUT?" in ran.err
+    assert "A2ACLI_AGENT_CRAD does not set an option; did you mean A2ACLI_AGENT_CARD?" in ran.err
+    assert "PATH_OF_OTHERS" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("A2ACLI_TIMEOUT=soon", "A2ACLI_TIMEOUT: 'soon' is not a duration"),
+        ("A2ACLI_OUTPUT=xml", "A2ACLI_OUTPUT: 'xml' is not one of text, json"),
+        ('A2ACLI_BEARER="open', "A2ACLI_BEARER has a quote without an end"),
+        ("A2ACLI_TRUST=https://evil.example", "A2ACLI_TRUST cannot have this value in a .env file of a folder"),
+        ("A2ACLI_BEARER=env:AWS_SECRET", "A2ACLI_BEARER cannot have this value in a .env file of a folder"),
+    ],
+)
+def test_a_mistake_in_a_file_is_reported_with_its_line(cli: RunCli, folder: Path, line: str, problem: str):
+    (folder / ".env").write_text(f"# a comment\n{line}\n")
+    ran = cli("config", "show", A2ACLI_TIMEOUT="")
+    assert ran.code == 2
+    assert f"{folder / '.env'}:2: {problem}" in ran.err
+    assert cli("--help").code == cli("--version").code == 0
+
+
+def test_a_mistake_in_a_file_is_json_with_the_option(cli: RunCli, folder: Path):
+    (folder / ".env").write_text("A2ACLI_TIMEOUT='1s\n")
+    assert cli("config", "show", "-o", "json").error["code"] == "A2ACLI_ERR_USAGE"
+
+
+def test_the_format_of_dotenv_is_read(tmp_path: Path):
+    path = tmp_path / "test.env"
+    path.write_text(
+        'A2ACLI_A = plain # comment\nexport A2ACLI_B=\'single # \\n\'\nA2ACLI_C="two\\nlines \\"q\\"" # comment\n'
+        "A2ACLI_D=a#b\nA2ACLI_E=\nA2ACLI_F= # comment\n\nB=2\n:\nA2ACLI_A=last\n"
+    )
+    values = read_env_file(path).values
+    assert dict(values) == {
+        "A2ACLI_A": "last",
+        "A2ACLI_B": "single # \\n",
+        "A2ACLI_C": 'two\nlines "q"',
+        "A2ACLI_D": "a#b",
+        "A2ACLI_E": "",
+        "A2ACLI_F": "",
+    }
+
+
+def test_a_file_that_is_not_text_is_an_error(tmp_path: Path):
+    path = tmp_path / "test.env"
+    path.write_bytes(b"A2ACLI_A=\xff\n")
+    with pytest.raises(FaultError, match=r"test\.env"):
+        read_env_file(path)
+
+
+def test_nothing_is_remembered_between_commands(cli: RunCli, mock: str, folder: Path):
+    """No task or context of an earlier command is in the configuration, or used by a later command."""
+    before = cli("config", "show", "-o", "json").json
+    sent = cli("send", mock, "--text", "report 2", "-o", "json").json["task"]
+    assert cli("config", "show", "-o", "json").json == before
+    other = cli("send", mock, "--text", "report 2", "-o", "json").json["task"]
+    assert sent["id"] != other["id"]
+    assert sent["contextId"] != other["contextId"]

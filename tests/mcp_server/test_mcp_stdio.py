@@ -1,0 +1,229 @@
+"""The tools, called by the client of the official SDK over stdio; the server runs in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from mcp_calls import Connect, ask, refusal
+from puppets import Call, MakeAgent, chunk, status, task
+
+from inspector.capture.paths import captures_folder
+
+CHECKS = Path(__file__).parents[2] / "docs" / "examples" / "report.acts.yaml"
+TOOLS = {
+    "doctor", "card_lint", "send", "replay", "task", "push_diagnose", "check",
+    "captures", "records", "record", "findings", "explain_rule",
+}  # fmt: skip
+SECRET = "canary-7d21-token"
+
+
+async def test_the_tools_say_whether_they_change_an_agent(connect: Connect, mock: str):
+    async with connect(mock) as reading, connect(mock, "--allow-send") as sending:
+        listed = {tool.name: tool for tool in (await reading.list_tools()).tools}
+        sends = {tool.name: tool for tool in (await sending.list_tools()).tools}
+        assert "read-only" in (reading.instructions or "")
+        assert "read-only" not in (sending.instructions or "")
+    assert set(listed) == TOOLS
+    assert all(tool.description for tool in listed.values())
+    assert {name for name, tool in listed.items() if not tool.annotations.read_only_hint} == {"send", "replay", "check"}
+    assert not sends["task"].annotations.read_only_hint
+    assert sends["records"].annotations.read_only_hint
+
+
+async def test_a_read_only_server_sends_nothing_that_changes_an_agent(connect: Connect, make_agent: MakeAgent):
+    agent = make_agent()
+    refused = {
+        "send": {"text": "hi"},
+        "replay": {"seq": 1},
+        "check": {"files": ["a.yaml"]},
+        "doctor": {"message": "hi"},
+        "task": {"task_id": "task-1", "action": "cancel"},
+    }
+    async with connect(agent.url) as client:
+        for tool, arguments in refused.items():
+            assert "--allow-send" in await refusal(client, tool, **arguments)
+    assert agent.calls == []
+
+
+async def test_a_message_and_the_records_that_show_it(connect: Connect, mock: str):
+    async with connect(mock, "--allow-send") as client:
+        sent = await ask(client, "send", text="report 3")
+        assert sent["task"]["state"] == "completed"
+        assert sent["task"]["artifacts"][0]["name"] == "report.md"
+        assert sent["running"] is False
+        between = {"capture": sent["capture"], "after": sent["firstRecord"] - 1}
+        rows = (await ask(client, "records", filter="kind:request op:SendStreamingMessage", **between))["rows"]
+        [request] = rows
+        shown = await ask(
+            client, "record", seq=request["seq"], capture=sent["capture"], pointer="/params/message/parts/0"
+        )
+        assert json.loads(shown["payload"]) == {"text": "report 3"}
+        again = await ask(client, "replay", seq=request["seq"])
+        assert again["task"]["id"] != sent["task"]["id"]
+        asked = await ask(client, "task", task_id=sent["task"]["id"])
+        assert asked["task"]["state"] == "completed"
+
+
+async def test_pages_of_records_are_complete_and_short(connect: Connect, mock: str):
+    async with connect(mock, "--allow-send") as client:
+        capture = (await ask(client, "send", text="report 40"))["capture"]
+        seen: list[int] = []
+        page: dict[str, Any] = {"next": 0}
+        while "next" in page:
+            page = await ask(client, "records", capture=capture, after=page["next"], limit=20)
+            assert len(json.dumps(page)) < 10_000
+            seen += [row["seq"] for row in page["rows"]]
+        assert seen == list(range(1, page["records"] + 1))
+        assert "limit" in await refusal(client, "records", limit=1_000)
+
+
+async def test_the_doctor_and_the_lint_of_a_card(connect: Connect, make_agent: MakeAgent):
+    agent = make_agent(card={"description": 5})
+    async with connect(agent.url) as client:
+        linted = await ask(client, "card_lint")
+        assert linted["findings"]["error"] >= 1
+        rule = linted["findings"]["rules"][0]
+        assert rule["pointer"] == "/description"
+        explained = await ask(client, "explain_rule", rule=rule["id"].lower())
+        assert explained["remedy"] == rule["remedy"]
+        examined = await ask(client, "doctor")
+        assert examined["valid"] is False
+        found = await ask(client, "findings", capture=examined["capture"])
+        assert rule["id"] in {each["id"] for each in found["rules"]}
+
+
+async def test_an_unknown_rule_record_filter_or_capture_is_explained(connect: Connect, mock: str):
+    async with connect(mock) as client:
+        assert "Call doctor or send" in await refusal(client, "records")
+        await ask(client, "card_lint")
+        assert "CARD" in await refusal(client, "explain_rule", rule="NOPE-1")
+        assert "but not 999" in await refusal(client, "record", seq=999)
+        assert "the keys are kind" in await refusal(client, "records", filter="nope:1")
+        assert "There is no file" in await refusal(client, "records", capture="other.a2a")
+
+
+async def test_an_agent_that_does_not_answer_is_an_error_with_its_records(connect: Connect):
+    async with connect("http://127.0.0.1:9", "--allow-send") as client:
+        assert "Records 1 to 2 of" in await refusal(client, "send", text="hi")
+
+
+async def test_files_outside_of_the_folder_are_not_read(connect: Connect, folder: Path, tmp_path: Path, mock: str):
+    (tmp_path / "secret.json").write_text('{"password": "x"}')
+    (folder / "link.json").symlink_to(tmp_path / "secret.json")
+    (folder / "card.json").write_text("{}")
+    async with connect(mock, "--allow-send") as client:
+        for name in (str(tmp_path / "secret.json"), "../secret.json", "link.json", "/etc/passwd"):
+            assert "is not below" in await refusal(client, "card_lint", agent=name)
+            assert "is not below" in await refusal(client, "send", text="hi", files=[name])
+            assert "is not below" in await refusal(client, "check", files=[name])
+            assert "is not below" in await refusal(client, "records", capture=name)
+        linted = await ask(client, "card_lint", agent="card.json")
+        assert linted["findings"]["error"] > 0
+        assert "capture" not in linted, "nothing was sent, so there is nothing to look at"
+
+
+async def test_card_files_that_the_user_named_may_be_anywhere(connect: Connect, folder: Path, tmp_path: Path):
+    for name in ("own", "named"):
+        (tmp_path / f"{name}.json").write_text("{}")
+    (folder / "agents.toml").write_text(f'[agents.named]\nurl = "{tmp_path / "named.json"}"\n')
+    own = str(tmp_path / "own.json")
+    async with connect(own) as client:
+        for agent in ("", own, "named"):
+            assert (await ask(client, "card_lint", agent=agent))["findings"]["error"] > 0
+        assert "is not below" in await refusal(client, "card_lint", agent=str(tmp_path / "named.json"))
+
+
+async def test_checks_report_their_failures(connect: Connect, folder: Path, mock: str):
+    (folder / "report.acts.yaml").write_text(CHECKS.read_text())
+    (folder / "wrong.acts.yaml").write_text(CHECKS.read_text().replace("TASK_STATE_COMPLETED", "TASK_STATE_FAILED"))
+    async with connect(mock, "--allow-send") as client:
+        assert (await ask(client, "check", files=["report.acts.yaml"]))["passed"] is True
+        failed = await ask(client, "check", files=["wrong.acts.yaml"])
+        assert failed["passed"] is False
+        assert failed["failures"][0]["why"][0]["expected"]
+        assert "No test" in await refusal(client, "check", files=["report.acts.yaml"], words=["zzz"])
+
+
+async def test_missing_push_notifications_have_a_cause(connect: Connect, mock: str):
+    async with connect(mock, "--allow-send") as client:
+        sent = await ask(client, "send", text="report 3")
+        causes = (await ask(client, "push_diagnose", task_id=sent["task"]["id"]))["causes"]
+        assert causes[0]["name"] == "not registered"
+
+
+async def test_text_of_an_agent_is_sanitised_and_secrets_are_masked(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> Any:
+        evil = f"\x1b[2J\u202e {SECRET} {'x' * 5_000}"
+        return await call.stream({"task": task("WORKING")}, chunk(evil), status("COMPLETED", evil))
+
+    agent = make_agent(answer)
+    async with connect(agent.url, "--allow-send", A2ACLI_BEARER=SECRET) as client:
+        sent = await client.call_tool("send", {"text": f"my token is {SECRET}"})
+        capture = sent.structured_content["capture"]
+        answers = [sent]
+        rows = (await ask(client, "records", capture=capture))["rows"]
+        answers += [await client.call_tool("record", {"seq": row["seq"], "capture": capture}) for row in rows]
+    assert agent.calls[-1].request.headers["Authorization"] == f"Bearer {SECRET}"
+    assert SECRET not in "".join(each.model_dump_json() for each in answers)
+    for text in (text for each in answers for text in texts_in(each.structured_content)):
+        assert text.replace("\n", "").isprintable(), text
+    assert len(sent.content[0].text) < 5_000
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts_in(item)
+
+
+async def test_credentials_are_sent_only_to_the_agent_of_the_command_line(
+    connect: Connect, make_agent: MakeAgent, folder: Path
+):
+    own, other, trusted, named = (make_agent(reply) for _ in range(4))
+    (folder / "agents.toml").write_text(f'[agents.named]\nurl = "{named.url}"\nbearer = "env:A2A_NAMED"\n')
+    given = {"A2ACLI_BEARER": SECRET, "A2A_NAMED": "token-of-the-named-agent"}
+    async with connect(own.url, "--trust", trusted.url, "--allow-send", **given) as client:
+        for agent in ("", own.url, other.url, trusted.url, "named"):
+            await ask(client, "send", text="hi", agent=agent)
+    sent = [{call.request.headers.get("Authorization") for call in each.calls if call.body} for each in
+            (own, other, trusted, named)]  # fmt: skip
+    assert sent == [{f"Bearer {SECRET}"}, {None}, {f"Bearer {SECRET}"}, {"Bearer token-of-the-named-agent"}]
+
+
+async def reply(call: Call) -> Any:
+    message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}
+    return await call.stream({"message": message})
+
+
+async def test_a_task_that_has_not_ended_is_a_result(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> Any:
+        return call.result(task("WORKING") if call.rpc["method"] == "GetTask" else {"task": task("WORKING")})
+
+    agent = make_agent(answer, card={"capabilities": {}})
+    async with connect(agent.url, "--allow-send") as client:
+        sent = await ask(client, "send", text="hi", seconds=0)
+        assert sent["running"] is True
+        assert sent["task"]["state"] == "working"
+    assert agent.methods == ["SendMessage"]
+
+
+async def test_two_calls_for_the_same_agent_run_one_after_the_other(connect: Connect, mock: str):
+    async with connect(mock, "--allow-send") as client:
+        sent = await asyncio.gather(*(ask(client, "send", text="report 3") for _ in range(3)))
+    ranges = sorted((each["firstRecord"], each["lastRecord"]) for each in sent)
+    assert all(before[1] < after[0] for before, after in pairwise(ranges))
+    assert len({each["capture"] for each in sent}) == 1
+
+
+async def test_captures_are_complete_after_the_client_has_left(connect: Connect, mock: str):
+    async with connect(mock) as client:
+        linted = await ask(client, "card_lint")
+    names = sorted(path.name for path in captures_folder().iterdir())
+    assert names == [linted["capture"]], "the log of SQLite is gone, and nothing else is left"
