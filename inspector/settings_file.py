@@ -84,7 +84,7 @@ SETTINGS = (
         "client_passphrase",
         str,
         "",
-        "Environment variable with the passphrase of the key, written as env:NAME",
+        "Environment variable with the passphrase: env:NAME",
         form=REFERENCE,
     ),
     Setting("connection", "reconnect", "resubscribe", bool, False, "Subscribe again when a stream is disconnected"),

@@ -26,7 +26,7 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
         screen = driver.screen
         for words in (
             "Mock Agent  1.0.0   by a2a-inspect",
-            "✓ no findings",
+            "✓ valid card",
             "A small agent for trying things out.",
             f"● 1.0 · JSONRPC     {mock}/ ",
             "none required",

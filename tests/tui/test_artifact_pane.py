@@ -128,7 +128,7 @@ async def test_text_is_shown_as_markdown_and_chunk_by_chunk(open_app: Open):
         assert "# Title" in driver.screen
         await driver.press("v")
         await driver.until("chunks ▾")
-        rows = [line.partition("│ ")[2] for line in driver.lines if "+14" in line or "repeated" in line]
+        rows = [line for line in text_of(driver).splitlines() if "+14" in line or "repeated" in line]
         assert len(rows) == 2
         assert "repeated" in rows[1]
         assert "again" not in rows[0]

@@ -684,6 +684,20 @@ async def test_the_actions_and_the_help_are_in_the_footer_of_a_narrow_timeline(o
         await driver.until(lambda: driver.lines[-1].endswith("a actions   ? help"))
 
 
+async def test_the_message_is_composed_and_the_actions_are_shown_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        await driver.press("ctrl+o")
+        await driver.until("Message outline")
+        await driver.press("escape", "escape")
+        await driver.until("Timeline")
+        await driver.press("escape", "a")
+        await driver.until("Add or remove a bookmark")
+
+
 async def test_the_question_and_its_key_fit_in_one_line_of_a_narrow_screen(open_app: Open, mock: str):
     async with open_app(mock, (80, 24)) as driver:
         await driver.connected()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from driving import Driver, Open
 from players import misbehave, playing
 from puppets import CARD
@@ -121,8 +122,9 @@ async def test_the_findings_of_a_card_are_counted_once_and_each_has_its_place(op
             assert f"the scheme has the member $case at /securitySchemes/{scheme}/scheme/$case" in explained(driver)
 
 
-async def test_on_a_small_screen_the_explanation_is_below_the_whole_titles(open_app: Open):
-    async with playing(misbehave) as agent, open_app(agent.url, (100, 30)) as driver:
+@pytest.mark.parametrize("size", [(100, 30), (120, 36)], ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_on_a_small_screen_the_explanation_is_below_the_whole_titles(open_app: Open, size: tuple[int, int]):
+    async with playing(misbehave) as agent, open_app(agent.url, size) as driver:
         await driver.connected()
         await driver.ask("misbehave")
         await driver.press("escape")

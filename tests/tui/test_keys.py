@@ -187,6 +187,12 @@ async def test_the_actions_menu_lists_what_can_be_done_with_the_selected_row(ope
         await driver.press("escape", "a")
         assert isinstance(driver.app.screen, MenuScreen)
         await driver.until("Add or remove a bookmark")
+        named = [line.strip("│ ") for line in driver.lines if "│   " in line]
+        places = [
+            next(place for place, line in enumerate(named) if text in line)
+            for text in ("Show decoded, raw, hex", "Copy what is selected", "Fold or unfold runs of chunks", "bookmark")
+        ]
+        assert places == sorted(places), "as in the list of commands"
         await driver.press("escape")
         assert isinstance(driver.app.screen, WorkbenchScreen)
         column, row = driver.place("←  status")
@@ -269,7 +275,9 @@ async def test_the_help_shows_the_keys_of_the_focused_widget_and_closes(open_app
         await driver.press("escape", "question_mark")
         assert "Fold or unfold runs of chunks" in driver.screen
         assert "input-required" in driver.screen
-        assert "~       warning" in driver.screen
+        assert "~         warning" in driver.screen
+        assert "gap       longest time between two events" in driver.screen
+        assert "shift+tab Go to the previous pane" in driver.screen
         assert "Not available here" in driver.screen
         await driver.press("q")
         assert isinstance(driver.app.screen, WorkbenchScreen)

@@ -12,11 +12,13 @@ from driving import Driver, Open
 from inspector.tui.views.registry import VIEWS
 
 SIZES = [(120, 36), (100, 30), (200, 50)]
+DIALOGS = {"f1": "╭─ Help", "comma": "╭─ Settings", "a": "╭─", "C": "╭─ Credentials", "d": "passed", "Y": "╭─ Copy"}
+"""The keys of dialogs, and a text that each shows."""
 
 
 def wasted(lines: list[str]) -> list[str]:
-    """Return the lines with an ellipsis before three blanks or more; two blanks part columns."""
-    return [line for line in lines if re.search(r"… {3,}", line)]
+    """Return the lines with an ellipsis before free space: three blanks (two part columns) or the line of a border."""
+    return [line for line in lines if re.search(r"… {3,}|… ?─{3,}", line)]
 
 
 async def fill(driver: Driver, folder: Path) -> None:
@@ -47,10 +49,21 @@ async def test_no_view_cuts_a_text_beside_free_space(open_app: Open, mock: str, 
                     await driver.press("up")
                     found[f"{view.title} at row {driver.timeline.cursor}"] = wasted(driver.lines)
             found[view.title] = wasted(driver.lines)
+        await driver.go(2)
+        await driver.press("escape")
+        for key, text in DIALOGS.items():
+            await driver.press(key)
+            await driver.until(text)
+            await driver.settled()
+            found[f"the dialog of {key}"] = wasted(driver.lines)
+            await driver.press("escape")
         cut = {view: lines for view, lines in found.items() if lines}
         assert not cut, "\n".join(f"{view}: {line}" for view, lines in cut.items() for line in lines)
 
 
 def test_an_ellipsis_beside_blanks_is_noticed():
     assert wasted(["text that is c…     1.2 kB"])
-    assert not wasted(["text that is c…  1.2 kB", "text that is c… │", "no ellipsis     here"])
+    assert wasted(["╭─ title that is c… ────╮"])
+    assert not wasted(
+        ["text that is c…  1.2 kB", "text that is c… │", "no ellipsis     here", "╭─ title that is c… ─╮"]
+    )

@@ -117,7 +117,7 @@ def verdict_in_words(findings: tuple[Finding, ...], glyphs: Glyphs) -> Piece:
         return f"{glyphs.cross} {', '.join(counts)}", "card--bad"
     if count[Severity.WARNING]:
         return f"{glyphs.severities[Severity.WARNING]} {', '.join(counts)}", "card--warning"
-    return f"{glyphs.check} {', '.join(['valid', *counts]) if counts else 'no findings'}", "card--good"
+    return f"{glyphs.check} {', '.join(['valid card', *counts])}", "card--good"
 
 
 class FindingLines(ItemLines[Finding]):

@@ -17,7 +17,8 @@ from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import FITTED, Dialog
 
-_KEY = 7
+_KEY = len("shift+tab")
+"""The cells of the keys and symbols."""
 _ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
 
 
@@ -72,7 +73,7 @@ class HelpScreen(Dialog[None]):
             (glyphs.sent, "request", "$wire-sent"),
             (glyphs.poll, "GetTask", "$wire-sent"),
             (glyphs.received, "response or streamed event", "$wire-received"),
-            (glyphs.pushed, "push notification to the webhook", "$wire-pushed"),
+            (glyphs.pushed, "push notification to the webhook; at the end of a row: pushed, too", "$wire-pushed"),
             (glyphs.quiet, "keep-alive, note, end of exchange", "$wire-quiet"),
             (glyphs.bookmark, "bookmark", "$foreground"),
             (glyphs.remark, "remark of a user", "$foreground"),
@@ -82,8 +83,15 @@ class HelpScreen(Dialog[None]):
             _line(symbol, severity.value, f"${SEVERITY_COLOURS[severity]}")
             for severity, symbol in glyphs.severities.items()
         ]
+        measures = (
+            ("first", "time until the first event"),
+            ("gap", "longest time between two events; of one event: time since the event before it"),
+            ("wire", "received bytes, with protocol and JSON"),
+            ("content", "bytes of the texts and files alone"),
+        )
         return [
             [_heading("Rows"), *(_line(symbol, text, style) for symbol, text, style in directions)],
+            [_heading("Measures of a stream"), *(_line(name, text, "$text-soft") for name, text in measures)],
             [
                 _heading("Task states"),
                 *(_line(glyphs.states[state], short(state), "$foreground") for state in State),

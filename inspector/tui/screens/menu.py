@@ -15,7 +15,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from inspector.text.sanitise import clean_line
-from inspector.tui.keys import UNBOUND, Group, bind, group_of, why_not
+from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, why_not
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import FITTED, Dialog, ask
 from inspector.tui.widgets.fields import ChoiceList
@@ -34,6 +34,8 @@ _INDENT = "  "
 """The space before the entries under a heading."""
 _OF_ITEM = (Group.INSPECT, Group.TASK, Group.SEND)
 """The groups whose commands are in the actions menu."""
+_POSITIONS = {command: position for position, command in enumerate(COMMANDS)}
+"""The order of the entries of a group, so that an action has the same place in the menus of all views."""
 _OF_TABS = frozenset({"next-connection", "previous-connection", "close-connection"})
 _CLOSE_ONE_OF_SEVERAL = "close_tab(True)"
 """The action that is enabled if there are several tabs."""
@@ -121,7 +123,8 @@ def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:
 
 def _actions_of(screen: Screen[Any], group: Group, only: Collection[str] = ()) -> Iterable[Entry]:
     listed: set[str] = set()
-    for key, active in screen.active_bindings.items():
+    commands = [item for item in screen.active_bindings.items() if item[1].binding.id in _POSITIONS]
+    for key, active in sorted(commands, key=lambda item: _POSITIONS[item[1].binding.id or ""]):
         binding = active.binding
         if group_of(binding) is not group or binding.id in _NOT_LISTED or binding.action in listed:
             continue

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -20,12 +21,14 @@ from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.tui.widgets.feed import Cell, Column, Feed, Headings, Row
 
+_MOST_VALUE = 18
 _COLUMNS = (
     Column("SETTING", 28),
-    Column("VALUE", 18),
+    Column("VALUE", _MOST_VALUE),
     Column("FROM", 7),
     Column("MEANING", min_total_width=90),
 )
+_NONE = "none"
 _LATER = "A change is used when the next session starts."
 
 
@@ -60,7 +63,7 @@ class _Entries:
         """Return the cells of a row."""
         entry = self.entries[index]
         origin: Cell = ("file", "feed--good") if entry.stored else ("default", "feed--quiet")
-        value = (entry.shown or "none", "feed--text" if entry.value else "feed--quiet")
+        value = (entry.shown or _NONE, "feed--text" if entry.value else "feed--quiet")
         return ((entry.name, "feed--muted"), value, origin, (entry.meaning, "feed--quiet"))
 
 
@@ -128,6 +131,13 @@ class SettingsScreen(Dialog[None]):
         self._entries = _entries(stored)
         self._stored = stored
         cursor = max(0, self._feed.cursor)
+        longest = max(cell_len(entry.shown or _NONE) for entry in self._entries)
+        self._feed.show_columns(
+            [
+                column._replace(width=min(longest, _MOST_VALUE)) if column.name == "VALUE" else column
+                for column in _COLUMNS
+            ]
+        )
         self._feed.show_rows(_Entries(self._entries))
         self._feed.cursor = cursor
         self.set_title("Settings", str(stored.path))
@@ -144,7 +154,7 @@ class SettingsScreen(Dialog[None]):
             entry = self._entries[self._feed.cursor]
             origin = "from the file" if entry.stored else "the default"
             later = "" if entry.command or entry.name == "screen.theme" else f" {_LATER}"
-            value = plain(f"{entry.shown or 'none'} ({origin}).{later}").stylize("$text-soft")
+            value = plain(f"{entry.shown or _NONE} ({origin}).{later}").stylize("$text-soft")
             self._about.update(Content.assemble(plain(f"{entry.meaning}."), "\n", value))
 
     def _show_problem(self, fault: Fault | None) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import ClassVar
 
-from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.widget import Widget
 
 from inspector.capture.records import Record
 from inspector.protocol.lifecycle import is_terminal, short
@@ -23,39 +18,32 @@ from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.row_sources import TaskListRows
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.chat_calls import ChatCalls
+from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
 from inspector.tui.views.chat_travel import TimeTravel
-from inspector.tui.views.records import BookmarkView
-from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
-from inspector.tui.widgets.feed import Column, Feed
-from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.timeline_pane import TimelinePane
+from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.travel_line import TravelLine
 
-TASK_COLUMNS = (Column("state", 16), Column("id", SHORT_ID), Column("message"))
-"""The columns of the task list."""
 
-
-class ChatView(BookmarkView):
+class ChatView(ChatPanes):
     """Shows the conversation with the agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("write", "compose"),
         bind("compose", "open_message", show=False),
         bind("history", "recall", show=False),
-        bind("cancel", "cancel", show=False),
+        bind("cancel", "cancel", "", "Cancel the task (CancelTask)", show=False),
         bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
         bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff"),
-        bind("fold", "fold", show=False),
+        bind("fold", "fold", "", "Fold or unfold runs of chunks", show=False),
         bind("back", "back", "", "Go back to the timeline"),
         bind("subscribe", "call('SUBSCRIBE')", show=False),
         bind("travel", "travel"),
@@ -88,14 +76,8 @@ class ChatView(BookmarkView):
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
-        self._travel = TravelLine(session, glyphs)
-        self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
         self.lists = self._timeline.lists
         self.stream = self._timeline.stream
-        self._artifact = ArtifactPane(glyphs, id="artifact")
-        self._tasks = TaskListRows(session.tasks.all, glyphs)
-        self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
-        self.composer = ChatComposer(session, id="composer")
         self._selection = ChatSelection(session)
         self._time_travel = TimeTravel(
             self,
@@ -107,18 +89,6 @@ class ChatView(BookmarkView):
             detail=self.detail,
         )
         self._calls = ChatCalls(self.composer, show_task=self._show_task_of_call, ended=self.refresh_view)
-
-    def compose(self) -> ComposeResult:
-        """Make the panes and the composer."""
-        yield self._travel
-        with Horizontal(id="panes"):
-            yield self._timeline
-            with Vertical(id="right-pane"):
-                yield self._artifact
-                yield self.detail
-            with Pane("Tasks", id="tasks-pane"):
-                yield self._task_feed
-        yield self.composer
 
     def on_mount(self) -> None:
         """Name the keys that work for the destination of the message, whenever it changes."""
@@ -189,15 +159,6 @@ class ChatView(BookmarkView):
         self._show_timeline()
         self._timeline.show_seq(seq)
 
-    def focus_first(self) -> None:
-        """Focus the timeline, so that the keys of views and actions are not typed into the message."""
-        self.focus_timeline()
-
-    def focus_timeline(self) -> None:
-        """Show and focus the timeline."""
-        self._show_timeline()
-        self.screen.set_focus(self._timeline.feed)
-
     # The selection
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
@@ -256,43 +217,6 @@ class ChatView(BookmarkView):
         """Name the keys that work where the focus is now."""
         self.show_title()
 
-    def open_detail(self) -> None:
-        """Focus the detail pane, which is a page of its own on a narrow screen."""
-        self.remove_class("-artifact")
-        super().open_detail()
-
-    def _show_timeline(self) -> None:
-        """Show the timeline on a narrow screen, which has room for one pane."""
-        self.remove_class("-second", "-artifact")
-
-    def action_next_pane(self, step: int) -> None:
-        """Focus the next pane in a direction; on a narrow screen it replaces the pane that is shown."""
-        panes: list[tuple[Widget, Callable[[], None]]] = [
-            (self._timeline, self.focus_timeline),
-            (self._artifact, self._open_artifact),
-            (self.detail, self.open_detail),
-        ]
-        if self.screen.has_class("-wide"):
-            panes.append((self._task_feed, self._focus_tasks))
-        if not self.session.recorded:
-            panes.append((self.composer, self.action_compose))
-        focused = [index for index, (pane, _) in enumerate(panes) if pane.has_focus_within or pane.has_focus]
-        index = focused[0] + step if focused else 0
-        panes[index % len(panes)][1]()
-
-    def _focus_tasks(self) -> None:
-        self.screen.set_focus(self._task_feed)
-
-    def _open_artifact(self) -> None:
-        """Focus the artifact pane, which is a page of its own on a narrow screen."""
-        self.remove_class("-second")
-        self.add_class("-artifact")
-        self._artifact.focus_body()
-
-    def on_composer_left(self) -> None:
-        """Focus the timeline."""
-        self.focus_timeline()
-
     def action_back(self) -> None:
         """Go back to the timeline; from there end the time travel, or clear the filter."""
         if not self._timeline.feed.has_focus:
@@ -301,47 +225,6 @@ class ChatView(BookmarkView):
             self._travel.action_leave()
         else:
             self._timeline.filter.action_clear()
-
-    def action_compose(self) -> None:
-        """Focus the composer."""
-        self._show_timeline()
-        self.composer.focus_text()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Paste into the message, whatever has the focus."""
-        if not self.session.recorded and not self.composer.has_focus_within:
-            event.stop()
-            self.action_compose()
-            self.composer.paste(event.text)
-
-    def action_open_message(self) -> None:
-        """Show all parts and options of the message."""
-        self.composer.action_open()
-
-    def action_recall(self) -> None:
-        """Show the sent messages and the snippets."""
-        self.composer.action_recall()
-
-    def action_fold(self) -> None:
-        """Fold the runs of chunks, or unfold them."""
-        self._timeline.fold()
-
-    def action_filter(self) -> None:
-        """Open the filter."""
-        self._show_timeline()
-        self._timeline.filter.open()
-
-    def action_save(self) -> None:
-        """Save the artifact that is shown, or all of the task, as files."""
-        self._artifact.action_save()
-
-    def action_next_artifact(self, step: int) -> None:
-        """Show the next artifact in a direction."""
-        self._artifact.action_next_artifact(step)
-
-    def action_next_part(self, step: int) -> None:
-        """Show the next part of the artifact in a direction."""
-        self._artifact.action_next_part(step)
 
     def action_confirm_quit(self) -> None:
         """Ask before the end: whoever begins to write a message without the composer may type this letter."""

@@ -19,42 +19,27 @@ from inspector.capture import recent_check_files
 from inspector.capture.records import Record
 from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, counts_of, in_words
 from inspector.session.session import Session
-from inspector.text.units import duration
 from inspector.tui import lazy_loading
 from inspector.tui.check_dialogs import chosen_file, load_form, save_report
-from inspector.tui.keys import bind, key_of
+from inspector.tui.keys import bind
 from inspector.tui.notify import notify, notify_faults
-from inspector.tui.render.check_introduction import introduction
-from inspector.tui.render.check_lines import problem_lines
-from inspector.tui.render.check_rows import COLOURS, CheckItem, CheckRows
+from inspector.tui.render.check_rows import CheckItem
 from inspector.tui.render.glyphs import PHASE, Glyphs
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.views.base import View
 from inspector.tui.views.registry import key_of_view
-from inspector.tui.widgets.check_pane import CheckPane, count_chips
-from inspector.tui.widgets.fact_view import FactView
-from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
-from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.check_list import CheckListPane
+from inspector.tui.widgets.check_pane import CheckPane
 from inspector.tui.widgets.word_filter import WordFilter
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
     from inspector.session.check.progress import CheckProgress
     from inspector.session.check.reading import Problem
 
-_TEST = "TEST"
-COLUMNS = (
-    Column("RESULT", 10),
-    Column(_TEST, len(_TEST)),
-    Column("LEVEL", 6, min_total_width=84),
-    Column("TIME", 7, "right", min_total_width=50),
-    Column("NAME"),
-)
 _ROOMY = 150
 """The cells that the table and the detail need beside each other."""
 _RUNS = frozenset({"run_selected", "run_all", "run_failed"})
 _NEED_TESTS = _RUNS | {"filter", "only_failed"}
-_GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class ChecksView(View):
@@ -89,28 +74,18 @@ class ChecksView(View):
         self._problems: Sequence[Problem] = ()
         self._paths: Sequence[Path] = ()
         self._recent: Sequence[Path] = ()
-        self._rows = CheckRows(glyphs)
         self._selected: CheckItem | None = None
         self._request = 0
         """The number of the selected request of the selected test, 0 for the request to look at first."""
         self._shown: object = None
-        self._message: object = None
         self._run: Worker[None] | None = None
-        self._pane = Pane("Checks", id="checks-pane")
-        self._words = WordFilter("words in the result, id, name, level, tags or suite")
-        self._feed = Feed(COLUMNS, self._rows, enter_hint="open request", id="check-list", follow=False)
-        self._text = FactView(id="check-message")
-        self._text.enter_hint = "load a file"
+        self._list = CheckListPane(session, glyphs, id="checks-pane")
         self._detail = CheckPane(session.journal.redactor.text, glyphs, id="check")
 
     def compose(self) -> ComposeResult:
         """Make the list and the detail."""
         with Horizontal(classes="split"):
-            with self._pane:
-                yield self._words
-                yield Headings(self._feed)
-                yield self._feed
-                yield self._text
+            yield self._list
             yield self._detail
 
     def on_mount(self) -> None:
@@ -122,18 +97,10 @@ class ChecksView(View):
     def on_resize(self) -> None:
         """Show the detail below the list if there is no room beside it."""
         self.set_class(self.size.width < _ROOMY, "-stacked")
-        self.call_after_refresh(self._fit_columns)
-
-    def _fit_columns(self) -> None:
-        """Make the column of the ids as wide as the longest id."""
-        width = max(len(_TEST), self._rows.id_width(self._feed.line_width - GAP))
-        self._feed.show_columns(
-            [column._replace(width=width) if column.name == _TEST else column for column in COLUMNS]
-        )
 
     def _tick(self) -> None:
         if self.is_running and self.display and self.screen.is_current:
-            self._rows.phase += 1
+            self._list.advance()
             self.refresh_view()
 
     @property
@@ -145,77 +112,28 @@ class ChecksView(View):
 
     def refresh_view(self) -> None:
         """Show the current results; the cursor stays on its test."""
-        self._rows.refresh(self._progress)
-        self._show_message()
-        self._fit_columns()
-        empty = "No test failed." if self._rows.only_failed and not self._rows.words else "No test matches the filter."
-        self._feed.empty = f"{empty} Press {key_of('back')} to show all tests."
-        self._feed.refresh_rows()
-        index = self._rows.index_of(self._selected)
-        if index is not None:
-            self._feed.cursor = index
-        self._show_title()
+        has_tests = self._progress is not None
+        self.set_class(not has_tests, "-message")
+        if self._list.show_message(self._problems, self._recent, has_tests=has_tests):
+            self._focus_visible()
+        self._list.show(self._progress, self._selected)
+        self._list.show_title(self._progress, self._problems)
         self._show_detail()
-
-    def _show_message(self) -> None:
-        """Show the introduction or the problems of the file, if there are no tests."""
-        connected = self.session.connection is not None
-        key = self._progress is None, self._problems, connected, tuple(self._recent)
-        if key == self._message:
-            return
-        self._message = key
-        self.set_class(self._progress is None, "-message")
-        if self._progress is None:
-            lines = introduction(self._recent, connected=connected, recorded=self.session.recorded)
-            if self._problems:
-                again = f"Correct the file, and press {key_of('refresh')} to read it again."
-                lines = [*problem_lines(self._problems), _GAP, Paragraph(("", "line--text"), again, "line--soft")]
-            self._text.show(Paragraphs(lines))
-        self.call_after_refresh(self._fit_columns)  # the list has its size after it is shown
-        self._focus_visible()
 
     def _focus_visible(self) -> None:
         """Move the focus from a list that is hidden now."""
         focused = self.screen.focused
-        if focused is not None and self in focused.ancestors and focused is not self._words:
+        if focused is not None and self in focused.ancestors and focused is not self._list.words:
             self.focus_first()
 
     def focus_first(self) -> None:
         """Focus the list, or without tests the text."""
-        self.screen.set_focus(self._feed if self._progress is not None else self._text)
-
-    def _show_title(self) -> None:
-        progress = self._progress
-        if progress is None:
-            count = len(self._problems)
-            problems = f"{count:,} problem{'' if count == 1 else 's'}"
-            self._pane.set_title(Chip(problems if count else "", "$state-bad"))
-            return
-        shown, known = self._rows.shown, len(progress.tests)
-        tests = f"{known:,} test{'' if known == 1 else 's'}"
-        note = [chip for level, counts in progress.levels() for chip in count_chips(level.upper(), counts, self.glyphs)]
-        self._pane.set_title(
-            Chip(", ".join(path.name for path in progress.paths)),
-            Chip(tests if shown == known else f"{shown:,} of {tests}", "$text-soft"),
-            Chip("failed only" if self._rows.only_failed else "", "$bar"),
-            Chip(f"filter {self._rows.words}" if self._rows.words else "", "$bar"),
-            self._state_of_run(progress),
-            note=note,
-        )
-
-    def _state_of_run(self, progress: CheckProgress) -> Chip:
-        if progress.seconds is not None:
-            text = f"running: {progress.done:,} of {len(progress.current):,}, {duration(progress.seconds)}"
-            return Chip(text, COLOURS[Status.RUNNING])
-        if self.session.connection is None:
-            return Chip("no agent" if self.session.recorded else "no agent connected", "$state-warning")
-        return Chip("")
+        self._list.focus_content(has_tests=self._progress is not None)
 
     @property
     def selected(self) -> CheckItem | None:
         """The suite or the test under the cursor."""
-        index = self._feed.cursor
-        return self._rows.items[index] if 0 <= index < len(self._rows) else None
+        return self._list.selected
 
     def _requests(self) -> tuple[Sequence[int], int]:
         """Return the numbers of the requests of the selected test, and the selected number, 0 without requests."""
@@ -230,7 +148,7 @@ class ChecksView(View):
         key: tuple[object, ...] = (item,)
         if isinstance(item, CheckedTest):
             steps = len(item.result.steps) if item.result is not None else 0
-            phase = self._rows.phase if item.status is Status.RUNNING else 0
+            phase = self._list.phase if item.status is Status.RUNNING else 0
             key = item, item.status, item.result, steps, request, phase
         elif item is not None:
             key = item, *item.counts.items()
@@ -385,17 +303,17 @@ class ChecksView(View):
 
     def action_only_failed(self) -> None:
         """Show only the tests that failed, or all tests."""
-        self._rows.only_failed = not self._rows.only_failed
+        self._list.only_failed = not self._list.only_failed
         self.refresh_view()
         self.refresh_bindings()
 
     def action_filter(self) -> None:
         """Open the filter."""
-        self._words.open()
+        self._list.words.open()
 
     def on_word_filter_typed(self, event: WordFilter.Typed) -> None:
         """Show the tests that contain the words."""
-        self._rows.words = event.words
+        self._list.filter_words(event.words)
         self.refresh_view()
         self.refresh_bindings()
 
@@ -405,8 +323,8 @@ class ChecksView(View):
 
     def action_clear_filter(self) -> None:
         """Show all tests."""
-        self._rows.only_failed = False
-        self._words.action_clear()
+        self._list.only_failed = False
+        self._list.words.action_clear()
         self.refresh_view()
         self.refresh_bindings()
 
@@ -414,7 +332,7 @@ class ChecksView(View):
         """Disable what is not possible without a file, or during a run."""
         progress, running = self._progress, self.is_running
         if action == "clear_filter":
-            return self._rows.only_failed or bool(self._words.value)
+            return self._list.is_filtered
         if action == "stop":
             return running
         if action == "load":

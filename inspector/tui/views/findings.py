@@ -33,8 +33,8 @@ _ORDER = {severity: number for number, severity in enumerate(Severity)}
 _NO_FINDINGS = "No findings so far."
 _CHECKED = f"a2a-inspect checks cards, responses, events and push notifications against {len(RULES)} rules."
 _NO_RULE = "No violated rule contains {!r}. Press {} to change the filter."
-_ROOMY = 118
-"""The cells that the table and the explanation need beside each other."""
+_ROOMY = 150
+"""The cells that the table with whole titles and the explanation need beside each other."""
 _MAX_OCCURRENCES = 200
 """The maximum number of occurrences that are listed for one rule."""
 

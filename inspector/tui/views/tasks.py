@@ -71,7 +71,7 @@ class TasksView(View):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("refresh", "call('GET')", "get", "Get the task (GetTask)"),
-        bind("cancel", "cancel"),
+        bind("cancel", "cancel", "", "Cancel the task (CancelTask)"),
         bind("subscribe", "call('SUBSCRIBE')", "", "Subscribe (SubscribeToTask)", show=False),
         bind("poll", "poll", "", "Start or stop polling the task", show=False),
         bind("list", "list_tasks", "", "List the tasks of the agent (ListTasks)"),

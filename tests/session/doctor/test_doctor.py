@@ -16,11 +16,13 @@ from aiohttp import ClientSession, web
 from inspector.sample_agents.server import MockAgent
 
 from inspector.capture.records import Kind, is_probe
+from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.selection import alternatives
 from inspector.session import stream_health
 from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.probe import in_words, see_rules
 from inspector.session.doctor.steps import Report, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.settings import Settings
@@ -744,3 +746,15 @@ async def test_a_login_in_front_of_the_card_is_named(session: Session, answer: w
     assert remedy in step.remedy
     assert report.fault is not None
     assert remedy in report.fault.hint
+
+
+def test_each_rule_is_named_once_with_the_number_of_its_findings():
+    found = [
+        Finding(rule, Severity.ERROR, f"/{number}", "seen") for number, rule in enumerate(["CARD-001", "CARD-073"] * 2)
+    ]
+    assert in_words(found) == "CARD-001 seen (2 times); CARD-073 seen (2 times)"
+    assert in_words(found + [Finding(f"CARD-09{number}", Severity.ERROR, "", "seen") for number in range(3)]) == (
+        "CARD-001 seen (2 times); CARD-073 seen (2 times); CARD-090 seen; 2 more rules"
+    )
+    assert in_words([]) == ""
+    assert see_rules(found) == "Run a2a-inspect rules CARD-001 CARD-073 for the requirement and the remedy."

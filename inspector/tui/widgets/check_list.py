@@ -1,0 +1,165 @@
+"""The pane with the tests of check files and their results; without tests, with the introduction or the problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+
+from inspector.session.check.checked_tests import Status
+from inspector.session.session import Session
+from inspector.text.units import duration
+from inspector.tui.keys import key_of
+from inspector.tui.render.check_introduction import introduction
+from inspector.tui.render.check_lines import problem_lines
+from inspector.tui.render.check_rows import COLOURS, CheckItem, CheckRows
+from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.widgets.check_pane import count_chips
+from inspector.tui.widgets.fact_view import FactView
+from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
+from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.word_filter import WordFilter
+
+if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
+    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.reading import Problem
+
+_TEST = "TEST"
+COLUMNS = (
+    Column("RESULT", 10),
+    Column(_TEST, len(_TEST)),
+    Column("LEVEL", 6, min_total_width=84),
+    Column("TIME", 7, "right", min_total_width=50),
+    Column("NAME"),
+)
+_GAP = Paragraph(("", "line--text"), "", "line--text")
+
+
+class CheckListPane(Pane):
+    """Lists the suites and the tests that match the filter, with their results."""
+
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+        super().__init__("Checks", id=id)
+        self._session = session
+        self._glyphs = glyphs
+        self._rows = CheckRows(glyphs)
+        self._message: object = None
+        self.words = WordFilter("words in the result, id, name, level, tags or suite")
+        self._feed = Feed(COLUMNS, self._rows, enter_hint="open request", id="check-list", follow=False)
+        self._text = FactView(id="check-message")
+        self._text.enter_hint = "load a file"
+
+    def compose(self) -> ComposeResult:
+        """Make the filter, the list and the text that replaces it."""
+        yield self.words
+        yield Headings(self._feed)
+        yield self._feed
+        yield self._text
+
+    def on_resize(self) -> None:
+        """Fit the columns after the new layout."""
+        self.call_after_refresh(self._fit_columns)
+
+    def _fit_columns(self) -> None:
+        """Make the column of the ids as wide as the longest id."""
+        width = max(len(_TEST), self._rows.id_width(self._feed.line_width - GAP))
+        self._feed.show_columns(
+            [column._replace(width=width) if column.name == _TEST else column for column in COLUMNS]
+        )
+
+    # What is listed
+
+    def show(self, progress: CheckProgress | None, selected: CheckItem | None) -> None:
+        """Show the results of the tests, with the cursor on an item if it is listed."""
+        self._rows.refresh(progress)
+        self._fit_columns()
+        empty = "No test failed." if self.only_failed and not self._rows.words else "No test matches the filter."
+        self._feed.empty = f"{empty} Press {key_of('back')} to show all tests."
+        self._feed.refresh_rows()
+        index = self._rows.index_of(selected)
+        if index is not None:
+            self._feed.cursor = index
+
+    def show_message(self, problems: Sequence[Problem], recent: Sequence[Path], *, has_tests: bool) -> bool:
+        """Show the introduction or the problems of the file, if there are no tests; return whether that changes."""
+        connected = self._session.connection is not None
+        key = has_tests, problems, connected, tuple(recent)
+        if key == self._message:
+            return False
+        self._message = key
+        if not has_tests:
+            lines = introduction(recent, connected=connected, recorded=self._session.recorded)
+            if problems:
+                again = f"Correct the file, and press {key_of('refresh')} to read it again."
+                lines = [*problem_lines(problems), _GAP, Paragraph(("", "line--text"), again, "line--soft")]
+            self._text.show(Paragraphs(lines))
+        self.call_after_refresh(self._fit_columns)  # the list has its size after it is shown
+        return True
+
+    def show_title(self, progress: CheckProgress | None, problems: Sequence[Problem]) -> None:
+        """Show the files, the filter, the state of the run and the counts of results in the border."""
+        if progress is None:
+            count = len(problems)
+            self.set_title(Chip(f"{count:,} problem{'' if count == 1 else 's'}" if count else "", "$state-bad"))
+            return
+        shown, known = self._rows.shown, len(progress.tests)
+        tests = f"{known:,} test{'' if known == 1 else 's'}"
+        levels = progress.levels()
+        self.set_title(
+            Chip(", ".join(path.name for path in progress.paths)),
+            Chip(tests if shown == known else f"{shown:,} of {tests}", "$text-soft"),
+            Chip("failed only" if self.only_failed else "", "$bar"),
+            Chip(f"filter {self._rows.words}" if self._rows.words else "", "$bar"),
+            self._state_of_run(progress),
+            note=[chip for level, counts in levels for chip in count_chips(level.upper(), counts, self._glyphs)],
+        )
+
+    def _state_of_run(self, progress: CheckProgress) -> Chip:
+        if progress.seconds is not None:
+            text = f"running: {progress.done:,} of {len(progress.current):,}, {duration(progress.seconds)}"
+            return Chip(text, COLOURS[Status.RUNNING])
+        if self._session.connection is None:
+            return Chip("no agent" if self._session.recorded else "no agent connected", "$state-warning")
+        return Chip("")
+
+    @property
+    def selected(self) -> CheckItem | None:
+        """The suite or the test under the cursor."""
+        index = self._feed.cursor
+        return self._rows.items[index] if 0 <= index < len(self._rows) else None
+
+    def focus_content(self, *, has_tests: bool) -> None:
+        """Focus the list, or without tests the text."""
+        self.screen.set_focus(self._feed if has_tests else self._text)
+
+    @property
+    def phase(self) -> int:
+        """The number of the picture of the sign of running tests."""
+        return self._rows.phase
+
+    def advance(self) -> None:
+        """Use the next picture of the sign of running tests."""
+        self._rows.phase += 1
+
+    # The filter
+
+    @property
+    def only_failed(self) -> bool:
+        """Whether only the tests that failed are listed."""
+        return self._rows.only_failed
+
+    @only_failed.setter
+    def only_failed(self, only: bool) -> None:
+        self._rows.only_failed = only
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether a filter is set."""
+        return self.only_failed or bool(self.words.value)
+
+    def filter_words(self, words: str) -> None:
+        """List only the tests that contain some words."""
+        self._rows.words = words
