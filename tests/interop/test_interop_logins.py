@@ -38,6 +38,7 @@ class Program:
 
     agent: Agent
     home: Path
+    version: str = "1.0"
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
@@ -76,7 +77,11 @@ class Program:
         return self.text("auth", "token").strip()
 
     def echo(self, *words: str) -> str:
-        return self.text("send", "--text", "echo hello", *words)
+        return self.text(*self.echoing, *words)
+
+    @property
+    def echoing(self) -> tuple[str, ...]:
+        return ("send", "--text", "echo hello", "--a2a-version", self.version)
 
 
 @pytest.fixture(params=SERVERS)
@@ -168,7 +173,7 @@ def test_a_logout_revokes_the_token(program: Program, agent: Agent):
 def test_an_agent_of_0_3_has_a_scheme_with_several_flows(
     run_protected: Callable[[str, str], Agent], tmp_path: Path, flow: str
 ):
-    program = Program(run_protected("v0_3", "authlib"), tmp_path)
+    program = Program(run_protected("v0_3", "authlib"), tmp_path, "0.3")
     client = {
         "authorizationCode": ("--client-id", "inspector"),
         "clientCredentials": ("--client-id", "service", "--client-secret", "env:INTEROP_SECRET"),
@@ -178,10 +183,10 @@ def test_an_agent_of_0_3_has_a_scheme_with_several_flows(
     assert "hello" in program.echo()
 
 
-@pytest.mark.parametrize("name", ["v1", "v0_3"])
+@pytest.mark.parametrize(("name", "version"), [("v1", "1.0"), ("v0_3", "0.3")])
 def test_an_api_key_is_sent_in_the_header_that_the_card_names(
-    run_protected: Callable[[str, str], Agent], tmp_path: Path, name: str
+    run_protected: Callable[[str, str], Agent], tmp_path: Path, name: str, version: str
 ):
-    program = Program(run_protected(name, "authlib"), tmp_path)
+    program = Program(run_protected(name, "authlib"), tmp_path, version)
     assert "hello" in program.echo("--api-key", "interop-key")
-    assert program.run("send", "--text", "echo hello", "--api-key", "wrong").returncode == NO_CREDENTIALS
+    assert program.run(*program.echoing, "--api-key", "wrong").returncode == NO_CREDENTIALS
