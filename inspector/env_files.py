@@ -20,8 +20,8 @@ from inspector.settings_file import file_error
 PREFIX = "A2ACLI_"
 FILE_NAME = ".env"
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
-_QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)\s*(?:#.*)?""")
-_COMMENT = re.compile(r"\s+#.*")
+_QUOTED = re.compile(r"""(?:"(?P<double>(?:\\.|[^"\\])*+)"|'(?P<single>[^']*+)')\s*+(?:#.*)?""")
+_COMMENT = re.compile(r"(?<!\s)\s++#.*")
 _ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
 _ESCAPE = re.compile(r'\\[nt"\\]')
 _OTHERS = 0o077
@@ -129,6 +129,6 @@ def _value(text: str) -> str | None:
     found = _QUOTED.fullmatch(text)
     if found is None:
         return None
-    if found["quote"] == "'":
-        return found["text"]
-    return _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], found["text"])
+    if found["double"] is None:
+        return str(found["single"])
+    return _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], found["double"])
