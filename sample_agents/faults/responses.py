@@ -38,7 +38,11 @@ def forbidden(_: Head) -> Head:
 
 
 @HEADS.fault(
-    "too-many", "responds with 429 and Retry-After", "A2ACLI_ERR_INTERNAL", number="seconds in Retry-After", default=5
+    "too-many",
+    "responds with 429 and Retry-After",
+    "InvalidAgentResponseError",
+    number="seconds in Retry-After",
+    default=5,
 )
 def too_many(_: Head, seconds: float) -> Head:
     return _instead(429, b"Too many requests.", Retry_After=f"{seconds:.0f}")
