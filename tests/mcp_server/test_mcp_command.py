@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -70,12 +71,17 @@ async def test_the_capture_of_a_running_app_is_read(connect: Connect, home: Path
         async with connect() as client:
             [capture] = (await ask(client, "captures"))["captures"]
             assert capture["live"] is True
-            before = await ask(client, "records", filter="kind:request op:SendStreamingMessage")
+            sent = "kind:request op:SendStreamingMessage"
+            before = await ask(client, "records", filter=sent)
             app.press("2", "i")
             app.wait_for("Write a message")
             app.send("report 3")
             app.press("enter")
             app.wait_for("The report is written.")
-            after = await ask(client, "records", filter="kind:request op:SendStreamingMessage")
+            async with asyncio.timeout(10):  # the app writes the records of 0.1 s together
+                while not (after := await ask(client, "records", filter="kind:request op:SendStreamingMessage"))[
+                    "rows"
+                ]:
+                    await asyncio.sleep(0.02)
         assert (before["rows"], len(after["rows"])) == ([], 1)
         assert after["capture"] == capture["capture"]
