@@ -31,6 +31,7 @@ from inspector.settings_file import (
     change_file,
     file_error,
     lines_of,
+    nearest_file,
     not_allowed,
     settings_path,
 )
@@ -111,13 +112,7 @@ def user_path() -> Path:
 
 def project_path(folder: Path | None = None) -> Path | None:
     """Return the path of the project's file: the nearest one up to the root of the repository, None without one."""
-    start = (folder or Path.cwd()).absolute()
-    for each in (start, *start.parents):
-        if (each / FILE_NAME).is_file():
-            return each / FILE_NAME
-        if (each / ".git").exists():
-            break
-    return None
+    return nearest_file(FILE_NAME, folder or Path.cwd())
 
 
 def load_agents() -> NamedAgents:

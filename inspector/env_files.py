@@ -15,7 +15,7 @@ from pathlib import Path
 
 from inspector.options import HOME_VARIABLE
 from inspector.protocol.errors import FaultError
-from inspector.settings_file import file_error
+from inspector.settings_file import file_error, nearest_file
 
 PREFIX = "A2ACLI_"
 FILE_NAME = ".env"
@@ -75,13 +75,7 @@ def user_path() -> Path:
 
 def local_path(folder: Path | None = None) -> Path | None:
     """Return the path of the nearest `.env` up to the root of the repository, None without one."""
-    start = (folder or Path.cwd()).absolute()
-    for each in (start, *start.parents):
-        if (each / FILE_NAME).is_file():
-            return each / FILE_NAME
-        if (each / ".git").exists():
-            break
-    return None
+    return nearest_file(FILE_NAME, folder or Path.cwd())
 
 
 def load_env_files(chosen: str = "") -> EnvFiles:

@@ -128,6 +128,17 @@ def meaning_of(option: str) -> str:
     return next(setting.meaning for setting in SETTINGS if setting.option == option)
 
 
+def nearest_file(name: str, folder: Path) -> Path | None:
+    """Return the nearest file with a name, from a folder up to the root of its repository, None without one."""
+    start = folder.absolute()
+    for each in (start, *start.parents):
+        if (each / name).is_file():
+            return each / name
+        if (each / ".git").exists():
+            break
+    return None
+
+
 def settings_path() -> Path:
     """Return the path of the file, which may not exist."""
     home = os.environ.get(HOME_VARIABLE)

@@ -16,5 +16,5 @@ async def card_reference(current: Run) -> str:
         return connection.url
     if connection.url:
         hint = f"Write the card to a file: {current.shell_command('card', 'get', '-o', 'json')} > card.json"
-        raise usage("The catalog contains the card itself, so there is no URL to examine.", hint)
+        raise usage("The catalog contains the card itself, not its URL.", hint)
     return reference  # a file whose name has this character

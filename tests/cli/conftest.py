@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the modules `terminal` and `programs`
 
 from inspector.sample_agents.server import serve_in_thread
-from puppets import SECONDS, Answer, CliResult, MakeAgent, Puppet, RunCli, ServerThread, silence
+from puppets import SECONDS, CliResult, RunCli, make_agent, server_thread  # noqa: F401 - fixtures
 
 from inspector.cli.main import main
 
@@ -69,27 +68,3 @@ def slow_mock() -> Iterator[str]:
     """The built-in mock agent with its pauses, for tasks that have not ended yet."""
     with serve_in_thread() as url:
         yield url
-
-
-@pytest.fixture(scope="session")
-def server_thread() -> Iterator[ServerThread]:
-    thread = ServerThread()
-    yield thread
-    thread.end()
-
-
-@pytest.fixture
-def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
-    """Return a function that starts an agent: `answer` handles calls, `card` has members for the standard card."""
-    serving = []
-
-    def make(answer: Answer = silence, card: Any = None) -> Puppet:
-        made = Puppet(answer, {} if card is None else card)
-        context = server_thread.serve(made.handle)
-        made.url = context.__enter__()
-        serving.append(context)
-        return made
-
-    yield make
-    for context in serving:
-        context.__exit__(None, None, None)

@@ -1,4 +1,4 @@
-"""A user who allows the login that a command waits for."""
+"""Logins in tests: a user who allows the login that a command waits for, and no keyring."""
 
 from __future__ import annotations
 
@@ -9,8 +9,20 @@ from contextlib import contextmanager
 from unittest.mock import patch
 
 import httpx
+import keyring
+import pytest
+from keyring.backends import fail
 
 from inspector.cli.output import Output
+
+
+@pytest.fixture(autouse=True)
+def no_keyring() -> Iterator[None]:
+    """Never use the keyring of the machine, in a module that imports this fixture."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())
+    yield
+    keyring.set_keyring(before)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 SECONDS = 20
@@ -199,3 +200,27 @@ def status(state: str, text: str = "") -> dict[str, Any]:
 def chunk(text: str, **members: Any) -> dict[str, Any]:
     artifact = {"artifactId": "a", "name": "notes", "parts": [{"text": text}]}
     return {"artifactUpdate": {"taskId": "task-1", "contextId": "context-1", "artifact": artifact} | members}
+
+
+@pytest.fixture(scope="session")
+def server_thread() -> Iterator[ServerThread]:
+    thread = ServerThread()
+    yield thread
+    thread.end()
+
+
+@pytest.fixture
+def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
+    """Return a function that starts an agent: `answer` handles calls, `card` has members for the standard card."""
+    serving = []
+
+    def make(answer: Answer = silence, card: Any = None) -> Puppet:
+        made = Puppet(answer, {} if card is None else card)
+        context = server_thread.serve(made.handle)
+        made.url = context.__enter__()
+        serving.append(context)
+        return made
+
+    yield make
+    for context in serving:
+        context.__exit__(None, None, None)

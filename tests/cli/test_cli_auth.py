@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
-import keyring
 import pytest
 from inspector.sample_agents.authentication import SECRET, USER, Authenticator
 from inspector.sample_agents.server import MockAgent
-from keyring.backends import fail
-from login_user import a_user_who_allows
+from login_user import a_user_who_allows, no_keyring  # noqa: F401 - the fixture applies to the tests here
 from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
 from inspector.protocol.card import AgentCard
@@ -20,15 +18,6 @@ from inspector.session.credential_options import credential_options
 
 CLIENT = ("--client-id", USER)
 FILE = ("--store", "file")
-
-
-@pytest.fixture(autouse=True)
-def no_keyring() -> Iterator[None]:
-    """Never use the keyring of the machine."""
-    before = keyring.get_keyring()
-    keyring.set_keyring(fail.Keyring())
-    yield
-    keyring.set_keyring(before)
 
 
 @pytest.fixture(scope="module")

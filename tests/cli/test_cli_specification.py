@@ -9,11 +9,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import keyring
 import pytest
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
-from keyring.backends import fail
+from login_user import no_keyring  # noqa: F401 - the fixture applies to the tests here
 from puppets import MakeAgent, RunCli, ServerThread
 from requirement_bench import Bench, Row, measure
 from requirements_core import REQUIREMENTS
@@ -22,15 +21,6 @@ from requirements_more import TIER_2, TIER_3
 PAGE = Path(__file__).parent.parent.parent / "docs" / "cli-conformance.md"
 TIERS = {1: REQUIREMENTS, 2: TIER_2, 3: TIER_3}
 HEAD = "| requirement | in short | command | result |\n|---|---|---|---|\n"
-
-
-@pytest.fixture(autouse=True)
-def no_keyring() -> Iterator[None]:
-    """Never use the keyring of the machine."""
-    before = keyring.get_keyring()
-    keyring.set_keyring(fail.Keyring())
-    yield
-    keyring.set_keyring(before)
 
 
 @pytest.fixture(scope="module")

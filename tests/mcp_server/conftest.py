@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
@@ -17,7 +16,7 @@ from mcp.client.stdio import stdio_client
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # has the module `puppets`
 
 from mcp_calls import Connect
-from puppets import Answer, MakeAgent, Puppet, ServerThread, silence
+from puppets import make_agent, server_thread  # noqa: F401 - fixtures
 
 
 @pytest.fixture
@@ -57,27 +56,3 @@ def connect(folder: Path, environment: dict[str, str]) -> Connect:
 def mock() -> Iterator[str]:
     with serve_in_thread(pace=0) as url:
         yield url
-
-
-@pytest.fixture(scope="session")
-def server_thread() -> Iterator[ServerThread]:
-    thread = ServerThread()
-    yield thread
-    thread.end()
-
-
-@pytest.fixture
-def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
-    """Return a function that starts an agent: `answer` handles calls, `card` has members for the standard card."""
-    serving = []
-
-    def make(answer: Answer = silence, card: Any = None) -> Puppet:
-        made = Puppet(answer, {} if card is None else card)
-        context = server_thread.serve(made.handle)
-        made.url = context.__enter__()
-        serving.append(context)
-        return made
-
-    yield make
-    for context in serving:
-        context.__exit__(None, None, None)
