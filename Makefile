@@ -6,6 +6,9 @@ BIN := .venv/bin
 WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 READY := .venv/complete
+
+# Without stored bytecode, each of the programs that the tests start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 

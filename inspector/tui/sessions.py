@@ -251,7 +251,7 @@ class Sessions:
         if workbench is None:
             return
         if workbench.reference == reference or workbench.is_without_agent:
-            await workbench.all_views()
+            await workbench.mounted("chat")
             self._unsent = workbench.chat.composer.draft
             await self._end(workbench)
         else:
@@ -277,7 +277,7 @@ class Sessions:
 
     async def _end(self, workbench: WorkbenchScreen) -> None:
         """Replace the workbench by the boot screen, close its session, and remove its tab."""
-        await workbench.all_views()
+        await workbench.mounted("chat")
         await self._end_calls(workbench)
         await workbench.chat.composer.keep_draft()
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))

@@ -23,6 +23,7 @@ from textual.strip import Strip
 
 from inspector.options import Options
 from inspector.text import units
+from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.widgets import task_lines
 
 _YOUNG_COLLECTIONS = 12
@@ -70,6 +71,18 @@ def swept() -> Iterator[None]:
 def fast_textual(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save the time that Textual needs in tests only: to wait after each key, and to parse the same style sheets."""
     idle.install(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def views_on_demand(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Mount a view when a test goes to it, not before: to mount all of them needs half of the time of a short test."""
+    if "all_views" not in request.fixturenames:
+        monkeypatch.setattr(SessionScreen, "mount_other_views", lambda _: None)
+
+
+@pytest.fixture
+def all_views() -> None:
+    """Mount all views after the card is shown, as without these tests."""
 
 
 @pytest.fixture(autouse=True)

@@ -321,7 +321,7 @@ async def main():
             await asyncio.sleep(0.02)
         await pilot.pause()
         await pilot.press("7")
-        await app.workbench.all_views()
+        await app.workbench.mounted("checks")
     assert "inspector.tui.views.checks" in sys.modules
     print([name for name in ("yaml", "inspector.session.check.document") if name in sys.modules])
 

@@ -12,6 +12,7 @@ from driving import Driver, Open
 from textual.widget import Widget
 
 from inspector.tui.screens.connect import ConnectScreen
+from inspector.tui.views.registry import ALL_VIEWS
 
 
 def parts(driver: Driver) -> dict[str, weakref.ref[Any]]:
@@ -36,7 +37,7 @@ async def open_another(driver: Driver, reference: str) -> None:
     await driver.press("enter")
     await driver.until(lambda: driver.app.workbench is not None and id(driver.app.workbench) != before)
     await driver.until(lambda: driver.app.screen is driver.app.workbench)
-    await driver.workbench.all_views()
+    await driver.workbench.mounted(*ALL_VIEWS)
     await driver.settled()
 
 
@@ -73,7 +74,7 @@ async def test_closing_a_tab_frees_its_session(open_app: Open, mock: str, slow_m
 async def test_closing_the_last_tab_frees_its_session(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()
-        await driver.workbench.all_views()
+        await driver.workbench.mounted(*ALL_VIEWS)
         old = parts(driver)
         await driver.press("X")
         await driver.until(lambda: isinstance(driver.app.screen, ConnectScreen))

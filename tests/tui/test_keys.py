@@ -354,6 +354,7 @@ async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):
         assert driver.app.return_code == 0
 
 
+@pytest.mark.usefixtures("all_views")
 async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: str):
     async with open_app(mock, run={"notifications": True}) as driver:
         await driver.connected()

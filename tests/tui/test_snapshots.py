@@ -78,6 +78,7 @@ async def report_with_push(driver: Driver) -> None:
     await driver.ask("report, please")
 
 
+@pytest.mark.usefixtures("all_views")
 @usual_sizes
 async def test_a_report_with_push(open_app: Open, snapshots: Snapshots, size):
     drivers: list[Driver] = []

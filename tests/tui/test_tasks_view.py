@@ -272,8 +272,8 @@ async def test_chat_and_tasks_show_the_same_task(open_app: Open, mock: str):
         await driver.press("ctrl+r")
         await driver.ask("ask")
         second, first = driver.session.tasks.all()
-        tasks = driver.workbench.query_one(TasksView)
         await driver.press("escape", "3")
+        tasks = driver.workbench.query_one(TasksView)
         assert tasks.call_task == second.id
         await driver.press("down", "2")
         assert driver.workbench.chat.call_task == first.id

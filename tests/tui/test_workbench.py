@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from driving import Driver, driving
 from textual import events
 
@@ -50,9 +51,9 @@ async def test_keys_after_the_key_of_a_view_are_for_that_view_even_before_it_is_
         driver.app.post_message(events.Key("2", "2"))
         while workbench.view != "chat":
             await asyncio.sleep(0)
-        assert not workbench.views.has_chat
+        assert not workbench.views.has("chat")
         driver.app.post_message(events.Key("i", "i"))
-        await driver.until(lambda: workbench.views.has_chat and driver.composer.has_focus_within)
+        await driver.until(lambda: workbench.views.has("chat") and driver.composer.has_focus_within)
         assert workbench.view == "chat"
         assert len(driver.records(Kind.REQUEST)) == 1
 
@@ -70,6 +71,7 @@ async def silent_agent() -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
 
 
+@pytest.mark.usefixtures("all_views")
 async def test_the_other_views_are_mounted_after_the_card_is_shown(mock: str):
     async with driving(Options(reference=mock)) as driver:
         await driver.connected()

@@ -8,19 +8,22 @@ from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.widget import Widget
-from textual.worker import Worker
 
 from inspector.capture.private_files import CaptureError
+from inspector.garbage_collection import freeze_loaded_modules
 from inspector.options import Options
 from inspector.protocol.errors import Fault
 from inspector.protocol.selection import Choice
 from inspector.session.connection import Connection
+from inspector.session.lazy_loading import load_features
 from inspector.session.session import Session
 from inspector.tui.notify import DENIED, notify
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.frame import FrameScreen
 from inspector.tui.views.agent import AgentView
+from inspector.tui.views.base import View
+from inspector.tui.views.registry import ALL_VIEWS
 from inspector.tui.views.switcher import ViewSwitcher
 from inspector.tui.widgets.status_bar import CREDENTIALS_NEEDED, Status, TabName
 from inspector.wire.discovery import name_of
@@ -55,7 +58,6 @@ class SessionScreen(FrameScreen):
         self._doing = ("busy", "connecting")
         self.agent = self.views.agent
         self._throttle = RefreshThrottle(self.status_bar, self.refresh_view)
-        self._others: Worker[None] | None = None
         self.ready = asyncio.Event()
         """Set when the Agent view is mounted."""
 
@@ -71,7 +73,6 @@ class SessionScreen(FrameScreen):
 
     async def _add_agent(self) -> None:
         await self.views.add_agent()
-        self._others = self._add_others()
         self.ready.set()
         self.agent.show_connecting(self.reference)
         self._show_status()
@@ -79,22 +80,32 @@ class SessionScreen(FrameScreen):
         self.refresh_bindings()
 
     @work(group="views")
-    async def _add_others(self) -> None:
-        async for view in self.views.add_others():
-            if view.id == "chat":
-                self.chat.stream.automatic = self._options.resubscribe
-                self.chat.composer.offer_draft(self._unsent)
-                self._show_connection_in_chat()
-        if self._options.check_file is not None:
-            self.views.checks.load_file(self._options.check_file)
-        self.set_interval(PHASE, self._tick)
+    async def mount_other_views(self) -> None:
+        """Mount the views besides Agent, and load everything else, so that no key has to wait for it."""
+        await self.mounted(*ALL_VIEWS)
+        await asyncio.to_thread(load_features)
+        freeze_loaded_modules()
 
-    async def all_views(self) -> None:
-        """Wait until all views are mounted, which are needed for calls."""
+    async def mounted(self, *views: str) -> None:
+        """Mount views that are not mounted yet."""
         await self.ready.wait()
-        self.views.request_others()
-        if self._others is not None:
-            await self._others.wait()
+        for view in views:
+            await self.views.add(view, self._set_up)
+
+    async def show_view(self, view: str) -> None:
+        """Show a view; it is mounted afterwards."""
+        self.view = view
+        await self.mounted(view)
+
+    def _set_up(self, view: View) -> None:
+        """Set up a view that was mounted."""
+        if view.id == "chat":
+            self.chat.stream.automatic = self._options.resubscribe
+            self.chat.composer.offer_draft(self._unsent)
+            self._show_connection_in_chat()
+            self.set_interval(PHASE, self._tick)
+        elif view.id == "checks" and self._options.check_file is not None:
+            self.views.checks.load_file(self._options.check_file)
 
     def on_unmount(self) -> None:
         """Stop following the session."""
@@ -122,7 +133,7 @@ class SessionScreen(FrameScreen):
     @work(group="calls")
     async def _read(self, recording: Recording) -> None:
         """Read a capture in parts, so that keys are handled between two parts."""
-        await self.all_views()
+        await self.mounted(*ALL_VIEWS)
         self.chat.action_back()
         try:
             for _ in recording.read():
@@ -144,11 +155,11 @@ class SessionScreen(FrameScreen):
         self.agent.show_connection(connection)
         self._show_connection_in_chat()
         self.refresh_view()
-        self.call_after_refresh(self.views.request_others)
+        self.call_after_refresh(self.mount_other_views)
 
     def _show_connection_in_chat(self) -> None:
         connection = self.session.connection
-        if connection is not None and self.views.has_chat:
+        if connection is not None and self.views.has("chat"):
             self.chat.composer.stream = connection.card.capabilities.streaming is not False
             self.run_worker(self.chat.composer.restore_draft(), group="draft left")
 
@@ -167,7 +178,7 @@ class SessionScreen(FrameScreen):
         self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
         self.refresh_view()
-        self.call_after_refresh(self.views.request_others)
+        self.call_after_refresh(self.mount_other_views)
 
     def use(self, choice: Choice) -> None:
         """Use the interface that was chosen."""
@@ -219,6 +230,8 @@ class SessionScreen(FrameScreen):
         self.minimize()
         if self.ready.is_set():
             self.views.show(view)
+            if not self.views.has(view):
+                self.run_worker(self.mounted(view), group="views")
 
     async def action_go(self, view: str) -> None:
         """Go to a view, and wait until it is mounted, so that the next keys are for that view.
@@ -226,8 +239,8 @@ class SessionScreen(FrameScreen):
         Chat and Tasks show the same task: the task that was selected in the one is selected in the other.
         """
         before, self.view = self.view, view
-        if self.ready.is_set() and self.views.view.id != view:
-            await self.all_views()
+        if self.ready.is_set():
+            await self.mounted(view)
         self.views.carry_task(before, view)
 
     def yield_to_input(self) -> None:
@@ -261,7 +274,9 @@ class SessionScreen(FrameScreen):
         """Maximise the pane that gets the focus instead of the maximised pane, or restore all for the composer."""
         if self.maximized is None or event.widget.is_in_maximized_view:
             return
-        if self.views.has_chat and self.chat.composer in event.widget.ancestors:  # the key to restore is a letter there
+        if (
+            self.views.has("chat") and self.chat.composer in event.widget.ancestors
+        ):  # the key to restore is a letter there
             self.minimize()
         else:
             self.maximize(event.widget)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -124,8 +124,7 @@ class WorkbenchScreen(SessionScreen):
             )
         outcome = await self._credentials.ask()
         if outcome.seq:
-            await self.all_views()
-            self.show_record(outcome.seq)
+            await self.show_record(outcome.seq)
         if outcome.changed:
             self._show_new_credentials()
 
@@ -137,7 +136,7 @@ class WorkbenchScreen(SessionScreen):
             return
         self.session.journal.exchanges.forget_denied(self.session.agent_url, connection.url)
         self.agent.show_authentication()
-        if self.views.has_chat:
+        if self.views.has("chat"):
             self.chat.composer.problem = ""
         self.refresh_view()
 
@@ -187,12 +186,12 @@ class WorkbenchScreen(SessionScreen):
             return
         exchange = record.exchange
         menu = InterfacesScreen(self.session.connection, "Send again: choose the interface")
-        ask(self, menu, lambda choice: self._send_again(exchange, choice))
+        ask(self, menu, lambda choice: self.call_next(self._send_again, exchange, choice))
 
-    def _send_again(self, exchange: int, choice: Choice) -> None:
+    async def _send_again(self, exchange: int, choice: Choice) -> None:
         with notify_faults(self):
             call = self.session.send_again(exchange, choice)
-            self.view = "chat"
+            await self.show_view("chat")
             self.chat.drive(call)
 
     def action_send_once(self, stream: bool) -> None:
@@ -237,29 +236,28 @@ class WorkbenchScreen(SessionScreen):
         """Show the Chat view, because a call was started."""
         self.view = "chat"
 
-    def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
+    async def on_tasks_view_opened(self, event: TasksView.Opened) -> None:
         """Show a task in the Chat view."""
-        self.view = "chat"
+        await self.show_view("chat")
         self.chat.open_task(event.task_id)
         self.chat.focus_timeline()
 
-    def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
+    async def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
         """Show a record."""
-        self.show_record(event.seq)
+        await self.show_record(event.seq)
 
-    def on_checks_view_record_wanted(self, event: ChecksView.RecordWanted) -> None:
+    async def on_checks_view_record_wanted(self, event: ChecksView.RecordWanted) -> None:
         """Show the request of a test."""
-        self.show_record(event.seq)
+        await self.show_record(event.seq)
 
     async def on_check_made(self, event: CheckMade) -> None:
         """Show a new check file in Checks."""
-        await self.all_views()
-        self.view = "checks"
-        cast("ChecksView", self.views.view).load_file(event.path)
+        await self.show_view("checks")
+        self.views.checks.load_file(event.path)
 
-    def show_record(self, seq: int) -> None:
+    async def show_record(self, seq: int) -> None:
         """Show a record in Traffic, or a note in Chat."""
-        self.view = "traffic" if self.session.journal.capture.get(seq).exchange else "chat"
+        await self.show_view("traffic" if self.session.journal.capture.get(seq).exchange else "chat")
         self.views.view.show_seq(seq)
 
     @work(group="calls")
@@ -267,11 +265,11 @@ class WorkbenchScreen(SessionScreen):
         """Make the calls of an operation in sequence."""
         calls: list[Call] = []
         with notify_faults(self):
-            await self.all_views()
+            await self.mounted("chat")
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
         for call in calls:
             await self.chat.follow(call)
-            self._show_answer(call)
+            await self._show_answer(call)
             self._offer_other_push_body(call)
 
     def _offer_other_push_body(self, call: Call) -> None:
@@ -288,9 +286,9 @@ class WorkbenchScreen(SessionScreen):
         with notify_faults(self):
             call = self.session.set_push(config, whole_body=True)
             await self.chat.follow(call)
-            self._show_answer(call)
+            await self._show_answer(call)
 
-    def _show_answer(self, call: Call) -> None:
+    async def _show_answer(self, call: Call) -> None:
         """Show an error, or a response that no other view shows."""
         answer, number = call.exchange.answer, call.exchange.number
         if call.fault is not None:
@@ -303,7 +301,7 @@ class WorkbenchScreen(SessionScreen):
         elif isinstance(answer, Deleted):
             notify(self, "The agent deleted a webhook of the task.")
         elif isinstance(answer, PushConfig | PushConfigList):
-            self.view = "webhooks"
+            await self.show_view("webhooks")
             self.views.webhooks.show_configs(answer, call.exchange.call.task_id)
 
     # The tour
@@ -332,10 +330,10 @@ class WorkbenchScreen(SessionScreen):
             await tour.remove()
         self.views.view.focus_first()
 
-    def on_tour_shown(self, event: Tour.Shown) -> None:
+    async def on_tour_shown(self, event: Tour.Shown) -> None:
         """Show the view and the record of a step of the tour."""
         step = event.step
-        self.view = step.view
+        await self.show_view(step.view)
         if step.section:
             self.call_next(self.agent.show_section, step.section)
         if event.found:
@@ -348,7 +346,7 @@ class WorkbenchScreen(SessionScreen):
 
     async def on_tour_send_wanted(self, event: Tour.SendWanted) -> None:
         """Send the message of a step, unless a call is running, which may have sent it already."""
-        await self.all_views()
+        await self.mounted("chat")
         if not self.chat.is_busy and not self.session.journal.exchanges.open:
             self._send_for_tour(event.tour, event.send)
 
@@ -357,7 +355,7 @@ class WorkbenchScreen(SessionScreen):
         self._use_version(send.version)
         if self.session.push.on != send.push:
             await self.action_push().wait()
-        self.view = tour.step.view
+        await self.show_view(tour.step.view)
         tour.focus()
         if not self.chat.is_busy:
             self.chat.send_text(send.text, stream=send.stream, answer=send.answer)
@@ -392,7 +390,7 @@ class WorkbenchScreen(SessionScreen):
 
     def _can_send_once(self, stream: object) -> bool:
         """Return whether a message is written that would be sent with another setting of streaming."""
-        if self.view != "chat" or not self.views.has_chat or self.session.recorded:
+        if self.view != "chat" or not self.views.has("chat") or self.session.recorded:
             return False
         composer = self.chat.composer
         return not composer.is_blank and composer.stream is not stream

@@ -38,6 +38,14 @@ VIEWS = [
 ]
 """The views in the order of their number keys."""
 
+ALL_VIEWS = tuple(entry.id for entry in VIEWS)
+"""The ids of all views."""
+
+
+def entry_of(view: str) -> ViewEntry:
+    """Return the entry of the view with an id."""
+    return next(entry for entry in VIEWS if entry.id == view)
+
 
 def key_of_view(view: str) -> str:
     """Return the key that goes to a view."""

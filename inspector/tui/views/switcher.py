@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widgets import ContentSwitcher
 
-from inspector.garbage_collection import freeze_loaded_modules
-from inspector.session.lazy_loading import load_features
 from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import View
-from inspector.tui.views.registry import VIEWS
+from inspector.tui.views.registry import VIEWS, entry_of
 
 if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.chat import ChatView
@@ -29,8 +27,8 @@ if TYPE_CHECKING:  # loaded later
 class ViewSwitcher(ContentSwitcher):
     """Shows one of the views.
 
-    The Agent view is mounted first, so that the card appears early. The other views are loaded and mounted when they
-    are requested: after the card is drawn, or when the user goes to one of them.
+    The Agent view is mounted first, so that the card appears early. Another view is loaded and mounted after the card
+    is drawn, or before that if the user goes to it.
     """
 
     def __init__(self, session: Session, glyphs: Glyphs, chosen: str) -> None:
@@ -39,7 +37,7 @@ class ViewSwitcher(ContentSwitcher):
         self._glyphs = glyphs
         self._chosen = chosen
         self._views: dict[str, View] = {}
-        self._requested = asyncio.Event()
+        self._adding = asyncio.Lock()
         self.agent = AgentView(session, glyphs, id="agent")
 
     @property
@@ -67,10 +65,9 @@ class ViewSwitcher(ContentSwitcher):
         """The Tasks view, which must be mounted."""
         return cast("TasksView", self._views["tasks"])
 
-    @property
-    def has_chat(self) -> bool:
-        """Whether the Chat view is mounted."""
-        return "chat" in self._views
+    def has(self, view: str) -> bool:
+        """Whether a view is mounted."""
+        return view in self._views
 
     @property
     def view(self) -> View:
@@ -78,14 +75,12 @@ class ViewSwitcher(ContentSwitcher):
         return self._views.get(self._chosen, self.agent)
 
     def show(self, chosen: str) -> None:
-        """Show and focus a view, as soon as it is mounted."""
+        """Show and focus a view; a view that is not mounted yet is shown by `add`."""
         self._chosen = chosen
         if chosen in self._views:
             self.current = chosen
             self.view.refresh_view()
             self.view.focus_first()
-        else:
-            self.request_others()
 
     def carry_task(self, before: str, view: str) -> None:
         """Select the task of Chat in Tasks, and open the task that was selected in Tasks in Chat."""
@@ -104,27 +99,19 @@ class ViewSwitcher(ContentSwitcher):
             and any(_binds(node, command) for node in (view, *view.query("*")))
         ]
 
-    def request_others(self) -> None:
-        """Request the views besides Agent."""
-        self._requested.set()
-
     async def add_agent(self) -> None:
         """Mount the Agent view."""
         await self._add(self.agent)
 
-    async def add_others(self) -> AsyncIterator[View]:
-        """Load and mount the other views when they are requested, and yield each before it is shown."""
-        await self._requested.wait()
-        for entry in VIEWS:
-            if entry.id not in self._views:
-                kind = await asyncio.to_thread(entry.load)
-                view = kind(self._session, self._glyphs, id=entry.id)
+    async def add(self, name: str, set_up: Callable[[View], None]) -> None:
+        """Load and mount a view unless it is mounted, and show it if the user chose it; call `set_up` before that."""
+        async with self._adding:
+            if name not in self._views:
+                view = (await asyncio.to_thread(entry_of(name).load))(self._session, self._glyphs, id=name)
                 await self._add(view)
-                yield view
-                if entry.id == self._chosen:
-                    self.show(entry.id)
-        await asyncio.to_thread(load_features)
-        freeze_loaded_modules()
+                set_up(view)
+                if name == self._chosen:
+                    self.show(name)
 
     async def _add(self, view: View) -> None:
         view.display = False
