@@ -178,6 +178,17 @@ class Run:
             return task_progress(task.id, task.now.state)
         return f"waiting for the response to {call.exchange.call.operation}"
 
+    async def request_state(self, task_id: str) -> None:
+        """Request the task of an operation first if findings are printed: some rules need its state before (GetTask).
+
+        A failure is not an error: the response to the operation itself shows the cause.
+        """
+        outdated = self.session.choice.dialect.traits.outdated  # these rules apply since 1.0
+        if getattr(self.invocation.given, "findings", False) and task_id and not outdated:
+            call = self.session.get(task_id, 0)
+            with self.waiting(call):
+                await call.finish()
+
     async def call(self, call: Call, *, unsupported_hint: str = "") -> Answer:
         """Complete a call and return the answer; raises `FaultError` if it fails.
 
