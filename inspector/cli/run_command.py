@@ -80,7 +80,7 @@ class Run:
                 connection = await self.session.connect(self.reference())
         except FaultError as error:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
-            if denied and self.session.credentials:
+            if denied and self.session.credentials and not self.session.settings.withheld:
                 raise FaultError(_rejected(error.fault)) from error
             raise
         if connection.elsewhere:
@@ -133,7 +133,7 @@ class Run:
         if credentials and not credentials.are_for(url):
             hint = f"log in for it: {self.shell_command('auth', 'login')}"
             hint = hint if self.session.only_tokens else f"--trust {origin(url)} allows it"
-            warn(f"the credentials are not sent to {origin(url)}, which has another origin; {hint}")
+            warn(f"the credentials are not sent to {origin(url)}: {self.session.why_withheld}; {hint}")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
@@ -224,15 +224,16 @@ class Run:
             more = "" if login.endswith(".") else ". Or add --bearer or --header."
             return replace(fault, hint=f"{login}{more}")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
-            url = self.session.agent_url
-            if credentials.are_for(url):
-                return self._rejected(fault, login)
-            hint = login if self.session.only_tokens and login else f"Add --trust {origin(url)}."
-            seen = "The credentials were not sent: the interface has another origin."
-            return replace(fault, hint=f"{seen} {hint}")
+            return self._rejected(fault, login) if credentials.are_for(self.session.agent_url) else self._unsent(fault)
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
+
+    def _unsent(self, fault: Fault) -> Fault:
+        """Return the fault of a call whose credentials were not sent."""
+        login = self.login_hint() if self.session.only_tokens else ""
+        hint = login or f"Add --trust {origin(self.session.agent_url)}."
+        return replace(fault, hint=f"The credentials were not sent: {self.session.why_withheld}. {hint}")
 
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
