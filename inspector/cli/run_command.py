@@ -32,7 +32,7 @@ from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
 from inspector.session.credential_options import credential_options
-from inspector.session.denial import CREDENTIALS_HINT
+from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
@@ -238,7 +238,7 @@ class Run:
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
         rejected = _rejected(fault)
-        if fault.hint != CREDENTIALS_HINT:
+        if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
         hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
         return replace(rejected, hint=hint)

@@ -104,7 +104,9 @@ async def test_an_unknown_rule_record_filter_or_capture_is_explained(connect: Co
         assert "CARD" in await refusal(client, "explain_rule", rule="NOPE-1")
         assert "but not 999" in await refusal(client, "record", seq=999)
         assert "the keys are kind" in await refusal(client, "records", filter="nope:1")
-        assert "There is no file" in await refusal(client, "records", capture="other.a2a")
+        assert "other.a2a does not exist, or is not a file. Name a file below" in await refusal(
+            client, "records", capture="other.a2a"
+        )
 
 
 async def test_an_agent_that_does_not_answer_is_an_error_with_its_records(connect: Connect):
