@@ -21,7 +21,9 @@ from inspector.protocol.operations import PUSH, Operation
 CHECK_LOG = "Check the log of the agent."
 CHECK_RESPONSE = "Look at the bytes of the response."
 STREAM_LEFT_OPEN = "The result is complete; the agent should close the stream when the task has ended."
-CHECK_GATEWAY = "Check that the agent is running. A proxy sends this status if it does not reach the agent; its log names the cause."
+CHECK_GATEWAY = (
+    "Check that the agent is running. A proxy sends this status if it does not reach the agent: see its log, too."
+)
 _ERROR_INFO = frozenset({"@type", "reason", "domain"})
 """The members of an ErrorInfo that only identify the error."""
 _SENDING = frozenset({Operation.SEND, Operation.STREAM})
