@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import random
 import signal
@@ -149,6 +150,7 @@ async def rounds(url: str, seconds: float) -> None:
         await until(lambda: app.session and app.session.connection, "the agent is connected")
         while time.monotonic() - began < seconds or len(memory) < 3 * _WARM_UP:
             total += await one_round(app, pilot, url)
+            gc.collect()  # the closed session is garbage, which would be measured in some rounds only
             memory.append(resident())
             sys.stdout.write(f"round {len(memory)}: {total:,} records, {memory[-1] // 1024} MB\n")
             sys.stdout.flush()

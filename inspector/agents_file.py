@@ -47,8 +47,9 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 """What a name looks like: it cannot be a URL, a host with a dot or a port, or a path with a slash."""
 _HOSTS = frozenset({"localhost"})
 """Names that are hosts, so that a foreign project cannot take them."""
-_PREFIX = "env:"
-_REFERENCE = 'the name of an environment variable, as in "env:A2A_TOKEN"'
+REFERENCE = "env:"
+"""The beginning of a reference to an environment variable."""
+_FORM = 'the name of an environment variable, as in "env:A2A_TOKEN"'
 _PROJECT_VARIABLE = re.compile(r"env:A2A[A-Z0-9_]*")
 """The variables that the file of a project may name: a foreign project must not get the other secrets of a user."""
 _SECRET_HEADER = re.compile(r"auth(?!or(?!i))|cookie|key|token|secret|password|passwd|credential", re.IGNORECASE)
@@ -64,12 +65,12 @@ SETTINGS = (
     ),
     Setting("agent", "trust", "trust", list, [], "Other origins that may get the credentials"),
     Setting("agent", "timeout", "timeout", str, "", "Stop waiting after this time", form=DURATION),
-    Setting("agent", "bearer", "bearer", str, "", "The bearer token", form=_REFERENCE),
-    Setting("agent", "basic", "basic", str, "", "The user name and the password", form=_REFERENCE),
-    Setting("agent", "api-key", "api_key", str, "", "The API key", form=_REFERENCE),
+    Setting("agent", "bearer", "bearer", str, "", "The bearer token", form=_FORM),
+    Setting("agent", "basic", "basic", str, "", "The user name and the password", form=_FORM),
+    Setting("agent", "api-key", "api_key", str, "", "The API key", form=_FORM),
     Setting("agent", "client-cert", "client_cert", str, "", "The client certificate"),
     Setting("agent", "client-key", "client_key", str, "", "The private key of the client certificate"),
-    Setting("agent", "client-passphrase", "client_passphrase", str, "", "The passphrase of the key", form=_REFERENCE),
+    Setting("agent", "client-passphrase", "client_passphrase", str, "", "The passphrase of the key", form=_FORM),
     Setting("agent", "receiver-host", "receiver_host", str, "", "The address of the webhook receiver"),
     Setting("agent", "receiver-port", "receiver_port", int, 0, "The port of the webhook receiver", most=65535),
     Setting("agent", "public-url", "public_url", str, "", "The URL that is registered for webhooks"),
@@ -95,6 +96,11 @@ class NamedAgent:
     def url(self) -> str:
         """Return the URL, or the path of the card file."""
         return str(self.values["reference"])
+
+    def refers(self, option: str) -> bool:
+        """Return whether an option has the value of an environment variable."""
+        written = self.headers.values() if option == "headers" else [self.values.get(option)]
+        return any(str(value).startswith(REFERENCE) for value in written)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,12 @@ class _Reader:
 
     def _value(self, name: str, setting: Setting, value: Any) -> Value:
         where = (name, setting.name)
-        if setting.form == _REFERENCE:
+        if self.is_project and setting.option == "trust":
+            allowed = (
+                "--trust, A2ACLI_TRUST, or trust in the file of the user, because a foreign project can name any host"
+            )
+            raise self._error(where, "trust is not allowed in the file of a project", allowed)
+        if setting.form == _FORM:
             self._check_secret(where, setting.name, value)
         elif allowed := not_allowed(setting, value):
             raise self._error(where, f"{setting.name} is not valid", allowed)
@@ -211,8 +222,8 @@ class _Reader:
 
     def _check_secret(self, where: tuple[str, str], key: str, value: Any) -> None:
         """Raise `FaultError` for a secret in the file, or for a variable that a project may not name."""
-        if not isinstance(value, str) or not value.startswith(_PREFIX) or not value[4:].isidentifier():
-            raise self._error(where, f"{key} is not a reference", _REFERENCE)  # a secret is not repeated
+        if not isinstance(value, str) or not value.startswith(REFERENCE) or not value[4:].isidentifier():
+            raise self._error(where, f"{key} is not a reference", _FORM)  # a secret is not repeated
         if self.is_project and _PROJECT_VARIABLE.fullmatch(value) is None:
             allowed = "variables whose names begin with A2A, in the file of a project"
             raise self._error(where, f"{key} names the variable {value[4:]}", allowed)
@@ -224,7 +235,7 @@ class _Reader:
         for header, value in headers.items():
             if _HEADER_NAME.fullmatch(header) is None or _HEADER_VALUE.fullmatch(value) is None:
                 raise self._error(where, "a header has characters that HTTP does not allow", "printable ASCII")
-            if _SECRET_HEADER.search(header) or value.startswith(_PREFIX):
+            if _SECRET_HEADER.search(header) or value.startswith(REFERENCE):
                 self._check_secret(where, f"the header {header}", value)
         return dict(headers)
 
@@ -241,7 +252,7 @@ def _has_userinfo(url: str) -> bool:
 
 def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:
     """Yield the options of an agent without its URL; references to variables that are not set raise `FaultError`."""
-    secrets = {setting.option for setting in SETTINGS if setting.form == _REFERENCE} - {"client_passphrase", "basic"}
+    secrets = {setting.option for setting in SETTINGS if setting.form == _FORM} - {"client_passphrase", "basic"}
     for option, value in agent.values.items():
         if option != "reference":
             yield option, _variable(agent, str(value)) if option in secrets else value
@@ -250,7 +261,7 @@ def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:
 
 
 def _variable(agent: NamedAgent, value: str) -> str:
-    if not value.startswith(_PREFIX):
+    if not value.startswith(REFERENCE):
         return value
     found = os.environ.get(value[4:], "")
     if not found:

@@ -34,11 +34,15 @@ _FOREIGN_REFERENCE = re.compile(r"env:(?!A2A)")
 
 @dataclass(frozen=True, slots=True)
 class EnvFile:
-    """A file: its path (None without a file), the values of its variables, and the line of each variable."""
+    """A file: its path (None without a file), the values of its variables, and the line of each variable.
+
+    `is_found` is true if the file was found in a folder, so that it may be that of a foreign project.
+    """
 
     path: Path | None = None
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     lines: Mapping[str, int] = field(default_factory=dict)
+    is_found: bool = False
 
     def place(self, variable: str) -> str:
         """Return where a variable is, as `path:line`."""
@@ -113,7 +117,7 @@ def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:
             allowed = f"environment variables, options, or --config {path}"
             raise file_error(path, number, seen, allowed)
         values[name], lines[name] = value, number
-    return EnvFile(path, values, lines)
+    return EnvFile(path, values, lines, is_found)
 
 
 def _value(text: str) -> str | None:

@@ -20,7 +20,9 @@ class Options:
     that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
     reconnects a disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder,
     `changed_keys` has the keys of commands that the user changed. `check_file` is loaded in the Checks view.
-    `recording` is a capture to open instead of an agent, `capture` the file to record to.
+    `recording` is a capture to open instead of an agent, `capture` the file to record to. `named_by` is the file (with
+    the line) of the project that names the agent, unless the user trusts its origin: a foreign project could name any
+    host, so that the agent does not get the environment, and no credentials if they are `withheld`.
     """
 
     reference: str | None = None
@@ -56,3 +58,5 @@ class Options:
     keep_captures: int = 50
     keep_megabytes: int = 1024
     changed_keys: tuple[tuple[str, str], ...] = ()
+    named_by: str = ""
+    withheld: bool = False

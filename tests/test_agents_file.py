@@ -67,7 +67,7 @@ client-cert = "certs/client.pem"
 receiver-port = 9100
 headers = { X-Team = "search", X-Token = "env:A2A_TOKEN" }
 """
-    agents, default = read_agents(written(folders / "agents.toml", text), is_project=True)
+    agents, default = read_agents(written(folders / "agents.toml", text), is_project=False)
     options = dict(resolved(agents["full"]))
     assert default == ""
     assert options == {

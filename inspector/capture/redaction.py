@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
+from inspector.capture.multi_search import MultiSearch
 from inspector.capture.secret_locations import MASK, is_variable, mask_body, mask_text, mask_url, may_have_secrets
 
 __all__ = ["MASK", "Redactor"]
@@ -24,6 +25,8 @@ _SHORTEST_IN_HEADER = 8
 _SHORT = 256
 _CACHE_SIZE = 1024
 """The results of masking are cached for texts, headers and urls of up to `_SHORT` characters, `_CACHE_SIZE` of each."""
+_MANY = 300
+"""From this number of known secrets on, they are not searched one by one."""
 _LITERALS = ("true", "false", "null")
 """A secret that is one of these literals, or a part of a literal, is not masked: the mask would make JSON invalid."""
 
@@ -36,6 +39,10 @@ _STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[0-9.eE+-]++', re
 """A string, or what may be a number. A string that is cut off ends at the end, so that it is read only once."""
 _NUMERIC = re.compile(r"(?=[.eE+-]*+[0-9])[0-9.eE+-]++")
 _ESCAPE = re.compile(rb'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
+_PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|"
+_CHARACTER = re.compile(_PAIR + _ESCAPE.pattern)
+_NESTED_CHARACTER = re.compile(_PAIR + rb'\\(?:u[0-9a-fA-F]{4}|["/bfnrt])')
+"""Escapes of a character; in the second, the backslash can be escaped itself, as in JSON in a string."""
 _ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
@@ -90,9 +97,9 @@ class Redactor:
         In a body with a push configuration, `token` and `credentials` are masked, too. Such a body is recognized by
         the names of its members. In 1.0 the configuration can be the whole body; then `push` must be true.
         """
-        if self._forms and _may_contain(raw, self._forms):
-            raw = self._masked(self._others, raw)
-        if self._numbers and _may_contain(raw, self._numbers):
+        if self._forms and self._may_contain(raw, self._forms):
+            raw = self._masked(raw, self._others, numeric=False)
+        if self._numbers and self._may_contain(raw, self._numbers):
             raw = _STRING_OR_NUMBER.sub(self._mask_numeric, raw)
         return mask_body(raw, push=push or _may_have_push_configuration(raw))
 
@@ -105,7 +112,7 @@ class Redactor:
     def _may_change(self, raw: bytes) -> bool:
         """Return whether `body` may change a body, or one of several joined bodies."""
         return (
-            any(_may_contain(raw, forms) for forms in (self._forms, self._numbers) if forms)
+            any(self._may_contain(raw, forms) for forms in (self._forms, self._numbers) if forms)
             or _may_have_push_configuration(raw)
             or may_have_secrets(raw)
         )
@@ -126,6 +133,7 @@ class Redactor:
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in self._others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in self._numeric]
+        self._search: _Search | None = None
         # Ids, urls, headers and the texts of webhook checks are often repeated. Adding a secret replaces these caches.
         self._short_text = functools.lru_cache(_CACHE_SIZE)(self._masked_text)
         self._short_header = functools.lru_cache(_CACHE_SIZE)(self._masked_header)
@@ -142,13 +150,32 @@ class Redactor:
         return self.url(value) if known in _URL_HEADERS else self.text(value)
 
     def _known(self, text: str) -> str:
-        for form in self._texts:
+        search = self._many()
+        for form in self._texts if search is None else search.in_text(text):
             if form in text:
                 text = text.replace(form, MASK)
         return text
 
-    def _masked(self, secrets: Iterable[str], raw: bytes) -> bytes:
-        """Mask each of these secrets. One pattern of all would be compiled again for each webhook, and kept by `re`."""
+    def _many(self) -> _Search | None:
+        """Return the search for many secrets, None for a few, which are found faster one by one."""
+        if self._search is None and self.known >= _MANY:
+            self._search = _Search(self._secrets)
+        return self._search
+
+    def _may_contain(self, raw: bytes, forms: list[bytes]) -> bool:
+        """Return whether the bytes contain a form of a secret, or escapes that could encode it."""
+        search = self._many()
+        contains = _contains_any(raw, forms) if search is None else search.any_in(raw)
+        return contains or _ESCAPED_ASCII.search(raw) is not None
+
+    def _masked(self, raw: bytes, secrets: Sequence[str], *, numeric: bool) -> bytes:
+        """Mask each of these secrets, which are all `numeric` or none of which is.
+
+        One pattern of all would be compiled again for each webhook, and kept by `re`.
+        """
+        if (search := self._many()) is not None:
+            present = (secret for secret in search.in_bytes(raw) if bool(_NUMERIC.fullmatch(secret)) is numeric)
+            secrets = sorted(present, key=len, reverse=True)
         for secret in secrets:
             pattern = self._patterns.get(secret)
             if pattern is None:  # compiled on first use, because most secrets never appear
@@ -160,18 +187,46 @@ class Redactor:
         """Mask secrets that look like a number, in a string or as a number; a masked number becomes a string."""
         token = found[0]
         if token.startswith(b'"'):
-            return self._masked(self._numeric, token)
-        return b'"' + _MASK + b'"' if any(number in token for number in self._numbers) else token
+            return self._masked(token, self._numeric, numeric=True)
+        return b'"' + _MASK + b'"' if self._has_number(token) else token
+
+    def _has_number(self, token: bytes) -> bool:
+        search = self._many()
+        return _contains_any(token, self._numbers) if search is None else search.any_in(token)
+
+
+class _Search:
+    """Finds which of many secrets are in a text or in bytes, in every spelling."""
+
+    def __init__(self, spellings: Mapping[str, Sequence[str]]) -> None:
+        self._forms = MultiSearch([form for forms in spellings.values() for form in forms])
+        self._secrets = {_encode(form): secret for secret, forms in spellings.items() for form in forms}
+        self._encoded = MultiSearch(self._secrets)
+
+    def any_in(self, raw: bytes) -> bool:
+        """Return whether bytes contain a form of a secret."""
+        return self._encoded.any_in(raw)
+
+    def in_text(self, text: str) -> list[str]:
+        """Return the forms of secrets in a text, the longest first."""
+        return sorted(self._forms.found_in(text), key=len, reverse=True)
+
+    def in_bytes(self, raw: bytes) -> set[str]:
+        """Return the secrets in bytes, also those whose characters are JSON escapes."""
+        views = {raw}
+        if b"\\" in raw:
+            views |= {_CHARACTER.sub(_unescaped, raw), _NESTED_CHARACTER.sub(_unescaped, raw)}
+        return {self._secrets[form] for view in views for form in self._encoded.found_in(view)}
+
+
+def _unescaped(found: re.Match[bytes]) -> bytes:
+    """Return the character of a JSON escape."""
+    return _encode(json.loads(b'"' + found[0] + b'"'))
 
 
 def _is_secret_header(name: str) -> bool:
     """Return whether the value of a header is secret, by its name in lower case."""
     return name in _SECRET_HEADERS or any(part in name for part in _SECRET_IN_HEADER)
-
-
-def _may_contain(raw: bytes, forms: list[bytes]) -> bool:
-    """Return whether the bytes contain a form of a secret, or escapes that could encode it."""
-    return _contains_any(raw, forms) or _ESCAPED_ASCII.search(raw) is not None
 
 
 def _may_have_push_configuration(raw: bytes) -> bool:

@@ -171,4 +171,6 @@ def _options(agent: NamedAgent) -> Options:
     for name in ("client_cert", "client_key"):
         if name in members:
             members[name] = Path(members[name])
+    if agent.is_project:  # a foreign project can name any host
+        members |= {"named_by": f"{agent.path}:{agent.line}", "withheld": True}
     return Options(reference=agent.url, **members)

@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from inspector.agents_file import NAME, NamedAgents, load_agents, resolved
-from inspector.cli import values
+from inspector.agents_file import NAME, REFERENCE, NamedAgents, load_agents, resolved
+from inspector.cli import lazy_loading, values
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
@@ -129,14 +129,17 @@ class Parser(argparse.ArgumentParser):
         if files.problem is not None:
             raise files.problem
         given.sources = {name: FLAG for name, value in vars(given).items() if _is_given(value)}
+        given.of_project, given.named_by, given.withheld = {}, "", False
         self._read_variables(given, environment, lambda name: name)
-        self._read_variables(given, files.local.values, files.local.place)
+        self._read_variables(given, files.local.values, files.local.place, is_project=files.local.is_found)
         self._read_agent(given)
         before = vars(given).get("agent_card")
         self._read_variables(given, files.user.values, files.user.place)
         if before is None:
             self._read_agent(given)
         self._read_stored(given, stored())
+        if place := given.of_project.get("reference") or given.of_project.get("agent_card"):
+            lazy_loading.restrict_agent_of_project(given, place, given.of_project)
         given.chosen = frozenset(name for name in self._defaults if getattr(given, name) is not None)
         for name, default in self._defaults.items():
             if getattr(given, name) is None:
@@ -152,9 +155,17 @@ class Parser(argparse.ArgumentParser):
         return [variable for variable, known in self._variables.items() if known is action]
 
     def _read_variables(
-        self, given: argparse.Namespace, variables: Mapping[str, str], place: Callable[[str], str]
+        self,
+        given: argparse.Namespace,
+        variables: Mapping[str, str],
+        place: Callable[[str], str],
+        *,
+        is_project: bool = False,
     ) -> None:
-        """Read missing values from variables; `place` returns where a variable is set."""
+        """Read missing values from variables; `place` returns where a variable is set.
+
+        If `is_project`, they are from a file of the project; its references to the environment are not.
+        """
         for variable, action in self._variables.items():
             text = variables.get(variable, "")
             if text and getattr(given, action.dest) is None:
@@ -164,6 +175,8 @@ class Parser(argparse.ArgumentParser):
                 values_read = [self._read(shown, action, item) for item in (split(text) if split else [text])]
                 setattr(given, action.dest, values_read if split else values_read[0])
                 given.sources[action.dest] = where
+                if is_project and not text.startswith(REFERENCE):
+                    given.of_project[action.dest] = where
 
     def _read_agent(self, given: argparse.Namespace) -> None:
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
@@ -179,6 +192,9 @@ class Parser(argparse.ArgumentParser):
         setattr(given, place or "agent_card", agent.url)
         definition = f"{agent.path}:{agent.line}"
         given.sources[place or "agent_card"] = definition
+        given.of_project.pop(place or "agent_card", None)
+        if agent.is_project:
+            given.of_project[place or "agent_card"] = definition
         for name, value in resolved(agent):
             action = self._action(name)
             if members.get(name) in (None, False) and action is not None:
@@ -189,6 +205,8 @@ class Parser(argparse.ArgumentParser):
                     raise usage(f"{agent.path}:{agent.line}: {action.dest}: {error}.", "Correct the agent.") from error
                 setattr(given, name, read if isinstance(value, list) else read[0])
                 given.sources[name] = definition
+                if agent.is_project and not agent.refers(name):
+                    given.of_project[name] = definition
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)

@@ -99,7 +99,10 @@ def options_for(own: Options) -> Callable[[str], Options]:
         parser = Parser("mcp", "")
         parser.add_agent(default=False)
         parser.add_connection()
-        named = invocation(parser.read([f"--agent-card={agent}"], {}, load)).options
+        words = [f"--agent-card={agent}"]
+        named = invocation(parser.read(words, {}, load)).options
+        if named.named_by:
+            named = invocation(parser.read([*words, *(f"--trust={each}" for each in own.trust)], {}, load)).options
         if named.reference == agent and _origin(agent) in origins:
             return replace(own, reference=agent)
         return named

@@ -62,7 +62,7 @@ def _of_snippet(given: Namespace) -> Draft:
 
 def _values(given: Namespace) -> dict[str, str]:
     """Return the values of variables, from the options and the environment."""
-    return {**os.environ, **dict(given.var or ())}
+    return {**({} if given.named_by else os.environ), **dict(given.var or ())}
 
 
 def secret_variables(given: Namespace) -> list[str]:

@@ -32,7 +32,7 @@ from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import GET_CARD, Connection
 from inspector.session.credential_options import credential_options
-from inspector.session.denial import CREDENTIALS_HINT
+from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
@@ -80,7 +80,7 @@ class Run:
                 connection = await self.session.connect(self.reference())
         except FaultError as error:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
-            if denied and self.session.credentials:
+            if denied and self.session.credentials and not self.session.settings.withheld:
                 raise FaultError(_rejected(error.fault)) from error
             raise
         if connection.elsewhere:
@@ -133,7 +133,7 @@ class Run:
         if credentials and not credentials.are_for(url):
             hint = f"log in for it: {self.shell_command('auth', 'login')}"
             hint = hint if self.session.only_tokens else f"--trust {origin(url)} allows it"
-            warn(f"the credentials are not sent to {origin(url)}, which has another origin; {hint}")
+            warn(f"the credentials are not sent to {origin(url)}: {self.session.why_withheld}; {hint}")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
@@ -178,6 +178,17 @@ class Run:
             return task_progress(task.id, task.now.state)
         return f"waiting for the response to {call.exchange.call.operation}"
 
+    async def request_state(self, task_id: str) -> None:
+        """Request the task of an operation first if findings are printed: some rules need its state before (GetTask).
+
+        A failure is not an error: the response to the operation itself shows the cause.
+        """
+        outdated = self.session.choice.dialect.traits.outdated  # these rules apply since 1.0
+        if getattr(self.invocation.given, "findings", False) and task_id and not outdated:
+            call = self.session.get(task_id, 0)
+            with self.waiting(call):
+                await call.finish()
+
     async def call(self, call: Call, *, unsupported_hint: str = "") -> Answer:
         """Complete a call and return the answer; raises `FaultError` if it fails.
 
@@ -213,20 +224,21 @@ class Run:
             more = "" if login.endswith(".") else ". Or add --bearer or --header."
             return replace(fault, hint=f"{login}{more}")
         if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
-            url = self.session.agent_url
-            if credentials.are_for(url):
-                return self._rejected(fault, login)
-            hint = login if self.session.only_tokens and login else f"Add --trust {origin(url)}."
-            seen = "The credentials were not sent: the interface has another origin."
-            return replace(fault, hint=f"{seen} {hint}")
+            return self._rejected(fault, login) if credentials.are_for(self.session.agent_url) else self._unsent(fault)
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
         return fault
 
+    def _unsent(self, fault: Fault) -> Fault:
+        """Return the fault of a call whose credentials were not sent."""
+        login = self.login_hint() if self.session.only_tokens else ""
+        hint = login or f"Add --trust {origin(self.session.agent_url)}."
+        return replace(fault, hint=f"The credentials were not sent: {self.session.why_withheld}. {hint}")
+
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
         rejected = _rejected(fault)
-        if fault.hint != CREDENTIALS_HINT:
+        if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
         hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
         return replace(rejected, hint=hint)

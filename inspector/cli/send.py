@@ -84,6 +84,8 @@ class Sending:
         if stream and not connection.card.capabilities.streaming and given.request is None:
             self._out.warn("the card does not declare streaming: the message is sent without streaming")
             stream = False
+        if not given.preview and given.request is None:
+            await self._run.request_state(given.task_id or "")
         call = prepare(session, given, draft, stream=stream)
         if given.preview:
             show(call, given.preview, self._out)

@@ -68,7 +68,9 @@ async def download(current: Run) -> None:
 async def cancel(current: Run) -> None:
     """Cancel a task and print the result."""
     await current.connect_for()
-    task = await current.ask(current.session.cancel(current.invocation.given.id), Task)
+    task_id = current.invocation.given.id
+    await current.request_state(task_id)
+    task = await current.ask(current.session.cancel(task_id), Task)
     Presenter.of(current).show(task)
     conclude(current, task.status.state)
 
@@ -78,6 +80,7 @@ async def subscribe(current: Run) -> None:
     """Follow a task until it ends or needs input (a2a-cli 0.2 section 9.4)."""
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
+    await current.request_state(given.id)
 
     def show(events: Sequence[Event | TextAppended]) -> None:
         if given.stream:

@@ -132,7 +132,7 @@ def _contradiction(facts: ErrorFacts) -> str:
     match facts.error.name:
         case "VersionNotSupportedError" if interface is not None:
             declared = known.declared_version
-            is_declared = version_of(declared) == facts.version and declared == known.version
+            is_declared = facts.version in (declared, version_of(declared)) and declared == known.version
             return f"the card declares {declared} for this interface, and the request has {declared}" * is_declared
         case "ExtensionSupportRequiredError" if not known.required_extensions:
             return "the card requires no extension"

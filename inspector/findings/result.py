@@ -28,8 +28,8 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 
 _MOST_LISTED = 100
-_WITH_LISTS = (*V1, "0.3")
-"""The versions with ListTasks; 0.3 has it over HTTP+JSON only, and does not describe the result."""
+_WITH_LISTS = (*V1, "0.3", "0.2")
+"""The versions with ListTasks; 0.2 and 0.3 have it over HTTP+JSON only, and do not describe the result."""
 
 
 class ResultFacts(NamedTuple):
@@ -45,8 +45,8 @@ class ResultFacts(NamedTuple):
 class ListedFacts(NamedTuple):
     """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first).
 
-    `first` is the JSON pointer to the first task with the same id, `page` the number of an earlier page of the list
-    that contains the task, 0 for none.
+    `first` is the index of the first task of the page with the same id, None if it is this task. `page` is the number
+    of an earlier page of the list that contains the task, 0 for none.
     """
 
     version: str
@@ -54,7 +54,7 @@ class ListedFacts(NamedTuple):
     task: Task
     before: Task | None
     place: str
-    first: str
+    first: int | None
     page: int
 
 
@@ -64,13 +64,15 @@ def judge_result(
     """Check a result, or the first event of a stream, against its request; the findings point into the result."""
     found = RESULTS.judge(ResultFacts(version, operation, request, answer, circumstances))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
-        before, places = None, dict[str, str]()
+        before, indexes = None, dict[str, int]()
         for number, task in enumerate(answer.tasks):
             place = f"/tasks/{number}"
-            first = places.setdefault(task.id, place)
+            first = indexes.setdefault(task.id, number)
             page = circumstances.listed.get(task.id, circumstances.page)
             page = page if page < circumstances.page else 0
-            found += LISTED.judge(ListedFacts(version, request, task, before, place, first, page))
+            found += LISTED.judge(
+                ListedFacts(version, request, task, before, place, None if first == number else first, page)
+            )
             before = task
     return tuple(found)
 
@@ -262,7 +264,7 @@ def _config_differences(
     "RESULT-012",
     ERROR,
     "A task is listed twice",
-    section="1.0 §3.1.4; 0.3 §3.5.6",
+    section="1.0 §3.1.4; 0.3 §3.5.6; 0.2 §7",
     requirement="A page lists each of the matching tasks once.",
     remedy="List each task once, with its current status.",
     passing=_listed(_OTHER, _ONE),
@@ -270,8 +272,8 @@ def _config_differences(
     versions=_WITH_LISTS,
 )
 def listed_twice(listed: ListedFacts) -> Iterator[Violation]:
-    if listed.task.id and listed.first != listed.place:
-        yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also at {listed.first}")
+    if listed.task.id and listed.first is not None:
+        yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also at index {listed.first}")
 
 
 _SECOND_PAGE: Json = {"pageToken": "2"}
@@ -281,7 +283,7 @@ _SECOND_PAGE: Json = {"pageToken": "2"}
     "RESULT-015",
     WARNING,
     "A task is listed on two pages",
-    section="1.0 §3.1.4; 0.3 §3.5.6",
+    section="1.0 §3.1.4; 0.3 §3.5.6; 0.2 §7",
     requirement="A page continues the list after the page that contained its token, in the order of the last change.",
     remedy="Continue after the last task of the previous page (a cursor, not an offset); a task that changes between "
     "two requests then belongs before that place.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -117,7 +117,11 @@ class Agents:
             await self._end(self._open.pop(idle[0]))
         host = urlsplit(split_userinfo(normalise(reference))[0]).netloc
         path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
-        return _Entry(Session(path, settings_from(options)), options)
+        # A model can write check files: they must not read the environment, and send it or return it.
+        settings = replace(
+            settings_from(options), no_environment="checks of the MCP server do not read the environment"
+        )
+        return _Entry(Session(path, settings), options)
 
     async def _end(self, entry: _Entry) -> None:
         """Close a session; its capture is deleted if it is empty, as are old captures beyond the settings."""

@@ -117,7 +117,7 @@ def explain_rule(rule: Annotated[str, Field(description="The id of a rule, such 
     known = RULES.get(rule.strip().upper())
     if known is None:
         families = ", ".join(dict.fromkeys(name.partition("-")[0] for name in RULES))
-        raise refused(f"There is no rule {rule}. Ids are FAMILY-NUMBER, such as CARD-004. Families: {families}.")
+        raise refused(f"Use an id such as CARD-004: {rule} is not a rule. The families are {families}.")
     return {
         "id": known.id,
         "severity": known.severity.value,

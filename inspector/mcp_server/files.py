@@ -19,7 +19,7 @@ def readable_file(name: str, *more: Path) -> Path:
         allowed = " or ".join(map(str, folders))
         raise refused(f"{name} is not below {allowed}. Start the server in the folder with the files.")
     if not path.is_file():
-        raise refused(f"There is no file {name}.")
+        raise refused(f"{name} does not exist, or is not a file. Name a file below {folders[0]}.")
     return path
 
 
@@ -29,7 +29,7 @@ def capture_path(name: str) -> Path:
     if not name:
         newest = recent_captures(1)
         if not newest:
-            raise refused(f"There is no capture in {folder}. Call doctor or send, or name a capture file.")
+            raise refused(f"Call doctor or send first, or name a capture file: {folder} has no capture yet.")
         return newest[0].path
     named = folder / Path(name).name
     return named if Path(name).name == name and named.is_file() else readable_file(name, folder)

@@ -18,9 +18,9 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.denial import CREDENTIALS_HINT, explain_head, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT, explain_head, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
-from inspector.session.hints import CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
+from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
 from inspector.session.retry_after import retry_hint
 from inspector.wire.client.credentials import Credentials
@@ -136,7 +136,10 @@ class Call:
     @property
     def fault(self) -> Fault | None:
         """Return the reason why the call failed, None if it did not."""
-        return fault_of(self.exchange)
+        fault = fault_of(self.exchange)
+        if fault is not None and fault.hint == CREDENTIALS_HINT and self.credentials.are_for(self.wire.url):
+            return replace(fault, hint=REJECTED_HINT)
+        return fault
 
 
 def fault_of(exchange: Exchange) -> Fault | None:
@@ -184,7 +187,7 @@ def _of_timeout(exchange: Exchange, fault: Fault) -> Fault:
     if tracked is not None and is_terminal(tracked.now.state):
         state = short(tracked.now.state)
         return replace(fault, seen=f"The task is {state}, but the agent did not end the stream.", hint=STREAM_LEFT_OPEN)
-    if exchange.call.operation is Operation.SEND:
+    if exchange.call.operation is Operation.SEND and not exchange.circumstances.undeclared_capability(Operation.STREAM):
         return replace(fault, hint=f"{fault.hint.removesuffix('.')} or with streaming.")
     return fault
 
@@ -217,7 +220,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
     reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
     seen = f"The interface returned {head.status} {head.reason}{f': {reason}' if reason else ''}."
     if head.status in _GATEWAY:
-        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_LOG)
+        return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_GATEWAY)
     if head.status not in (404, 405):
         return Fault(Whose.AGENT, "InternalError" if head.status >= 500 else INVALID_RESPONSE, seen, CHECK_LOG)
     hint = "Check that the card has the URL where the agent listens."

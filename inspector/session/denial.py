@@ -18,6 +18,8 @@ from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
+REJECTED_HINT = "The request had credentials, which were rejected: check that they are for this agent."
+"""What to do if nothing is known about why credentials were rejected."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
 _DENIED = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}

@@ -21,6 +21,11 @@ from inspector.protocol.operations import PUSH, Operation
 CHECK_LOG = "Check the log of the agent."
 CHECK_RESPONSE = "Look at the bytes of the response."
 STREAM_LEFT_OPEN = "The result is complete; the agent should close the stream when the task has ended."
+CHECK_GATEWAY = (
+    "Check that the agent is running. A proxy sends this status if it does not reach the agent: see its log, too."
+)
+_ERROR_INFO = frozenset({"@type", "reason", "domain"})
+"""The members of an ErrorInfo that only identify the error."""
 _SENDING = frozenset({Operation.SEND, Operation.STREAM})
 
 
@@ -50,6 +55,21 @@ class Situation:
         if isinstance(self.request, SendRequest):
             return bool(self.request.message.task_id or self.request.message.reference_task_ids)
         return self.operation not in (Operation.LIST, Operation.EXTENDED_CARD)
+
+    @property
+    def registers_webhook(self) -> bool:
+        """Return whether the call sends a message that registers a webhook; a raw request may do so."""
+        if not isinstance(self.request, SendRequest):
+            return self.sends
+        configuration = self.request.configuration
+        return configuration is not None and configuration.task_push_notification_config is not None
+
+    @property
+    def has_details(self) -> bool:
+        """Return whether the error has data with more than its name and domain."""
+        data = self.error.data
+        details = data if isinstance(data, list) else [data]
+        return any(detail and (not isinstance(detail, dict) or detail.keys() - _ERROR_INFO) for detail in details)
 
     @property
     def continues_task(self) -> bool:
@@ -217,7 +237,7 @@ HINTS: Sequence[Hint] = (
         lambda at: at.operation is Operation.CANCEL,
         "Get the task to see its state: a task that has ended cannot be canceled.",
     ),
-    Hint(_PUSH, lambda at: at.sends, "Send the message without push notifications."),
+    Hint(_PUSH, lambda at: at.registers_webhook, "Send the message without push notifications."),
     Hint(
         _PUSH,
         lambda at: at.operation in PUSH and at.circumstances.card is not None,
@@ -233,7 +253,7 @@ HINTS: Sequence[Hint] = (
     Hint(_INVALID, lambda at: bool(at.other_version), _other_version),
     Hint(
         _INVALID,
-        lambda at: bool(at.error.data),
+        lambda at: at.has_details,
         "Check the data of the error, which may name the invalid member.",
     ),
     Hint(_INVALID, lambda at: at.may_have_ended, _perhaps_ended),

@@ -208,7 +208,16 @@ class Session:
             mask_reference(self.journal.redactor, url, userinfo)
             self.use_credentials_for(url, userinfo)
             place = url if userinfo else reference
-            found = await find_card(self.journal, self.client, await self.card_credentials(), place)
+            try:
+                found = await find_card(self.journal, self.client, await self.card_credentials(), place)
+            except FaultError as error:
+                if self.settings.withheld and error.fault.code in (
+                    FaultCode.CREDENTIALS_MISSING,
+                    FaultCode.AUTH_FAILED,
+                ):
+                    hint = f"The credentials were not sent: {self.why_withheld}. Add --trust {origin(url)}."
+                    raise FaultError(replace(error.fault, hint=hint)) from error
+                raise
         self.connection = replace(found, choice=self._select(found.card))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self.load_token(self.agent_url)
@@ -310,6 +319,13 @@ class Session:
         settings = self.settings
         return select(card, settings.transports, settings.version, outdated=settings.outdated)
 
+    @property
+    def why_withheld(self) -> str:
+        """Return why credentials are not sent to an interface at an origin that is not trusted."""
+        if self.settings.withheld:
+            return f"{self.settings.withheld} names the agent, not you"
+        return "the interface has another origin"
+
     def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
         return choice.binding.complete_url(choice.interface.url, self.connection.url if self.connection else "")
@@ -324,8 +340,7 @@ class Session:
         place = self.address(choice)
         if self.credentials and not self.credentials.are_for(place):
             self.note(
-                f"credentials are not sent to {origin(place)}: "
-                f"it is not the origin of the URL that you entered; --trust {origin(place)} allows it"
+                f"credentials are not sent to {origin(place)}: {self.why_withheld}; --trust {origin(place)} allows it"
             )
 
     # ── messages ──

@@ -40,7 +40,8 @@ class Settings:
     `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
     credentials are sent with the first request for the card, otherwise only after a response with status 401. With
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
-    before 1.0 is used only if `version` requests it.
+    before 1.0 is used only if `version` requests it. With `withheld`, which names the file with the URL of the agent,
+    credentials are sent to trusted origins only. `no_environment` is why checks may not read environment variables.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -59,6 +60,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     check: bool = True
     outdated: bool = True
+    withheld: str = ""
+    no_environment: str = ""
 
     @property
     def secret_headers(self) -> dict[str, str]:
@@ -71,6 +74,7 @@ class Settings:
         plain = {name: value for name, value in self.headers.items() if name not in headers}
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
+        home = "" if self.withheld else home
         origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
         return Credentials(headers, origins, plain=plain, unasked=self.auth_card, certificate=self.certificate)
 
@@ -107,6 +111,8 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         public_url=options.public_url,
         receiver_tls=lazy_loading.tls_context(certificate, options.receiver_key) if certificate else None,
         limits=Limits(read_seconds=options.timeout),
+        withheld=options.named_by if options.withheld else "",
+        no_environment=f"{options.named_by} names the agent, not you" if options.named_by else "",
     )
 
 

@@ -14,7 +14,7 @@ _MOST_NESTED = 200
 """The most arrays and tables within each other; `tomllib` is recursive."""
 _KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _TOKEN = re.compile(
-    rf"""\"{{3}}(?:[^\\]|\\.)*?(?:\"{{3}}|\\?\Z)|'{{3}}.*?(?:'{{3}}|\Z)"""
+    rf"""\"{{3}}(?:[^"\\]|\\.|"(?!""))*+(?:\"{{3}}|\\?\Z)|'{{3}}(?:[^']|'(?!''))*+(?:'{{3}}|\Z)"""
     rf"""|(?P<key>{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{_MOST_DOTS},}}+)"""
     rf"""|(?P<number>[+-]?[0-9][0-9_]{{{_MOST_DIGITS},}}+)|(?P<opening>[\[{{])|(?P<closing>[\]}}])|{_KEY}|\"(?:[^"\\\n]|\\.)*+|#[^\n]*+""",
     re.DOTALL,

@@ -34,6 +34,11 @@ async def send_credentials(app: App[Any], session: Session) -> bool:
         f"The interface in use is at another origin than the one you entered:\n\n  {place}\n\n"
         "Credentials are sent only to the origin you entered, because a card can name any address."
     )
+    if named_by := session.settings.withheld:
+        description = (
+            f"{named_by} names the agent, not you:\n\n  {place}\n\n"
+            "Credentials are sent only to an origin that you entered, because a foreign project can name any address."
+        )
     answers = ("Send them there, too, in this session only", "Do not send them there")
     return await _ask(app, session, place, "Credentials for another origin", description, answers)
 

@@ -104,7 +104,9 @@ async def test_an_unknown_rule_record_filter_or_capture_is_explained(connect: Co
         assert "CARD" in await refusal(client, "explain_rule", rule="NOPE-1")
         assert "but not 999" in await refusal(client, "record", seq=999)
         assert "the keys are kind" in await refusal(client, "records", filter="nope:1")
-        assert "There is no file" in await refusal(client, "records", capture="other.a2a")
+        assert "other.a2a does not exist, or is not a file. Name a file below" in await refusal(
+            client, "records", capture="other.a2a"
+        )
 
 
 async def test_an_agent_that_does_not_answer_is_an_error_with_its_records(connect: Connect):
@@ -186,15 +188,46 @@ def texts_in(value: Any) -> Iterator[str]:
 async def test_credentials_are_sent_only_to_the_agent_of_the_command_line(
     connect: Connect, make_agent: MakeAgent, folder: Path
 ):
-    own, other, trusted, named = (make_agent(reply) for _ in range(4))
-    (folder / "agents.toml").write_text(f'[agents.named]\nurl = "{named.url}"\nbearer = "env:A2A_NAMED"\n')
+    own, other, trusted, named, foreign = agents = [make_agent(reply) for _ in range(5)]
+    text = "".join(f'[agents.{name}]\nurl = "{url}"\nbearer = "env:A2A_NAMED"\n' for name, url in
+                   (("named", named.url), ("foreign", foreign.url)))  # fmt: skip
+    (folder / "agents.toml").write_text(text)  # of the project, which can name any host
     given = {"A2ACLI_BEARER": SECRET, "A2A_NAMED": "token-of-the-named-agent"}
-    async with connect(own.url, "--trust", trusted.url, "--allow-send", **given) as client:
-        for agent in ("", own.url, other.url, trusted.url, "named"):
+    async with connect(own.url, "--trust", trusted.url, "--trust", named.url, "--allow-send", **given) as client:
+        for agent in ("", own.url, other.url, trusted.url, "named", "foreign"):
             await ask(client, "send", text="hi", agent=agent)
-    sent = [{call.request.headers.get("Authorization") for call in each.calls if call.body} for each in
-            (own, other, trusted, named)]  # fmt: skip
-    assert sent == [{f"Bearer {SECRET}"}, {None}, {f"Bearer {SECRET}"}, {"Bearer token-of-the-named-agent"}]
+    sent = [{call.request.headers.get("Authorization") for call in each.calls if call.body} for each in agents]
+    known = {f"Bearer {SECRET}"}
+    assert sent == [known, {None}, known, {"Bearer token-of-the-named-agent"}, {None}]
+
+
+async def test_a_check_does_not_read_the_environment(connect: Connect, make_agent: MakeAgent, folder: Path):
+    agent = make_agent(reply)
+    (folder / "steal.acts.yaml").write_text(CHECK_WITH_ENVIRONMENT)
+    async with connect(agent.url, "--allow-send", OTHER_SECRET="a-value-that-stays") as client:
+        done = await client.call_tool("check", {"files": ["steal.acts.yaml"]})
+    assert done.structured_content["passed"] is False, done
+    assert "the environment variable OTHER_SECRET is not read" in done.model_dump_json()
+    assert "a-value-that-stays" not in done.model_dump_json()
+    assert not any(b"a-value-that-stays" in call.body for call in agent.calls)
+
+
+CHECK_WITH_ENVIRONMENT = """\
+acts_version: "1.0"
+spec_version: "1.0"
+suites:
+  - id: s
+    name: S
+    tests:
+      - id: T-1
+        name: Sends a variable
+        level: must
+        steps:
+          - id: send
+            operation: send_message
+            params: {message: {parts: [{text: "{{env.OTHER_SECRET}}"}]}}
+            expect: {status: 200}
+"""
 
 
 async def reply(call: Call) -> Any:

@@ -118,11 +118,16 @@ SITUATIONS: list[tuple[Situation, str]] = [
     (at(UNSUPPORTED, Operation.GET), CHECK_LOG),
     # parameters
     (at(INVALID, data=[{"field": "x"}]), "Check the data of the error"),
+    (at(INVALID, data="field x"), "Check the data of the error"),
+    (at(INVALID, data=[BY_NAME[INVALID].info()]), CHECK_LOG),
+    (at(INVALID, request=TO_TASK, data=[BY_NAME[INVALID].info()]), "If the task has ended, it accepts no messages"),
     (at(INVALID, declared="0.3"), "try --a2a-version 0.3."),
     (at(INVALID), CHECK_LOG),
     (at("INVALID_ARGUMENT", request=TO_TASK), "If the task has ended, it accepts no messages"),
     # push notifications
     (at(PUSH, request=WITH_PUSH), "Send the message without push notifications."),
+    (at(PUSH, raw=True), "Send the message without push notifications."),
+    (at(PUSH, request=NEW), CHECK_LOG),
     (at(PUSH, Operation.SET_PUSH), "The card declares pushNotifications: correct the card, or the agent."),
     (at(PUSH, Operation.GET), CHECK_LOG),
     # content, extensions, the rest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from scripted import (
 )
 
 from inspector.protocol.errors import FaultCode, Whose
+from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
+from inspector.wire.client.http import Limits
 
 # What a call came to
 
@@ -61,6 +64,40 @@ async def test_the_outcome_of_a_call_names_whose_fault_it_is(
     fault = checked((await say(session, stream=stream)).fault)
     assert (fault.whose, fault.code) == (whose, code)
     assert seen in fault.seen
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+async def test_the_hint_about_a_status_of_a_proxy_names_the_proxy(agent: Agent, open_session: OpenSession, status: int):
+    agent.answer(giving(b"", status=status))
+    session = await open_session(agent.url)
+    assert "A proxy sends this status" in checked((await say(session)).fault).hint
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer a-canary-token"}, {"X-Key": "a-canary-key"}])
+async def test_rejected_credentials_are_not_recommended_again(
+    agent: Agent, open_session: OpenSession, status: int, headers: dict[str, str]
+):
+    agent.answer(giving(b"", status=status))
+    session = await open_session(agent.url, headers=headers)
+    hint = checked((await say(session)).fault).hint
+    assert hint == (REJECTED_HINT if headers else CREDENTIALS_HINT)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_after_a_timeout_streaming_is_recommended_if_the_agent_has_it(
+    agent: Agent, open_session: OpenSession, streaming: bool
+):
+    async def wait(*_: Any) -> web.StreamResponse:
+        await asyncio.sleep(5)
+        return web.Response()
+
+    agent.answer(wait)
+    agent.serve_card(capabilities={"streaming": streaming})
+    session = await open_session(agent.url, limits=Limits(read_seconds=0.1))
+    hint = checked((await say(session, stream=False)).fault).hint
+    assert ("or with streaming" in hint) is streaming
+    assert "longer --timeout" in hint
 
 
 @pytest.mark.parametrize("status", [401, 403, 302])

@@ -19,6 +19,7 @@ from inspector.options import Options
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.composer import Composer
 from inspector.tui.widgets.feed import Feed
 
@@ -205,3 +206,8 @@ async def driving(options: Options, size: tuple[int, int] = SIZE, **more: Any) -
     app.animation_level = "none"
     async with app.run_test(size=size, **more) as pilot:
         yield Driver(app, pilot)
+
+
+def artifact_text(driver: Driver) -> str:
+    """Return the text in the pane of the artifact."""
+    return driver.widget("#artifact", ArtifactPane).selected_text()

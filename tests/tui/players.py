@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
 from aiohttp import web
+from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from puppets import SECONDS, Answer, Call, Puppet, chunk, silence, status, task
 
 Gate = Callable[[], Awaitable[None]]
+_STEPS = tomllib.loads((BUILT_IN_FOLDER / "report.toml").read_text("utf-8"))["steps"]
+REPORT = next(step["text"] for step in _STEPS if "text" in step)
+"""The text of the artifact in the scenario `report` of the mock agent."""
 
 
 async def eventually(condition: Callable[[], Any]) -> None:

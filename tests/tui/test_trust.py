@@ -65,6 +65,23 @@ async def test_a_redirect_to_a_private_address_is_followed_after_the_question(op
             assert "Inner agent" in driver.screen
 
 
+@pytest.mark.parametrize("how", ["keyboard", "mouse"])
+async def test_an_agent_that_a_file_of_the_project_names_gets_the_credentials_after_the_question(
+    open_app: Open, how: str
+):
+    project = {"named_by": "project/agents.toml:2", "withheld": True}
+    async with playing(complete) as agent, open_app(agent.url, SIZE, **CREDENTIALS, **project) as driver:
+        await driver.until(WITHHELD)
+        assert "project/agents.toml:2 names the agent, not you" in driver.screen
+        assert agent.url in driver.screen
+        assert not any(sent_secret(agent))
+        await choose(driver, how, WITHHELD)
+        await driver.connected()
+        await driver.say("hello")
+        await driver.until("completed")
+        assert sent_secret(agent)[-1]
+
+
 @pytest.mark.parametrize("keys", [("enter",), ("escape",)])
 async def test_a_redirect_that_is_not_trusted_is_not_followed(open_app: Open, keys: tuple[str, ...]):
     async with (

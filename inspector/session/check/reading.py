@@ -13,12 +13,17 @@ from typing import NamedTuple, TypeAlias
 import yaml
 from pydantic import ValidationError
 
+try:  # the parser of libyaml is about ten times as fast, but PyYAML can be built without it
+    from yaml import CSafeLoader as _Loader
+except ImportError:
+    from yaml import SafeLoader as _Loader  # type: ignore[assignment]
+
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json
 from inspector.session.check.document import STEP_TAGS, Document
 
 MOST_BYTES = 4 * 1024 * 1024
-"""The largest size of a check file; a parser of YAML needs seconds for each megabyte."""
+"""The largest size of a check file; the parser of PyYAML without libyaml needs seconds for each megabyte."""
 _MOST_VALUES = 500_000
 """How many values a file may have once its aliases are expanded."""
 _MOST_DEPTH = 100
@@ -186,7 +191,7 @@ def _words(message: str) -> str:
     return known.get(text, text[:1].lower() + text[1:])
 
 
-class Yaml12Loader(yaml.SafeLoader):
+class Yaml12Loader(_Loader):
     """Parses YAML with the types of the core schema of YAML 1.2: `no` and `12:30` are strings."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - as in the base class
@@ -242,18 +247,17 @@ class _Source:
         return self.text.lstrip()[:1] in ("{", "[") and not self.name.lower().endswith((".yaml", ".yml"))
 
     def _read_yaml(self, text: str) -> Json:
+        if found := yaml.reader.Reader.NON_PRINTABLE.search(text):
+            before = text[: found.start()]
+            place = before.count("\n") + 1, len(before) - before.rfind("\n")
+            message = f"the character U+{ord(found[0]):04X} is not allowed"
+            raise CheckFileError([Problem(self.name, *place, message)])
         try:
             node = Yaml12Loader(text).get_single_node()
         except yaml.MarkedYAMLError as error:
             if self.is_json:
                 raise
             raise self._error(error.problem_mark, error.problem or error.context or "not YAML") from error
-        except yaml.reader.ReaderError as error:
-            before = text[: error.position]
-            place = before.count("\n") + 1, error.position - before.rfind("\n")
-            raise CheckFileError(
-                [Problem(self.name, *place, f"the character U+{int(error.character):04X} is not allowed")]
-            ) from error
         except RecursionError as error:
             raise self._error(None, "nested too deeply") from error
         except (ValueError, OverflowError) as error:  # a number that PyYAML does not check: \UFFFFFFFF, %YAML 1.9999

@@ -107,7 +107,11 @@ class Runner:
                 for trial in range(1, self.trials + 1):
                     result = TestResult(item.suite, item.test, transport, trial=trial)
                     given = {**self._own_variables(choice), **item.file.variables, **self.variables}
-                    variables = Variables(given, learn=self.session.journal.redactor.add)
+                    variables = Variables(
+                        given,
+                        learn=self.session.journal.redactor.add,
+                        no_environment=self.session.settings.no_environment,
+                    )
                     yield TestExecution(self.session, choice, result, variables)
 
     def _own_variables(self, choice: Choice) -> dict[str, Json]:

@@ -31,14 +31,15 @@ class Variables:
     """The values that a test can use: those of the files and of the command line, captured values, results of steps.
 
     `captured` has `step.name`, `results` the result of each step (`step.response`). The environment is read on use;
-    `environment` has the names of the variables that were read. `learn` gets the values that are secret by their name,
-    so that they are masked in the capture and in failures.
+    `environment` has the names of the variables that were read, `no_environment` is why none may be read. `learn` gets
+    the values that are secret by their name, so that they are masked in the capture and in failures.
     """
 
     given: Mapping[str, Json]
     captured: dict[str, Json] = field(default_factory=dict)
     results: dict[str, Json] = field(default_factory=dict)
     learn: Callable[[str], object] = str
+    no_environment: str = ""
     environment: set[str] = field(default_factory=set, init=False)
     _count: int = field(default=0, init=False)
 
@@ -102,6 +103,8 @@ class Variables:
                 name, self._text(value, depth + 1) if isinstance(value, str) and "{{" in value else value
             )
         if name.startswith("env."):
+            if self.no_environment:
+                raise VariableError(f"the environment variable {name[4:]} is not read: {self.no_environment}")
             if (found := os.environ.get(name[4:])) is not None:
                 self.environment.add(name[4:])
                 return self._known(name[4:], found)

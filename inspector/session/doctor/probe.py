@@ -104,7 +104,7 @@ def _withheld(session: Session, url: str, binding: str) -> str:
     hint = f"Add --trust {origin(url)}."
     if session.only_tokens:
         hint = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
-    return f"The credentials were not sent: the interface has another origin. {hint}"
+    return f"The credentials were not sent: {session.why_withheld}. {hint}"
 
 
 async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bool = False) -> tuple[str, str] | None:

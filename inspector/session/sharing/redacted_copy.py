@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inspector.capture.multi_search import MultiSearch
 from inspector.capture.private_files import CaptureError, remove
 from inspector.capture.records import Common, Record
 from inspector.capture.redaction import MASK, Redactor
@@ -92,6 +93,7 @@ class RedactedCopy:
                 f"A secret or a match of a pattern has fewer than {_SHORTEST} characters, or is true, false or null.",
                 "Such a value cannot be masked everywhere: choose another pattern.",
             )
+        self._search = MultiSearch(self._masked)
 
     @property
     def found(self) -> list[Found]:
@@ -220,7 +222,7 @@ class RedactedCopy:
         return self._remaining(text)
 
     def _remaining(self, text: str) -> bool:
-        return any(value in text for value in self._masked) or self._pseudonyms.remains_in(text)
+        return self._search.any_in(text) or self._pseudonyms.remains_in(text)
 
     def _check(self, path: Path) -> int:
         """Search every record of the copy for the values that were masked or replaced; raises `FaultError`."""

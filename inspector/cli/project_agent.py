@@ -1,0 +1,30 @@
+"""Keep the secrets of the user from an agent that a file of the project names: a foreign project can name any host."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection
+
+from inspector.wire.client.credentials import origin
+from inspector.wire.discovery import normalise
+
+_CREDENTIALS = frozenset(
+    {"bearer", "basic", "api_key", "headers", "svc_params", "client_cert", "client_key", "client_passphrase", "token"}
+)
+"""The options whose values are secrets."""
+
+
+def restrict(given: argparse.Namespace, place: str, foreign: Collection[str]) -> None:
+    """Note in `given` what an agent may not get that `place` (file and line) names.
+
+    `foreign` are the options that have values of the project itself. Other credentials are withheld, except those of
+    the command line; only origins that the user trusts get them.
+    """
+    members = vars(given)
+    reference = members.get("reference") or members.get("agent_card") or ""
+    trusted = members.get("trust") or ()
+    if origin(normalise(reference)) in {origin(normalise(each)) for each in trusted}:
+        return
+    given.named_by = place
+    secrets = {name for name in _CREDENTIALS if members.get(name) and name not in foreign}
+    given.withheld = any(given.sources.get(name) != "option" for name in secrets)

@@ -1,0 +1,133 @@
+"""The doctor with a message: streaming and push notifications."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+from examining import (
+    UPDATES,
+    agent,
+    examine,
+    knows_no_task,
+    result,
+    row,
+    streaming,
+    task,
+    the,
+)
+
+from inspector.session import stream_health
+from inspector.session.session import Session
+
+
+def dated(seconds: int) -> list[Any]:
+    """The updates of a task, the last with a timestamp this many seconds after the first."""
+    first, middle, last = copy.deepcopy(UPDATES)
+    first["task"]["status"]["timestamp"] = "2026-01-01T10:00:00Z"
+    last["statusUpdate"]["status"]["timestamp"] = f"2026-01-01T10:00:{seconds:02}Z"
+    return [first, middle, last]
+
+
+@pytest.mark.parametrize(
+    ("events", "passed"), [(dated(3), False), (dated(0), True), (UPDATES, None)], ids=["dated", "at once", "undated"]
+)
+async def test_only_timestamps_prove_that_a_late_batch_was_buffered(
+    session: Session, monkeypatch: pytest.MonkeyPatch, events: list[Any], passed: bool | None
+):
+    monkeypatch.setattr(stream_health, "_SILENCE", 0.1)  # seconds, so that the test is fast
+    async with agent(streaming(events, wait=0.2)) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert step.passed is row(report, "streaming")[2] is passed
+    assert step.message.startswith("3 events, the first after ")
+    assert ("buffer" in step.remedy) is (passed is not True)
+
+
+async def test_single_late_event_is_not_reported_as_buffered(session: Session):
+    async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "streaming").passed
+
+
+async def test_missing_declared_stream_is_reported(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask":
+            return await knows_no_task(request, call)
+        return result(call, {"task": task("COMPLETED")})
+
+    async with agent(answer) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert (step.passed, step.message) == (False, "the response is not a stream")
+    assert "text/event-stream" in step.remedy
+    assert row(report, "streaming")[2] is False
+
+
+async def test_card_without_streaming_is_checked_without_streaming(session: Session):
+    methods = []
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        methods.append(call["method"])
+        known = call["method"] == "SendMessage"
+        return result(call, {"task": task("COMPLETED")}) if known else await knows_no_task(request, call)
+
+    async with agent(answer, capabilities={}) as url:
+        report = await examine(session, url, "go")
+    assert methods == ["GetTask", "SendMessage"]
+    assert the(report, "message").passed
+    assert row(report, "streaming") == ("not declared", "not checked", None)
+
+
+async def test_rejected_message_is_reported_without_waiting_for_push(session: Session):
+    async with agent(knows_no_task, capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "streaming")
+    assert step.passed is False
+    assert step.remedy
+    assert the(report, "push").passed is None
+
+
+async def test_missing_push_is_reported(session: Session):
+    can = {"streaming": True, "pushNotifications": True}
+    async with agent(streaming(UPDATES), capabilities=can) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 0 rejected at http://127.0.0.1:")
+    assert "--public-url" in step.remedy
+    assert row(report, "push notifications")[::2] == ("yes", False)
+
+
+async def test_a_missing_push_is_no_failure_while_the_task_is_running(session: Session):
+    async with agent(streaming(UPDATES[:2]), capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "push").passed is None
+    assert the(report, "push").message.endswith("; the task has not ended")
+
+
+async def test_push_is_not_expected_without_a_task(session: Session):
+    message = {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}}
+    async with agent(streaming([message]), capabilities={"streaming": True, "pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "push").passed is None
+    assert report.passed
+
+
+async def test_push_without_its_token_is_reported_as_rejected(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask":
+            return await knows_no_task(request, call)
+        config = call["params"]["configuration"]["taskPushNotificationConfig"]
+        async with ClientSession() as client, client.post(config["url"], json=UPDATES[-1]) as response:
+            assert response.status == 401
+        return result(call, {"task": task("COMPLETED")})
+
+    async with agent(answer, capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 1 rejected")
+    assert "checks" in step.remedy

@@ -1,0 +1,158 @@
+"""The composer of the Chat view: nothing that was typed is lost, and its keys."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import AsyncExitStack
+
+from driving import Open
+from players import playing
+from puppets import Call
+from textual import events
+
+from inspector.capture.records import Kind
+from inspector.session.compose.draft import text_draft
+from inspector.tui.views.chat import ChatView
+
+# Nothing that was typed is lost
+
+
+async def test_a_message_that_could_not_be_sent_is_back_in_the_composer(open_app: Open):
+    async with AsyncExitStack() as running:
+        agent = await running.enter_async_context(playing())
+        async with open_app(agent.url, (120, 40)) as driver:
+            await driver.connected()
+            await running.aclose()
+            await driver.ask("a long message")
+            assert "problem:" in driver.screen
+            assert driver.composer.text == "a long message"
+
+
+async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun(open_app: Open):
+    go = asyncio.Event()
+
+    async def answer(call: Call):
+        await go.wait()
+        return call.error(-32602, "no such colour")
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.say("paint it")
+        await driver.until(driver.sent)
+        await driver.type("next")
+        go.set()
+        await driver.until("The message that was not sent")
+        assert driver.composer.text == "next"
+
+
+async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.type("later")
+        session = driver.session
+        driver.app.open(mock)
+        await driver.until(lambda: driver.app.session not in (None, session))
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("Unsent message: later   ^↑ restores it")
+        assert driver.composer.text == ""
+        await driver.press("ctrl+up")
+        assert driver.composer.text == "later"
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+
+
+async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_the_history(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.workbench.chat.composer.offer_draft(text_draft("from before"))
+        await driver.until("Unsent message: from before")
+        await driver.press("i")
+        await driver.type("new")
+        await driver.until(lambda: "Unsent message" not in driver.screen)
+        await driver.press("ctrl+u", "up")
+        await driver.until("from before")
+
+
+async def test_readline_keys_work_on_the_whole_line(open_app: Open, mock: str):
+    line = "word " * 60
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        driver.composer.fill(f"first\n{line}")
+        await driver.press("ctrl+a", *"ab", "ctrl+e", *"yz")
+        assert driver.composer.text == f"first\nab{line}yz"
+        await driver.press("left", "ctrl+u")
+        assert driver.composer.text == "first\nz"
+        await driver.press("ctrl+k")
+        assert driver.composer.text == "first\n"
+
+
+async def test_the_selected_row_is_copied_in_another_form_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        assert driver.enabled("Y")
+        for key in ("up", "Y"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until("─ Copy #")
+        await driver.until("curl command")
+        await driver.press("escape")
+        record = driver.widget("#chat", ChatView).selected_record()
+        assert record is not None
+        assert record.seq < driver.records(Kind.FRAME)[-1].seq
+
+
+async def test_the_actions_and_the_help_are_in_the_footer_of_a_narrow_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        await driver.until(lambda: driver.lines[-1].endswith("a actions   ? help"))
+
+
+async def test_the_message_is_composed_and_the_actions_are_shown_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape")
+        assert driver.timeline.has_focus
+        await driver.press("ctrl+o")
+        await driver.until("Message outline")
+        await driver.press("escape", "escape")
+        await driver.until("Timeline")
+        await driver.press("escape", "a")
+        await driver.until("Add or remove a bookmark")
+
+
+async def test_the_question_and_its_key_fit_in_one_line_of_a_narrow_screen(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        line = driver.line("   ^r new task")
+        assert "There is one at 18:00 and one at 20:30. Which do you want?   ^r new task" in line
+
+
+async def test_a_paste_goes_into_the_message_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        assert driver.timeline.has_focus
+        driver.app.post_message(events.Paste("pasted text"))
+        await driver.until(lambda: driver.composer.text == "pasted text")
+        assert driver.composer.has_focus_within
+
+
+async def test_the_selected_question_is_shown_in_full_and_the_keys_of_views_are_not_typed(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("escape")
+        assert re.search(r"There is one at 18:00 and one at +│\n│▌ +20:30. Which do you want\?", driver.screen)
+        await driver.press("3", "2", "5")
+        assert driver.workbench.view == "traffic"
+        assert driver.composer.text == ""
