@@ -9,7 +9,7 @@ from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 from inspector.session.check import reading
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import PlannedTest, Selection, plan
 from inspector.session.check.reading import CheckFileError, read_check_files
 

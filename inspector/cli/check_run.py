@@ -15,7 +15,7 @@ from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.check.comparison import Difference, differences
-from inspector.session.check.document import Level, Transport
+from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
 from inspector.session.check.result import Failure, Result, RunResult, TestResult

@@ -11,7 +11,7 @@ from inspector.protocol.model import Json, Message, Task, Unreadable, Wire
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.selection import Choice
 from inspector.session.check.calls import event_root
-from inspector.session.check.document import CARD, OPERATIONS, ClientResponse
+from inspector.session.check.document.steps import CARD, OPERATIONS, ClientResponse
 from inspector.session.check.result import StepError
 from inspector.wire.discovery import FoundCard, read_answer
 

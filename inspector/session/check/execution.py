@@ -17,25 +17,21 @@ from inspector.session.check import expectations
 from inspector.session.check.calls import WELL_KNOWN, Caller, Response
 from inspector.session.check.client_step import parsed_root
 from inspector.session.check.condition import Condition
-from inspector.session.check.document import (
+from inspector.session.check.document.enumerations import Requirement
+from inspector.session.check.document.expected import Assertion, Expect, ExpectError, ExpectStream
+from inspector.session.check.document.extension import FindingsExpectation, PushExpectation
+from inspector.session.check.document.steps import (
     CARD,
     OPERATIONS,
-    Assertion,
     AssertionStep,
     ClientStep,
-    Expect,
-    ExpectError,
-    ExpectStream,
-    FindingsExpectation,
     OperationStep,
-    PushExpectation,
     RawRequest,
     RawStep,
     Repeat,
-    Requirement,
     Step,
-    Test,
 )
+from inspector.session.check.document.suites import Test
 from inspector.session.check.headers import inspect_headers
 from inspector.session.check.matching import Mismatch, PatternError, collection_mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING, value_at

@@ -16,14 +16,8 @@ from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Json, Part
 from inspector.protocol.operations import PUSH
 from inspector.session.check.calls import Response
-from inspector.session.check.document import (
-    ArtifactExpectation,
-    Expect,
-    ExpectError,
-    ExpectStream,
-    FindingsExpectation,
-    StepExtension,
-)
+from inspector.session.check.document.expected import Expect, ExpectError, ExpectStream
+from inspector.session.check.document.extension import ArtifactExpectation, FindingsExpectation, StepExtension
 from inspector.session.check.matching import Mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING
 from inspector.session.check.stream_order import order_mismatch

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json
-from inspector.session.check.document import STEP_TAGS, Document
+from inspector.session.check.document.steps import STEP_TAGS
+from inspector.session.check.document.suites import Document
 
 MOST_BYTES = 4 * 1024 * 1024
 """The largest size of a check file; a parser of YAML needs seconds for each megabyte."""

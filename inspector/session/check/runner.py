@@ -11,7 +11,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.execution import TestExecution
 from inspector.session.check.matching import Mismatch
 from inspector.session.check.plan import PlannedTest

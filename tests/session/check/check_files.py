@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector.session.check.document import Document, Suite, Test
+from inspector.session.check.document.suites import Document, Suite, Test
 from inspector.session.check.reading import CheckFileError, parse_document
 
 HEAD = 'acts_version: "1.0"\nspec_version: "1.0"\n'

@@ -13,7 +13,8 @@ from check_runs import MakeMock, RunChecks, run_file
 from inspector.sample_agents.server import MockAgent
 from scripted import PATIENCE, Agent, OpenSession, answering, giving
 
-from inspector.session.check.document import Repeat, Transport
+from inspector.session.check.document.enumerations import Transport
+from inspector.session.check.document.steps import Repeat
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.result import TestResult as Outcome
 
@@ -538,7 +539,7 @@ def test_tests_are_selected_by_words_tags_and_levels():
 
     from check_files import parsed
 
-    from inspector.session.check.document import Level
+    from inspector.session.check.document.enumerations import Level
     from inspector.session.check.plan import Selection, plan
     from inspector.session.check.reading import CheckFile
 

@@ -14,7 +14,7 @@ from check_files import CARD_STEP, HEAD, file_of, parsed, problems_of, test_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.reading import MOST_BYTES, CheckFileError, read_check_files
 
 TEST = """\

@@ -20,7 +20,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import Operation
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document

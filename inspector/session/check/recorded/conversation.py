@@ -19,7 +19,8 @@ from inspector.protocol.model import (
     TaskStatusUpdateEvent,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.check.document import EXTENSION, OPERATIONS
+from inspector.session.check.document.node import EXTENSION
+from inspector.session.check.document.steps import OPERATIONS
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE
 from inspector.session.check.recorded.exchanges import RecordedExchange, RecordedPush
 from inspector.session.check.recorded.expected import literal

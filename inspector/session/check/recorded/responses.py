@@ -17,7 +17,7 @@ from inspector.protocol.model import (
     Wire,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.check.document import EXTENSION
+from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.expectations import digest_of
 from inspector.session.check.recorded.exchanges import RecordedExchange
 from inspector.session.check.recorded.expected import expectation, is_exact, literal, text_expectation, varies
