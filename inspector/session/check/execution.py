@@ -33,7 +33,7 @@ from inspector.session.check.document.steps import (
 )
 from inspector.session.check.document.suites import Test
 from inspector.session.check.headers import inspect_headers
-from inspector.session.check.matching import Mismatch, PatternError, collection_mismatch, mismatches, quote
+from inspector.session.check.matching import Mismatch, UndecidedError, collection_mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING, value_at
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
 from inspector.session.check.result import (
@@ -108,7 +108,7 @@ class TestExecution:
     async def _run(self) -> None:
         try:
             await self._run_steps()
-        except (VariableError, PatternError) as error:
+        except (VariableError, UndecidedError) as error:
             self._fail(self._error(str(error)), result=Result.ERROR)
         except FaultError as error:
             self._fail(self._error(error.fault.sentence()), result=Result.ERROR)
@@ -140,7 +140,7 @@ class TestExecution:
             self.result.reason, result = str(error), Result.SKIP
         except StepFailedError as error:
             found = self._failures([error.mismatch], step.id, before)
-        except (StepError, VariableError, PatternError) as error:
+        except (StepError, VariableError, UndecidedError) as error:
             found, result = (self._error(str(error), step.id),), Result.ERROR
         except FaultError as error:
             found, result = (self._error(error.fault.sentence(), step.id),), Result.ERROR
