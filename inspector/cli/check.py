@@ -11,7 +11,8 @@ from inspector.cli.styles import Role, Styled
 from inspector.session.check import reading
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import PlannedTest, Selection, plan
-from inspector.session.check.reading import CheckFileError, read_check_files
+from inspector.session.check.reading import read_check_files
+from inspector.session.check.source import CheckFileError
 
 _SMOKE = Path(reading.__file__).with_name("smoke.acts.yaml")
 """The suite of `conformance`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
 
 from inspector.protocol.model import Json
 from inspector.session.check.document.enumerations import Levels, Requirements, Transports
@@ -10,6 +12,9 @@ from inspector.session.check.document.expected import Assertion
 from inspector.session.check.document.extension import TestExtension
 from inspector.session.check.document.node import EXTENSION, Node
 from inspector.session.check.document.steps import Step
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+"""The ends of the names of files that can be included."""
 
 
 class SkillRequirement(Node):
@@ -75,6 +80,13 @@ class Metadata(Node):
     license: str = ""
 
 
+def _check_include(value: str) -> str:
+    """Check the name of an included file: errors quote a file, so that it must not be any file with secrets."""
+    if not value.lower().endswith(_SUFFIXES):
+        raise ValueError(f"{value!r} is not the name of a check file: it has to end with {', '.join(_SUFFIXES)}")
+    return value
+
+
 class Document(Node):
     """A check file; `include` names other files, relative to this one."""
 
@@ -83,7 +95,7 @@ class Document(Node):
     spec_ref: str = ""
     metadata: Metadata = Metadata()
     variables: dict[str, str] = {}
-    include: list[str] = []
+    include: list[Annotated[str, AfterValidator(_check_include)]] = []
     suites: list[Suite] = []
 
     @model_validator(mode="after")
