@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.scenario.catalog import Scenarios
-from inspector.sample_agents.server import MockAgent
+from recordings import (
+    Use,
+    agent,
+    assert_passed,
+    cancel_while_streaming,
+    converse_with_pushes,
+    draft,
+    fail_to_get,
+    made,
+    record,
+    run,
+    send_mixed,
+    steps_of,
+    stream_report,
+)
 
-from inspector.capture.query import Query, parse
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
@@ -25,113 +36,12 @@ from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
 from inspector.session.check.recorded.expected import expectation, text_expectation
-from inspector.session.check.recorded.making import make_check
 from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.runner import Runner, choices
 from inspector.session.check.variables import Variables, references
-from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import Session
-from inspector.session.settings import Settings
-
-Use = Callable[[Session], Awaitable[None]]
-
-
-def draft(text: str) -> Draft:
-    return Draft((DraftPart(PartKind.TEXT, text),))
-
-
-@asynccontextmanager
-async def agent(*faults: str, pace: float = 0.0, scenarios: Scenarios | None = None) -> Any:
-    options = {"behaviours": scenarios} if scenarios else {}
-    mock = MockAgent(pace=pace, push_pause=0, faults=tuple(map(parse_fault, faults)), **options)
-    await mock.start()
-    try:
-        yield mock.url
-    finally:
-        await mock.stop()
-
-
-async def record(path: Path, url: str, use: Use) -> None:
-    session = Session(path)
-    await session.connect(url)
-    await use(session)
-    await session.close()
-
-
-def made(path: Path, query: str = "", *others: Path) -> dict[str, Any]:
-    parsed = parse(query) if query else None
-    assert parsed is None or isinstance(parsed, Query)
-    captures = [Capture.open(each) for each in (path, *others)]
-    try:
-        return make_check(captures[0], parsed, others=captures[1:]).document
-    finally:
-        for capture in captures:
-            capture.close()
-
-
-async def run(
-    document: dict[str, Any], url: str, path: Path, *, trials: int = 1, transports: tuple[Transport, ...] = ()
-) -> RunResult:
-    """Write a document as YAML, read it back, and run it."""
-    parsed = parse_document(write_yaml(document, ["made by a test"]), "made.acts.yaml")
-    planned = plan([CheckFile(Path("made.acts.yaml"), parsed, parsed.variables)], Selection())
-    session = Session(path, Settings())
-    try:
-        await session.connect(url)
-        result = RunResult("1.0", "", "", 0.0)
-        runner = Runner(session, choices(session, transports), planned, result, trials=trials, jobs=2, seconds=6)
-        async for _ in runner.results():
-            pass
-        return result
-    finally:
-        await session.close()
-
-
-def assert_passed(result: RunResult) -> None:
-    assert result.results
-    failures = [failure for each in result.results for failure in each.failures]
-    assert result.passed, "\n".join(str(failure) for failure in failures)
-
-
-def steps_of(document: dict[str, Any], test: int = 0) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = document["suites"][0]["tests"][test]["steps"]
-    return steps
-
-
-async def stream_report(session: Session) -> None:
-    await session.send(draft("report 3"), stream=True).finish()
-
-
-async def send_mixed(session: Session) -> None:
-    await session.send(draft("mixed"), stream=False).finish()
-
-
-async def converse_with_pushes(session: Session) -> None:
-    await session.push.turn_on()
-    call = session.send(draft("ask"), stream=False)
-    await call.finish()
-    task = call.exchange.task_id
-    answer = Message(message_id="reply", role="ROLE_USER", task_id=task, parts=[Part(text="at eight")])
-    await session.call(Operation.SEND, SendRequest(message=answer), task_id=task).finish()
-    await session.get(task).finish()
-    await asyncio.sleep(0.3)  # for the last push
-    session.push.turn_off()
-
-
-async def cancel_while_streaming(session: Session) -> None:
-    call = session.send(draft("long 30"), stream=True)
-    streaming = asyncio.create_task(call.finish())
-    while not call.exchange.task_id:
-        await asyncio.sleep(0.01)
-    await session.cancel(call.exchange.task_id).finish()
-    await streaming
-
-
-async def fail_to_get(session: Session) -> None:
-    await session.get("there-is-no-such-task").finish()
-    await session.list_tasks().finish()
 
 
 @pytest.mark.parametrize("use", [stream_report, send_mixed, converse_with_pushes, cancel_while_streaming, fail_to_get])

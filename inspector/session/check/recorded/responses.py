@@ -60,11 +60,12 @@ def _stream_expectations(exchange: RecordedExchange, ids: Mapping[str, str]) -> 
         stream["ordering"] = "monotonic_state"
     last = exchange.states[-1] if exchange.states else ""
     expected = [state for state in dict.fromkeys(states) if not (is_settled(last) and state == last)]
-    if expected:
-        stream["events"] = [
-            {"match": "any_position", "status_update": {"status": {"state": state}}} for state in expected
-        ]
     final = exchange.events[-1] if exchange.events else None
+    assertions: list[dict[str, Json]] = [{"status_update": {"status": {"state": state}}} for state in expected]
+    if any(isinstance(event, Task) for event in exchange.events[:-1]):
+        assertions.insert(0, {"task": {"id": {"type": "string"}}})
+    if assertions:
+        stream["events"] = [{"match": "any_position", **assertion} for assertion in assertions]
     if isinstance(final, Message):
         stream["final_event"] = {"message": expectation(final.to_json(), ids)}
     elif is_settled(last) and isinstance(final, Task | TaskStatusUpdateEvent):
