@@ -399,7 +399,16 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
     ]
     assert ET.parse(f"{report}.xml").getroot().attrib["tests"] == "2"
     assert "1 passed, 1 skipped" in out
+    assert err == "Interrupted: 1 of 3 tests have a result\n"
     assert capture.exists()
+
+
+def test_a_run_that_takes_too_long_reports_what_ran(cli: RunCli, mock: str, file: Any, tmp_path: Path):
+    path, report = file(case("A"), case("B", {**CARD, "delay_ms": 60_000}), case("C")), tmp_path / "r.json"
+    result = cli("check", path, "-a", mock, "--timeout", "2s", "--report", f"json={report}")
+    assert result.code == 5
+    assert "Timed out after 2 s: 1 of 3 tests have a result." in result.err
+    assert json.loads(report.read_text())["x-a2a-inspect"] == {"interrupted": True}
 
 
 @pytest.mark.parametrize("capabilities", [frozenset(), ALL], ids=["none", "all"])

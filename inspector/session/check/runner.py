@@ -23,6 +23,8 @@ from inspector.session.session import Session
 
 TEST_SECONDS = 60.0
 """The default limit of time for a test."""
+INTERRUPTED = "interrupted"
+"""The reason of a test that did not end because the run was stopped."""
 
 
 def choices(session: Session, wanted: Sequence[Transport]) -> dict[Transport, Choice]:
@@ -70,6 +72,11 @@ class Runner:
     keep_tasks: bool = False
     _stopped: bool = field(default=False, init=False)
     _ended: dict[tuple[str, Transport], list[TestResult]] = field(default_factory=dict, init=False)
+
+    @property
+    def total(self) -> int:
+        """Return how many results a complete run has."""
+        return len(self.planned) * len(self.interfaces) * self.trials
 
     async def results(self) -> AsyncGenerator[TestResult, None]:
         """Run the tests and yield each result when it is there; `run` is complete even if this is cancelled."""
@@ -129,7 +136,7 @@ class Runner:
             if not self.keep_tasks:
                 self.session.tasks.forget(execution.task_ids)
         except asyncio.CancelledError:
-            result.reason = "interrupted"
+            result.reason = INTERRUPTED
             raise
         self._check_percentiles(result)
         if result.result in (Result.FAIL, Result.ERROR):
