@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -373,3 +374,23 @@ def test_texts_survive_yaml(text: str):
     read = parse_document(write_yaml(document, []), "x.yaml")
     assert read.variables["text"] == text
     assert read.suites[0].name == text
+
+
+async def test_the_ids_of_tests_are_those_of_their_requests(tmp_path: Path):
+    async def use_in_another_order(session: Session) -> None:
+        await send_mixed(session)
+        await stream_report(session)
+
+    async def use(session: Session) -> None:
+        await stream_report(session)
+        await send_mixed(session)
+
+    async with agent() as url:
+        await record(tmp_path / "a.a2a", url, use)
+        await record(tmp_path / "b.a2a", url, use_in_another_order)
+    first, second = (
+        {test["name"]: test["id"] for test in made(tmp_path / f"{name}.a2a")["suites"][0]["tests"]} for name in "ab"
+    )
+    assert first == second
+    assert len(set(first.values())) == 2
+    assert all(re.fullmatch(r"RECORDED-[0-9A-F]{8}", each) for each in first.values())
