@@ -61,13 +61,14 @@ _SCHEMA_TAG = "schema-validation"
 class TestExecution:
     """Runs one test; `task_ids` are those of its tasks, once it has ended.
 
-    `variables` are those of its file and of the command line.
+    `variables` are those of its file and of the command line, `spec_version` is that of its file.
     """
 
     session: Session
     choice: Choice
     result: TestResult
     variables: Variables
+    spec_version: str
     webhook: TestWebhook | None = None
     task_ids: frozenset[str] = field(default=frozenset(), init=False)
     _sent: list[int] = field(default_factory=list, init=False)
@@ -175,7 +176,7 @@ class TestExecution:
         if isinstance(step, AssertionStep):
             return self._assertion_mismatches([step.assertion, *step.assertions])
         if isinstance(step, ClientStep):
-            root = parsed_root(step.client_response, self.choice)
+            root = parsed_root(step.client_response, self.spec_version)
             self.variables.results[step.id] = root
             found = mismatches(self.variables.resolve(step.expect_parsed), root)
             return found or self._assertion_mismatches(step.assertions)

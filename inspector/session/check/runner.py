@@ -115,7 +115,8 @@ class Runner:
                     result = TestResult(item.suite, item.test, transport, trial=trial)
                     given = {**self._own_variables(choice), **item.file.variables, **self.variables}
                     variables = Variables(given, learn=self.session.journal.redactor.add)
-                    yield TestExecution(self.session, choice, result, variables)
+                    version = item.file.document.spec_version
+                    yield TestExecution(self.session, choice, result, variables, version)
 
     def _own_variables(self, choice: Choice) -> dict[str, Json]:
         """Return the variables that files may use without a definition: the URL of the interface."""

@@ -143,7 +143,7 @@ async def test_steps_pass_over_every_transport(name: str, transport: Transport, 
 async def test_steps_pass_with_protocol_version_0_3(binding: str, run_checks: RunChecks, make_mock: MakeMock):
     agent = await make_mock(versions=("0.3",))
     transport = next(transport for transport in Transport if transport.binding == binding)
-    names = ("send", "stream", "error", "several turns", "cancel", "push configuration")
+    names = ("send", "stream", "error", "several turns", "cancel", "push configuration", "client response")
     tests = [test_of(*PASSING[name], id=name) for name in names]
     run = await run_checks(file_of(*tests), agent.url, transports=(transport,))
     assert {result.test.id: result.failures for result in run.results} == {name: [] for name in names}
