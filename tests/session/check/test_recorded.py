@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.scenario.catalog import Scenarios
-from recordings import (
+from recorded_checks import (
     Use,
     agent,
     assert_passed,
@@ -31,7 +31,7 @@ from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import REQUESTS, Operation
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
@@ -50,6 +50,48 @@ async def test_a_check_passes_against_the_same_agent_over_every_transport(use: U
     async with agent(pace=0.05) as url:
         await record(tmp_path / "recorded.a2a", url, use)
         document = made(tmp_path / "recorded.a2a")
+        assert_passed(await run(document, url, tmp_path / "run.a2a", transports=tuple(Transport)))
+
+
+async def use_every_operation(session: Session) -> None:
+    immediately = {
+        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "ask"}]},
+        "configuration": {"returnImmediately": True},
+    }
+    call = session.call(Operation.SEND, SendRequest.model_validate(immediately))
+    await call.finish()
+    task = call.exchange.task_id
+    while session.tasks.get(task).now.state != "TASK_STATE_INPUT_REQUIRED":  # type: ignore[union-attr]
+        await session.get(task).finish()
+    for operation, members in (
+        (Operation.SET_PUSH, {"taskId": task, "id": "config", "url": "http://127.0.0.1:9/hook"}),
+        (Operation.GET_PUSH, {"taskId": task, "id": "config"}),
+        (Operation.LIST_PUSH, {"taskId": task}),
+        (Operation.DELETE_PUSH, {"taskId": task, "id": "config"}),
+    ):
+        await session.call(operation, REQUESTS[operation].model_validate(members), task_id=task).finish()
+    await session.cancel(task).finish()
+    await session.get(task).finish()
+
+
+@pytest.mark.parametrize("transport", Transport)
+async def test_every_operation_is_recorded_over_every_transport(transport: Transport, tmp_path: Path):
+    async with agent() as url:
+        await record(tmp_path / "recorded.a2a", url, use_every_operation, transport)
+        document = made(tmp_path / "recorded.a2a", complete=True)
+        [test] = document["suites"][0]["tests"]
+        names = [step["operation"] for step in test["steps"]]
+        names.remove("get_task")
+        assert test["x-a2a-inspect"]["pushes"] == {"count": {"gte": 0}}
+        assert names == [
+            "send_message",
+            "create_push_config",
+            "get_push_config",
+            "list_push_configs",
+            "delete_push_config",
+            "cancel_task",
+            "get_task",
+        ]
         assert_passed(await run(document, url, tmp_path / "run.a2a", transports=tuple(Transport)))
 
 

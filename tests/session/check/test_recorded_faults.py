@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from inspector.sample_agents.faults.names import FAULTS
-from recordings import Use, agent, assert_passed, converse_with_pushes, draft, made, record, run, stream_report
+from recorded_checks import Use, agent, assert_passed, converse_with_pushes, draft, made, record, run, stream_report
 
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
@@ -108,7 +108,7 @@ async def test_a_recorded_check_passes_fifty_times_and_fails_for_each_fault(kind
 
     async with agent(version=kind.version) as url:
         await record(tmp_path / "recorded.a2a", url, kind.use, kind.transport)
-        document = made(tmp_path / "recorded.a2a")
+        document = made(tmp_path / "recorded.a2a", complete=True)
         result = await run(document, url, tmp_path / "run.a2a", trials=50, transports=(kind.transport,))
     assert_passed(result)
     assert len(result.results) == 50

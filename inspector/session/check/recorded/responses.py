@@ -11,6 +11,7 @@ from inspector.protocol.model import (
     Json,
     Message,
     PushConfig,
+    PushConfigList,
     Task,
     TaskList,
     TaskStatusUpdateEvent,
@@ -45,11 +46,19 @@ def _body(exchange: RecordedExchange, answer: Wire, ids: Mapping[str, str]) -> J
         answer = answer.model_copy(update={"artifacts": None, "status": status})
     members = answer.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
     body = expectation(members, ids, exact_state=exchange.operation is Operation.SEND)
-    if isinstance(answer, PushConfig) and isinstance(body, dict) and "url" in body:
-        body["url"] = {"type": "string"}
+    if isinstance(answer, PushConfig | PushConfigList):
+        _accept_any_url(body)
     if exchange.operation is Operation.SEND:
         return {"task" if isinstance(answer, Task) else "message": body}
     return body
+
+
+def _accept_any_url(body: Json) -> None:
+    """Accept any URL of a webhook in a push configuration or a list of them: that of the recording is replaced."""
+    configs = body.get("configs", [body]) if isinstance(body, dict) else ()
+    for config in configs if isinstance(configs, list) else ():
+        if isinstance(config, dict) and "url" in config:
+            config["url"] = {"type": "string"}
 
 
 def _stream_expectations(exchange: RecordedExchange, ids: Mapping[str, str]) -> dict[str, Json]:

@@ -55,12 +55,15 @@ async def record(path: Path, url: str, use: Use, transport: Transport = Transpor
     await session.close()
 
 
-def made(path: Path, query: str = "", *others: Path) -> dict[str, Any]:
+def made(path: Path, query: str = "", *others: Path, complete: bool = False) -> dict[str, Any]:
+    """Make a check of a capture; with `complete`, it must have every exchange."""
     parsed = parse(query) if query else None
     assert parsed is None or isinstance(parsed, Query)
     captures = [Capture.open(each) for each in (path, *others)]
     try:
-        return make_check(captures[0], parsed, others=captures[1:]).document
+        check = make_check(captures[0], parsed, others=captures[1:])
+        assert not (complete and check.notes)
+        return check.document
     finally:
         for capture in captures:
             capture.close()
