@@ -85,6 +85,7 @@ class SessionScreen(FrameScreen):
                 self.chat.stream.automatic = self._options.resubscribe
                 self.chat.composer.offer_draft(self._unsent)
                 self._show_connection_in_chat()
+        self.views.checks.variables = dict(self._options.check_variables)
         if self._options.check_file is not None:
             self.views.checks.load_file(self._options.check_file)
         self.set_interval(PHASE, self._tick)
