@@ -9,9 +9,10 @@ from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 from inspector.session.check import reading
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import PlannedTest, Selection, plan
-from inspector.session.check.reading import CheckFileError, read_check_files
+from inspector.session.check.reading import read_check_files
+from inspector.session.check.source import CheckFileError
 
 _SMOKE = Path(reading.__file__).with_name("smoke.acts.yaml")
 """The suite of `conformance`."""
@@ -44,26 +45,30 @@ def _check(invocation: Invocation, out: Output, paths: list[Path]) -> int:
     if given.list:
         _print_plan(planned, out)
         return OK
-    reports = _reports(invocation, out)
+    reports = _reports(invocation, out, [file.path for file in files])
     from inspector.cli.check_run import run_checks  # noqa: PLC0415 - the session, which a list does not need
 
     return run_checks(invocation, out, planned, reports)
 
 
-def _reports(invocation: Invocation, out: Output) -> list[tuple[str, Path | None]]:
+def _reports(invocation: Invocation, out: Output, check_files: list[Path]) -> list[tuple[str, Path | None]]:
     """Return the formats and the files of the reports.
 
-    Raises `FaultError` if two of them are for stdout, or if the folder of a file does not exist.
+    Raises `FaultError` if two of them are for the same place, or if a file cannot be written or is a check file.
     """
     reports: list[tuple[str, Path | None]] = list(invocation.given.reports or ())
     if out.json:
         reports.append(("json", None))
     if sum(path is None for _, path in reports) > 1:
         raise usage("Two reports are for stdout.", "Write --report FORMAT=FILE.")
-    for _, path in reports:
-        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+    used = {path.resolve(): "it is a check file" for path in check_files}
+    for path in (path for _, path in reports if path is not None):
+        why = used.get(path.resolve(), "")
+        if path.is_dir() or not path.parent.is_dir():
             why = "it is a folder" if path.is_dir() else "its folder does not exist"
+        if why:
             raise usage(f"Cannot write {path}: {why}.", "Choose another file.")
+        used[path.resolve()] = "it is the file of another report"
     return reports
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from contextlib import aclosing
 from dataclasses import replace
@@ -15,11 +16,11 @@ from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.check.comparison import Difference, differences
-from inspector.session.check.document import Level, Transport
+from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
 from inspector.session.check.result import Failure, Result, RunResult, TestResult
-from inspector.session.check.runner import Runner, choices
+from inspector.session.check.runner import INTERRUPTED, Runner, choices
 from inspector.session.check.trials import Trials, trials_of
 from inspector.session.session import Session
 from inspector.text.units import duration
@@ -56,7 +57,10 @@ class _Check:
         """Whether text is printed: not if a report is written to stdout."""
 
     async def run(self) -> None:
-        """Connect, run the tests, and report; raises `FaultError` if a test failed, or differs with `--against`."""
+        """Connect, run the tests, and report; raises `FaultError` if a test failed, or differs with `--against`.
+
+        If the run is stopped, the CancelledError has a summary of what ran.
+        """
         current = self._current
         await current.connect()
         current.check_interface()
@@ -64,8 +68,12 @@ class _Check:
         if against and self._shown:
             self._out.field("Agent", current.invocation.options.reference or "")
         result = self._new_result(current.session)
+        runner = self._runner(current.session, result)
         try:
-            await self._follow(self._runner(current.session, result))
+            await self._follow(runner)
+        except asyncio.CancelledError:
+            ended = sum(test.reason != INTERRUPTED for test in result.results)
+            raise asyncio.CancelledError(f"{ended} of {runner.total} tests have a result") from None
         finally:
             self._conclude(result)
         if against:
@@ -131,12 +139,11 @@ class _Check:
         self._out.field("Compared", f"{total} tests, {same} without a difference")
 
     async def _follow(self, runner: Runner) -> None:
-        total = len(self._planned) * len(runner.interfaces) * runner.trials
         done: list[TestResult] = []
 
         def progress() -> str:
             failed = sum(result.result in (Result.FAIL, Result.ERROR) for result in done)
-            return f"{len(done)} of {total} tests, {failed} failed"
+            return f"{len(done)} of {runner.total} tests, {failed} failed"
 
         with self._out.progress.waiting(progress):
             async with aclosing(runner.results()) as results:

@@ -20,7 +20,7 @@ from inspector.cli.styles import Role, Styled
 
 _DEFAULT = "default"
 _SECRET = frozenset({"bearer", "basic", "api_key"})
-_PAIRS = frozenset({"headers", "svc_params"})
+_PAIRS = frozenset({"headers", "svc_params", "check_variables"})
 _DURATIONS = frozenset({"timeout", "poll_interval", "wait_timeout"})
 _WITHOUT_VALUE: Mapping[str, str] = {
     "agent_card": "none",

@@ -359,14 +359,15 @@ async def _work(
                 try:
                     async with asyncio.timeout_at(ends_at) as deadline:
                         await work(current)
-                except TimeoutError:
+                except TimeoutError as error:
                     if not deadline.expired():
                         raise
-                    raise FaultError(_timed_out(current)) from None
+                    raise FaultError(_timed_out(current, str(error.__cause__ or ""))) from None
                 except (asyncio.CancelledError, KeyboardInterrupt) as stop:
-                    out.line_to_stderr("Interrupted", str(stop) or current.task_summary() or "no task was received")
+                    done = str(stop)
+                    out.line_to_stderr("Interrupted", done or current.task_summary() or "no task was received")
                     label, command = current.follow_up()
-                    if command and invocation.options.reference:
+                    if command and invocation.options.reference and not done:
                         out.line_to_stderr(label, command)
                     raise
 
@@ -390,9 +391,12 @@ def _rejected(fault: Fault) -> Fault:
     )
 
 
-def _timed_out(current: Run) -> Fault:
-    task, connection = current.task_summary(), current.session.connection
-    seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {task}' if task else ''}."
+def _timed_out(current: Run, done: str) -> Fault:
+    """Return the fault of a command that reached `--timeout`; `done` is what it did, `""` if that is its task."""
+    state, connection = done or current.task_summary(), current.session.connection
+    seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {state}' if state else ''}."
+    if done:
+        return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, "Set a longer time with --timeout.")
     latest = next(iter(current.session.tasks.all()), None)
     ended = latest is not None and is_terminal(latest.now.state)
     hint = STREAM_LEFT_OPEN if ended else current.follow_up()[1] or "Set a longer time with --timeout."

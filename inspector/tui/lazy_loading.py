@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from inspector.capture.records import Record
     from inspector.protocol.model import Json
     from inspector.session.check.progress import CheckProgress
-    from inspector.session.check.reading import Problem
     from inspector.session.check.result import RunResult
+    from inspector.session.check.source import Problem
     from inspector.session.compose.draft import Draft
     from inspector.session.journal import Journal
     from inspector.session.push.comparison import Comparison
@@ -139,7 +139,7 @@ async def diagnose(session: Session, task_id: str) -> Diagnosis:
 def read_checks(paths: Sequence[Path], variables: Mapping[str, Json]) -> CheckProgress | list[Problem]:
     """Read check files, and return their tests or all of their problems; saves 80 ms."""
     from inspector.session.check.progress import read_checks  # noqa: PLC0415 - see above
-    from inspector.session.check.reading import CheckFileError  # noqa: PLC0415 - see above
+    from inspector.session.check.source import CheckFileError  # noqa: PLC0415 - see above
 
     try:
         return read_checks(paths, variables)

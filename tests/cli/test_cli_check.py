@@ -102,6 +102,7 @@ def test_an_agent_that_is_not_there_has_exit_code_3(cli: RunCli, file: Any):
         (("--jobs", "0"), "the smallest value is 1"),
         (("--report", "json=/nowhere/report.json"), "Cannot write /nowhere/report.json"),
         (("--report", "json=/"), "Cannot write /"),
+        (("--report", "json=r", "--report", "tap=./r"), "Cannot write r: it is the file of another report."),
     ],
 )
 def test_a_mistake_in_an_option_has_exit_code_2_before_anything_is_sent(
@@ -110,6 +111,14 @@ def test_a_mistake_in_an_option_has_exit_code_2_before_anything_is_sent(
     result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", *words)
     assert result.code == 2
     assert message in result.err
+
+
+def test_a_report_does_not_replace_a_check_file(cli: RunCli, file: Any):
+    path = file(case("A"))
+    before = Path(path).read_text()
+    result = cli("check", path, "-a", "http://127.0.0.1:9", "--report", f"json={path}")
+    assert (result.code, f"Cannot write {path}: it is a check file." in result.err) == (2, True)
+    assert Path(path).read_text() == before
 
 
 def test_all_mistakes_in_a_file_are_printed(cli: RunCli, file: Any, tmp_path: Path):
@@ -399,7 +408,16 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
     ]
     assert ET.parse(f"{report}.xml").getroot().attrib["tests"] == "2"
     assert "1 passed, 1 skipped" in out
+    assert err == "Interrupted: 1 of 3 tests have a result\n"
     assert capture.exists()
+
+
+def test_a_run_that_takes_too_long_reports_what_ran(cli: RunCli, mock: str, file: Any, tmp_path: Path):
+    path, report = file(case("A"), case("B", {**CARD, "delay_ms": 60_000}), case("C")), tmp_path / "r.json"
+    result = cli("check", path, "-a", mock, "--timeout", "2s", "--report", f"json={report}")
+    assert result.code == 5
+    assert "Timed out after 2 s: 1 of 3 tests have a result." in result.err
+    assert json.loads(report.read_text())["x-a2a-inspect"] == {"interrupted": True}
 
 
 @pytest.mark.parametrize("capabilities", [frozenset(), ALL], ids=["none", "all"])

@@ -108,9 +108,9 @@ def results(run: Run, suite: Path) -> dict[Failure, str]:
         options += credentials(addresses) if run.protected else []
         command = [_BIN / "a2a-inspect", "check", suite, "--agent-card", addresses[0], *options]
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
-        if ran.returncode not in (0, 1):
-            raise RuntimeError(f"check ended with {ran.returncode}: {ran.stderr}")
         reports = [json.loads(report.read_text()) for report in folder.glob("report-*.json")]
+        if ran.returncode not in (0, 1) or {report["transport"] for report in reports} != set(_BINDINGS):
+            raise RuntimeError(f"check ended with {ran.returncode} and {len(reports)} reports: {ran.stderr}")
     found: dict[Failure, str] = {}
     for report in sorted(reports, key=lambda report: list(_BINDINGS).index(report["transport"])):
         for test in (test for suite in report["suites"] for test in suite["tests"]):

@@ -27,12 +27,11 @@ def any_agent(request: pytest.FixtureRequest, running: Callable[[str], Agent]) -
     return running(request.param)
 
 
-def check(agent: Agent, folder: Path, *options: str) -> tuple[int, dict[str, dict[str, Any]]]:
-    """Run the file over all transports; return the exit code, and for each transport the tests by their ids."""
-    wanted = [word for binding in agent.sdk.transports for word in ("--transport", binding)]
+def run_inspector(folder: Path, *words: str | Path, code: int = 0) -> str:
+    """Run a command, which must end with an exit code, and return its output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
     ran = subprocess.run(
-        [sys.executable, "-m", "inspector.cli", "check", FILE, "-a", agent.url, *wanted, *options, "-o", "json"],
+        [sys.executable, "-m", "inspector.cli", *words],
         cwd=folder,
         env=environment | {"A2A_INSPECT_HOME": str(folder)},
         capture_output=True,
@@ -40,15 +39,22 @@ def check(agent: Agent, folder: Path, *options: str) -> tuple[int, dict[str, dic
         timeout=SECONDS,
         check=False,
     )
-    assert ran.returncode in (0, 1), ran.stderr
-    return ran.returncode, {
+    assert ran.returncode == code, ran.stderr
+    return ran.stdout
+
+
+def check(agent: Agent, folder: Path, *options: str, code: int = 0) -> dict[str, dict[str, Any]]:
+    """Run the file over all transports; return for each transport the tests by their ids."""
+    wanted = [word for binding in agent.sdk.transports for word in ("--transport", binding)]
+    output = run_inspector(folder, "check", FILE, "-a", agent.url, *wanted, *options, "-o", "json", code=code)
+    return {
         report["transport"]: {test["id"]: test for suite in report["suites"] for test in suite["tests"]}
-        for report in json.loads(ran.stdout)
+        for report in json.loads(output)
     }
 
 
 def test_a_check_passes_over_all_transports(any_agent: Agent, tmp_path: Path):
-    code, reports = check(any_agent, tmp_path)
+    reports = check(any_agent, tmp_path)
     assert list(reports) == [NAMES[binding] for binding in any_agent.sdk.transports]
     wrong = {
         (transport, name): test
@@ -57,12 +63,20 @@ def test_a_check_passes_over_all_transports(any_agent: Agent, tmp_path: Path):
         if test["result"] != ("pass" if transport == "jsonrpc" or name != "INTEROP-RAW-001" else "skip")
     }
     assert not wrong, json.dumps(list(wrong.values()), indent=1)
-    assert code == 0
 
 
 def test_a_check_fails_over_all_transports_if_the_agent_says_something_else(any_agent: Agent, tmp_path: Path):
-    code, reports = check(any_agent, tmp_path, "-k", "ECHO", "--var", "said=goodbye")
-    assert code == 1
+    reports = check(any_agent, tmp_path, "-k", "ECHO", "--var", "said=goodbye", code=1)
     for tests in reports.values():
         failure = tests["INTEROP-ECHO-001"]["failure"]
         assert (failure["expected"], failure["actual"]) == ('"goodbye"', '"hello there"')
+
+
+def test_a_recorded_check_passes_over_every_transport(any_agent: Agent, tmp_path: Path):
+    for binding in any_agent.sdk.transports:
+        capture, made = tmp_path / f"{NAMES[binding]}.a2a", tmp_path / f"{NAMES[binding]}.acts.yaml"
+        connection = ("-a", any_agent.url, "--transport", binding)
+        run_inspector(tmp_path, "check", FILE, *connection, "--capture", capture)
+        made.write_text(run_inspector(tmp_path, "check", "make", capture))
+        report = json.loads(run_inspector(tmp_path, "check", made, *connection, "--trials", "5", "-o", "json"))
+        assert report["summary"]["passed"] == report["summary"]["total"] > 0

@@ -106,6 +106,39 @@ def test_an_operation_of_1_0_has_its_method_path_and_query(operation: Operation,
         assert "Content-Type" not in sent.headers
 
 
+REQUESTS = [
+    (Operation.SEND, HELLO),
+    (Operation.STREAM, HELLO),
+    (Operation.GET, TaskRequest(id="a/b ü", history_length=3)),
+    (Operation.CANCEL, TaskRequest(id="t", metadata={"why": "late"})),
+    (Operation.SUBSCRIBE, TaskRequest(id="t:cancel")),
+    (Operation.LIST, ListTasksRequest(context_id="c", page_size=5, include_artifacts=True)),
+    (Operation.SET_PUSH, PushConfig(task_id="t", id="c", url="http://w/?a=b", token="k")),
+    (Operation.GET_PUSH, PushConfigRequest(task_id="t", id="c d")),
+    (Operation.LIST_PUSH, PushConfigRequest(task_id="t")),
+    (Operation.DELETE_PUSH, PushConfigRequest(task_id="t", id="c")),
+]
+
+
+@pytest.mark.parametrize(
+    "dialect", [V1, V03, V03.with_whole_body(Operation.SET_PUSH)], ids=["1.0", "0.3", "whole body"]
+)
+@pytest.mark.parametrize(("operation", "request_"), REQUESTS, ids=[operation for operation, _ in REQUESTS])
+def test_the_parameters_are_read_from_the_url_and_the_body(
+    operation: Operation, request_: Request, dialect: Dialect
+) -> None:
+    if operation not in dialect.routes:
+        pytest.skip(f"{dialect.version} has no {operation}")
+    if dialect is not V1 and operation is Operation.GET:
+        request_ = TaskRequest(id="a b ü", history_length=3)  # the ids of 0.3 are segments of a path
+    sent = encode(operation, request_, dialect=dialect)
+    body = parse(sent.body) if sent.body else {}
+    params = rest.decode_params(dialect, operation, sent.url, body)
+    assert dialect.decode_request(operation, params) == dialect.decode_request(
+        operation, dialect.encode_request(operation, request_)
+    )
+
+
 def test_a_tenant_is_the_first_segment_after_the_url_and_not_in_the_body() -> None:
     sent = encode(Operation.SEND, HELLO.model_copy(update={"tenant": "ac/me"}), "http://h/a2a/")
     assert sent.url == "http://h/a2a/ac%2Fme/message:send"

@@ -256,6 +256,17 @@ async def test_a_file_of_the_command_line_is_loaded_and_its_tests_are_shown_firs
         assert driver.workbench.view == "checks"
 
 
+async def test_variables_of_the_command_line_are_used_by_every_file(open_app: Open, mock: str, tmp_path: Path):
+    step = "id: send, operation: send_message, params: {message: {parts: [{text: '{{what}}'}]}}"
+    expect = "expect: {message: {parts: [{text: Good morning}]}}"
+    path = check_file(tmp_path, f"id: A, name: Echo, level: must, steps: [{{{step}, {expect}}}]")
+    async with open_app(mock, NORMAL, check_variables=(("what", "echo Good morning"),)) as driver:
+        view = await loaded(driver, path)
+        await driver.press("u")
+        await finished(driver, view)
+        assert states(driver)[1:] == ["✓ pass"]
+
+
 async def test_closing_the_tab_stops_the_run(open_app: Open, mock: str, tmp_path: Path):
     path = check_file(tmp_path, asking("001", delay_ms="60000"))
     async with open_app(mock, NORMAL) as driver:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import Driver, Open
 
-from inspector.session.check.reading import read_document
+from inspector.session.check.reading import parse_document
 
 NORMAL = (120, 40)
 
@@ -35,7 +35,7 @@ async def test_a_check_of_the_selected_exchange_is_written_shown_and_passes(open
         await driver.press("enter", "enter")
         await driver.until("acts.yaml ─ 1 test")
         [path] = folder.glob("*.acts.yaml")
-        document = read_document(path)
+        document = parse_document(path.read_text(), path.name)
         assert [step.id for test in document.suites[0].tests for step in test.steps] == ["stream"]
         await driver.press("u")
         await driver.until("✓ pass")
@@ -51,7 +51,7 @@ async def test_a_check_of_a_task_has_all_its_exchanges(open_app: Open, mock: str
         await driver.press("enter", "enter")
         await driver.until("acts.yaml ─ 1 test")
         [path] = folder.glob("*.acts.yaml")
-        steps = read_document(path).suites[0].tests[0].steps
+        steps = parse_document(path.read_text(), path.name).suites[0].tests[0].steps
         assert [step.id for step in steps] == ["stream", "get"]
 
 

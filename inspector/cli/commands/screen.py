@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from inspector.cli import values
-from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser
+from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser, split_lines
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
 
@@ -33,6 +33,8 @@ def add_screen(parser: Parser) -> None:
     parser.add_receiver()
     parser.switch("--resubscribe", "reconnect automatically to a task whose stream was disconnected")
     parser.value("--check FILE", "load a check file, and show its tests", values.file, dest="check_file")
+    variable = "the value of {{NAME}} in check files; repeatable"
+    parser.value("--var NAME=VALUE", variable, values.variable, split=split_lines, dest="check_variables")
     add_appearance(parser)
 
 

@@ -85,6 +85,15 @@ def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
     return max(fitting, default=(0, None))[1]
 
 
+def decode_params(dialect: Dialect, operation: Operation, url: str, body: Json) -> dict[str, Json]:
+    """Return the parameters of a request from its URL and its body, without its tenant: the inverse of `encode`."""
+    members = dict(body) if isinstance(body, dict) else {}
+    name = dialect.routes[operation].body
+    if name and name not in members:
+        members = {name: members}
+    return members | members_at(dialect, operation, url)
+
+
 def members_at(dialect: Dialect, operation: Operation, url: str) -> dict[str, Json]:
     """Return the parameters in the path and the query of a URL; the URL of the interface is not needed."""
     path, _, query = url.partition("#")[0].partition("?")

@@ -40,7 +40,7 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
-from inspector.session.check.document import CARD, OPERATIONS, RawRequest
+from inspector.session.check.document.steps import CARD, OPERATIONS, RawRequest
 from inspector.session.check.result import StepError
 from inspector.session.connection import fetch_card
 from inspector.session.payload import payload_json

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.session.check.document import Suite
+    from inspector.session.check.document.suites import Suite
     from inspector.session.check.plan import PlannedTest
     from inspector.session.check.reading import CheckFile
     from inspector.session.check.result import TestResult

@@ -5,21 +5,25 @@ from __future__ import annotations
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import DIALECTS, for_interface, for_version
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json, Message, Task, Unreadable, Wire
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.protocol.selection import Choice
 from inspector.session.check.calls import event_root
-from inspector.session.check.document import CARD, OPERATIONS, ClientResponse
+from inspector.session.check.document.steps import CARD, OPERATIONS, ClientResponse
 from inspector.session.check.result import StepError
 from inspector.wire.discovery import FoundCard, read_answer
 
 _OK = 200
+_DEFAULT_VERSION = "1.0"
 
 
-def parsed_root(response: ClientResponse, choice: Choice) -> Json:
-    """Return the root of the assertions about a response; raises `StepError` for an unknown operation."""
+def parsed_root(response: ClientResponse, version: str) -> Json:
+    """Return the root of the assertions about a response of a protocol version, by default 1.0.
+
+    Raises `StepError` for an unknown operation.
+    """
     payload = response.wire_payload
     if response.operation == CARD:
         found = read_answer(_OK, "application/json", dump(payload))
@@ -28,8 +32,9 @@ def parsed_root(response: ClientResponse, choice: Choice) -> Json:
         return found.card.to_json()
     if response.operation not in OPERATIONS:
         raise StepError(f"unknown operation {response.operation!r}")
-    operation, dialect = OPERATIONS[response.operation], choice.dialect
+    operation = OPERATIONS[response.operation]
     binding = jsonrpc.BINDING if _has_envelope(payload) else rest.BINDING
+    dialect = for_interface(version, binding.name) or for_version(version) or DIALECTS[_DEFAULT_VERSION]
     if operation in STREAMING:
         items = payload if isinstance(payload, list) else [payload]
         roots = [event_root(binding.decode_item(dialect, item)) for item in items]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.units import duration

@@ -17,27 +17,23 @@ from inspector.session.check import expectations
 from inspector.session.check.calls import WELL_KNOWN, Caller, Response
 from inspector.session.check.client_step import parsed_root
 from inspector.session.check.condition import Condition
-from inspector.session.check.document import (
+from inspector.session.check.document.enumerations import Requirement
+from inspector.session.check.document.expected import Assertion, Expect, ExpectError, ExpectStream
+from inspector.session.check.document.extension import FindingsExpectation, PushExpectation
+from inspector.session.check.document.steps import (
     CARD,
     OPERATIONS,
-    Assertion,
     AssertionStep,
     ClientStep,
-    Expect,
-    ExpectError,
-    ExpectStream,
-    FindingsExpectation,
     OperationStep,
-    PushExpectation,
     RawRequest,
     RawStep,
     Repeat,
-    Requirement,
     Step,
-    Test,
 )
+from inspector.session.check.document.suites import Test
 from inspector.session.check.headers import inspect_headers
-from inspector.session.check.matching import Mismatch, PatternError, collection_mismatch, mismatches, quote
+from inspector.session.check.matching import Mismatch, UndecidedError, collection_mismatch, mismatches, quote
 from inspector.session.check.paths import MISSING, value_at
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
 from inspector.session.check.result import (
@@ -65,13 +61,14 @@ _SCHEMA_TAG = "schema-validation"
 class TestExecution:
     """Runs one test; `task_ids` are those of its tasks, once it has ended.
 
-    `variables` are those of its file and of the command line.
+    `variables` are those of its file and of the command line, `spec_version` is that of its file.
     """
 
     session: Session
     choice: Choice
     result: TestResult
     variables: Variables
+    spec_version: str
     webhook: TestWebhook | None = None
     task_ids: frozenset[str] = field(default=frozenset(), init=False)
     _sent: list[int] = field(default_factory=list, init=False)
@@ -112,7 +109,7 @@ class TestExecution:
     async def _run(self) -> None:
         try:
             await self._run_steps()
-        except (VariableError, PatternError) as error:
+        except (VariableError, UndecidedError) as error:
             self._fail(self._error(str(error)), result=Result.ERROR)
         except FaultError as error:
             self._fail(self._error(error.fault.sentence()), result=Result.ERROR)
@@ -144,7 +141,7 @@ class TestExecution:
             self.result.reason, result = str(error), Result.SKIP
         except StepFailedError as error:
             found = self._failures([error.mismatch], step.id, before)
-        except (StepError, VariableError, PatternError) as error:
+        except (StepError, VariableError, UndecidedError) as error:
             found, result = (self._error(str(error), step.id),), Result.ERROR
         except FaultError as error:
             found, result = (self._error(error.fault.sentence(), step.id),), Result.ERROR
@@ -179,7 +176,7 @@ class TestExecution:
         if isinstance(step, AssertionStep):
             return self._assertion_mismatches([step.assertion, *step.assertions])
         if isinstance(step, ClientStep):
-            root = parsed_root(step.client_response, self.choice)
+            root = parsed_root(step.client_response, self.spec_version)
             self.variables.results[step.id] = root
             found = mismatches(self.variables.resolve(step.expect_parsed), root)
             return found or self._assertion_mismatches(step.assertions)

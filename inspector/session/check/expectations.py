@@ -16,15 +16,9 @@ from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Json, Part
 from inspector.protocol.operations import PUSH
 from inspector.session.check.calls import Response
-from inspector.session.check.document import (
-    ArtifactExpectation,
-    Expect,
-    ExpectError,
-    ExpectStream,
-    FindingsExpectation,
-    StepExtension,
-)
-from inspector.session.check.matching import Mismatch, mismatches, quote
+from inspector.session.check.document.expected import Expect, ExpectError, ExpectStream
+from inspector.session.check.document.extension import ArtifactExpectation, FindingsExpectation, StepExtension
+from inspector.session.check.matching import Budget, Mismatch, is_match, mismatches, quote
 from inspector.session.check.paths import MISSING
 from inspector.session.check.stream_order import order_mismatch
 from inspector.session.replay.saving import files_of
@@ -132,14 +126,15 @@ def stream_mismatches(expected: ExpectStream, response: Response) -> list[Mismat
         found.append(Mismatch("events", f"at most {expected.max_count}", str(len(events))))
     if expected.ordering is not None and (order := order_mismatch(response.states)) is not None:
         found.append(order)
+    budget = Budget()
     for position, event in enumerate(expected.events):
-        found += _event_mismatches(event, position, events)
+        found += _event_mismatches(event, position, events, budget)
     if expected.final_event is not None:
         last = events[-1] if events else MISSING
         found += mismatches(expected.final_event, last, "final_event")
     if expected.each_event is not None:
         for number, item in enumerate(events):
-            if differs := mismatches(expected.each_event, item, f"events[{number}]"):
+            if differs := mismatches(expected.each_event, item, f"events[{number}]", budget):
                 found += differs
                 break
     if response.left_open:
@@ -147,11 +142,11 @@ def stream_mismatches(expected: ExpectStream, response: Response) -> list[Mismat
     return found
 
 
-def _event_mismatches(event: Mapping[str, Json], position: int, events: list[Json]) -> list[Mismatch]:
+def _event_mismatches(event: Mapping[str, Json], position: int, events: list[Json], budget: Budget) -> list[Mismatch]:
     """Compare one event assertion with the event at its position, or with all events."""
     assertion = {name: value for name, value in event.items() if name not in ("description", "match", "index")}
     if event.get("match") == "any_position":
-        if any(not mismatches(assertion, item) for item in events):
+        if any(is_match(assertion, item, budget) for item in events):
             return []
         words = event.get("description") or quote(assertion)
         return [Mismatch("events", f"an event: {words}", f"none of {len(events)} events")]

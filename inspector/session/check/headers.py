@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
 from inspector.session.check.calls import Response
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.matching import Mismatch
 
 _CACHING = ("Cache-Control", "ETag")

@@ -10,16 +10,25 @@ from __future__ import annotations
 import re
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, NoReturn
 
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, Missing, values_at
 from inspector.text.safe_json import dump
 
+_MOST_COMPARISONS = 3_000_000
+"""How many values the assertions of one budget may compare: `one_of` inside of `items` multiplies their elements."""
+_CHARACTERS = 100
+"""How many characters of a text cost as much as one comparison."""
+_MOST_MISMATCHES = 100
+"""How many mismatches of one assertion are reported."""
 _PATTERN_SECONDS = 1.0
-"""How long a regular expression may search a text: the time of some grows exponentially with the length."""
+"""How long regular expressions may search in all: the time of some grows exponentially with the length of the text."""
 _LONGEST_QUOTATION = 20_000
 """How many characters of a value a mismatch has. Secrets are masked before it is shortened for people."""
 _LONGEST_TEXT = 400
@@ -33,8 +42,8 @@ _TYPES: Mapping[str, Callable[[Json], bool]] = {
 }
 
 
-class PatternError(Exception):
-    """Raised for a regular expression that is not valid, or that needs too long, so that nothing is known."""
+class UndecidedError(Exception):
+    """Raised if an assertion cannot be decided: an invalid or slow regular expression, or too many comparisons."""
 
 
 class Mismatch(NamedTuple):
@@ -52,9 +61,61 @@ class Mismatch(NamedTuple):
         return Mismatch(*(shorten(mask(text)) for text in self))
 
 
-def mismatches(expected: Json, actual: Json | Missing, path: str = "") -> list[Mismatch]:
-    """Return how a value differs from an assertion, nothing if it matches."""
-    return list(_compare(expected, actual, path))
+@dataclass(slots=True)
+class Budget:
+    """What assertions may still cost: comparisons of values, and seconds of regular expressions."""
+
+    comparisons: int = _MOST_COMPARISONS
+    pattern_seconds: float = _PATTERN_SECONDS
+
+    def spend(self, comparisons: int = 1) -> None:
+        """Count comparisons; raises `UndecidedError` if there were too many."""
+        self.comparisons -= comparisons
+        if self.comparisons < 0:
+            raise UndecidedError(
+                f"the assertions need more than {_MOST_COMPARISONS:,} comparisons; "
+                "one_of, any_of and items inside of each other multiply their elements"
+            )
+
+    def spend_on_text(self, length: int) -> None:
+        """Count characters or elements that are read or copied, many of which cost as much as a comparison."""
+        self.spend(length // _CHARACTERS)
+
+
+class _Place(NamedTuple):
+    """Where a value is: below `start`, at these members and indices. Its text is made only for a mismatch."""
+
+    budget: Budget
+    start: str = ""
+    steps: tuple[str | int, ...] = ()
+
+    def below(self, step: str | int) -> _Place:
+        return _Place(self.budget, self.start, (*self.steps, step))
+
+    def quote(self, value: Json | Missing) -> str:
+        text = "nothing" if isinstance(value, Missing) else dump(value)
+        self.budget.spend_on_text(len(text))
+        return shorten(text, _LONGEST_QUOTATION)
+
+    def mismatch(self, expected: str, actual: str) -> Mismatch:
+        text = self.start
+        for step in self.steps:
+            text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+        self.budget.spend_on_text(len(text))
+        return Mismatch(text, expected, actual)
+
+
+def mismatches(expected: Json, actual: Json | Missing, path: str = "", budget: Budget | None = None) -> list[Mismatch]:
+    """Return how a value differs from an assertion, nothing if it matches; raises `UndecidedError`.
+
+    `budget` is what several assertions may cost together.
+    """
+    return list(islice(_compare(expected, actual, _Place(budget or Budget(), path)), _MOST_MISMATCHES))
+
+
+def is_match(expected: Json, actual: Json | Missing, budget: Budget) -> bool:
+    """Return whether a value matches an assertion; raises `UndecidedError`."""
+    return _matches_at(expected, actual, _Place(budget))
 
 
 def is_operator(key: str, value: Json) -> bool:
@@ -76,43 +137,48 @@ def _elements(count: int) -> str:
     return f"{count} element{'' if count == 1 else 's'}"
 
 
-def _compare(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _matches_at(expected: Json, actual: Json | Missing, place: _Place) -> bool:
+    return not any(_compare(expected, actual, place))
+
+
+def _compare(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    place.budget.spend()
     if isinstance(expected, dict):
-        yield from _compare_mapping(expected, actual, path)
+        yield from _compare_mapping(expected, actual, place)
     elif isinstance(expected, list):
-        yield from _compare_list(expected, actual, path)
+        yield from _compare_list(expected, actual, place)
     elif not _equal(expected, actual):
-        yield Mismatch(path, quote(expected), quote(actual))
+        yield place.mismatch(place.quote(expected), place.quote(actual))
 
 
-def _compare_list(expected: list[Json], actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _compare_list(expected: list[Json], actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
     """Compare the first elements; the list may be longer."""
     if not isinstance(actual, list):
-        yield Mismatch(path, f"an array with at least {_elements(len(expected))}", quote(actual))
+        yield place.mismatch(f"an array with at least {_elements(len(expected))}", place.quote(actual))
         return
     for index, item in enumerate(expected):
-        yield from _compare(item, actual[index] if index < len(actual) else MISSING, f"{path}[{index}]")
+        yield from _compare(item, actual[index] if index < len(actual) else MISSING, place.below(index))
 
 
-def _compare_mapping(expected: Mapping[str, Json], actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _compare_mapping(expected: Mapping[str, Json], actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
     members: dict[str, Json] = {}
     for key, value in expected.items():
         if is_operator(key, value):
-            yield from _OPERATORS[key].check(value, actual, path)
+            yield from _OPERATORS[key].check(value, actual, place)
         else:
             members[key] = value
     if not members:
         if not expected and not isinstance(actual, dict):
-            yield Mismatch(path, "an object", quote(actual))
+            yield place.mismatch("an object", place.quote(actual))
         return
     if not isinstance(actual, dict):
         # Members that must be absent are absent from anything.
-        wanted = [name for name, value in members.items() if list(_compare(value, MISSING, path))]
+        wanted = [name for name, value in members.items() if not _matches_at(value, MISSING, place)]
         if wanted:
-            yield Mismatch(path, f"an object with {', '.join(wanted)}", quote(actual))
+            yield place.mismatch(f"an object with {', '.join(wanted)}", place.quote(actual))
         return
     for name, value in members.items():
-        yield from _compare(value, actual.get(name, MISSING), f"{path}.{name}" if path else name)
+        yield from _compare(value, actual.get(name, MISSING), place.below(name))
 
 
 def _equal(expected: Json, actual: Json | Missing) -> bool:
@@ -124,15 +190,17 @@ def _equal(expected: Json, actual: Json | Missing) -> bool:
 
 class _Operator(NamedTuple):
     reads: Callable[[Json], bool]
-    check: Callable[[Json, Json | Missing, str], Iterator[Mismatch]]
+    check: Callable[[Json, Json | Missing, _Place], Iterator[Mismatch]]
 
 
 def _test(words: str, passes: Callable[[Json, Json], bool], reads: Callable[[Json], bool]) -> _Operator:
     """Return an operator that needs a value; `words` precede the expected value in its error."""
 
-    def check(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+    def check(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+        if isinstance(actual, str | list):  # `contains` reads all of it
+            place.budget.spend_on_text(len(actual))
         if isinstance(actual, Missing) or not passes(expected, actual):
-            yield Mismatch(path, f"{words} {quote(expected)}", quote(actual))
+            yield place.mismatch(f"{words} {place.quote(expected)}", place.quote(actual))
 
     return _Operator(reads, check)
 
@@ -158,11 +226,11 @@ def _number_test(words: str, passes: Callable[[float, float], bool]) -> _Operato
 
 
 def _count_test(words: str, passes: Callable[[int, int], bool]) -> _Operator:
-    def check(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+    def check(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
         if not isinstance(actual, list):
-            yield Mismatch(path, f"an array of {words} {_elements(expected)}".replace("  ", " "), quote(actual))
+            yield place.mismatch(f"an array of {words} {_elements(expected)}".replace("  ", " "), place.quote(actual))
         elif not passes(expected, len(actual)):
-            yield Mismatch(path, f"{words} {_elements(expected)}".strip(), _elements(len(actual)))
+            yield place.mismatch(f"{words} {_elements(expected)}".strip(), _elements(len(actual)))
 
     return _Operator(_is_count, check)
 
@@ -171,22 +239,33 @@ def _contains(expected: str, actual: Json) -> bool:
     return expected in actual if isinstance(actual, str | list) else False
 
 
-def _matches(expected: str, actual: str) -> bool:
+def _matches(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    if not (isinstance(actual, str) and _finds(str(expected), actual, place.budget)):
+        yield place.mismatch(f"a text that matches {place.quote(expected)}", place.quote(actual))
+
+
+def _finds(pattern: str, text: str, budget: Budget) -> bool:
+    """Return whether a regular expression matches a part of a text, within the time that is left for all of them."""
+    began = time.monotonic()
     try:
-        with _time_limit(_PATTERN_SECONDS):
-            return re.search(expected, actual) is not None
+        with _time_limit(budget.pattern_seconds):
+            return re.search(pattern, text) is not None
     except (re.error, RecursionError, OverflowError) as error:
-        raise PatternError(f"{shorten(quote(expected))} is not a valid regular expression: {error}") from error
+        raise UndecidedError(f"{shorten(quote(pattern))} is not a valid regular expression: {error}") from error
     except TimeoutError as error:
-        size = f"a text of {len(actual):,} characters"
-        raise PatternError(
-            f"matches {shorten(quote(expected))} needs more than {_PATTERN_SECONDS:g} s for {size}"
+        size = f"a text of {len(text):,} characters"
+        raise UndecidedError(
+            f"matches {shorten(quote(pattern))} needs more than {_PATTERN_SECONDS:g} s for {size}"
         ) from error
+    finally:
+        budget.pattern_seconds -= time.monotonic() - began
 
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError in the body after this time; only in the main thread, and where there is SIGALRM."""
+    if seconds <= 0:
+        raise TimeoutError
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
@@ -203,44 +282,48 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _exists(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _exists(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
     if isinstance(actual, Missing) is bool(expected):
-        yield Mismatch(path, "a value" if expected else "nothing", quote(actual))
+        yield place.mismatch("a value" if expected else "nothing", place.quote(actual))
 
 
-def _absent(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
-    return _exists(not expected, actual, path)
+def _absent(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    return _exists(not expected, actual, place)
 
 
-def _one_of(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
-    if all(any(_compare(item, actual, path)) for item in expected):
-        yield Mismatch(path, f"one of {quote(expected)}", quote(actual))
+def _one_of(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    if not any(_matches_at(item, actual, place) for item in expected):
+        yield place.mismatch(f"one of {place.quote(expected)}", place.quote(actual))
 
 
-def _all_of(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _all_of(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
     for item in expected:
-        yield from _compare(item, actual, path)
+        yield from _compare(item, actual, place)
 
 
-def _any_of(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
-    failures = [next(_compare(item, actual, path), None) for item in expected]
-    if None not in failures:
-        wanted = " or ".join(f"{failure.path}: {failure.expected}" for failure in failures if failure is not None)
-        yield Mismatch(path, wanted, quote(actual))
+def _any_of(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    failures: list[Mismatch] = []
+    for item in expected:
+        failure = next(_compare(item, actual, place), None)
+        if failure is None:
+            return
+        failures.append(failure)
+    wanted = " or ".join(f"{failure.path}: {failure.expected}" for failure in failures)
+    yield place.mismatch(wanted, place.quote(actual))
 
 
-def _not(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
-    if not any(_compare(expected, actual, path)):
-        yield Mismatch(path, f"not {quote(expected)}", quote(actual))
+def _not(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
+    if _matches_at(expected, actual, place):
+        yield place.mismatch(f"not {place.quote(expected)}", place.quote(actual))
 
 
-def _items(expected: Json, actual: Json | Missing, path: str) -> Iterator[Mismatch]:
+def _items(expected: Json, actual: Json | Missing, place: _Place) -> Iterator[Mismatch]:
     """Check every element, or with a list the elements at the same positions; the official suite uses both."""
     if isinstance(expected, list) or not isinstance(actual, list):
-        yield from _compare_list(expected if isinstance(expected, list) else [expected], actual, path)
+        yield from _compare_list(expected if isinstance(expected, list) else [expected], actual, place)
         return
     for index, item in enumerate(actual):
-        yield from _compare(expected, item, f"{path}[{index}]")
+        yield from _compare(expected, item, place.below(index))
 
 
 def _is_flag(value: Json) -> bool:
@@ -256,7 +339,7 @@ _OPERATORS: Mapping[str, _Operator] = {
     "exists": _Operator(_is_flag, _exists),
     "absent": _Operator(_is_flag, _absent),
     "contains": _test("a value that contains", _contains, _is_text),
-    "matches": _text_test("a text that matches", _matches),
+    "matches": _Operator(_is_text, _matches),
     "starts_with": _text_test("a text that starts with", lambda expected, actual: actual.startswith(expected)),
     "ends_with": _text_test("a text that ends with", lambda expected, actual: actual.endswith(expected)),
     "gte": _number_test("at least", lambda expected, actual: actual >= expected),
@@ -276,14 +359,12 @@ _OPERATORS: Mapping[str, _Operator] = {
 
 def collection_mismatch(quantifier: str, path: str, match: Json, source: Json) -> Mismatch | None:
     """Return how the elements at a path with wildcards violate `any`, `all` or `none`, None if they do not."""
+    place = _Place(Budget(), path)
     elements = list(values_at(source, path))
-    matching = [element for element in elements if not any(_compare(match, element, path))]
-    passed = {
-        "any": bool(matching),
-        "all": len(matching) == len(elements),
-        "none": not matching,
-    }[quantifier]
+    count = sum(_matches_at(match, element, place) for element in elements)
+    passed = {"any": count > 0, "all": count == len(elements), "none": count == 0}[quantifier]
     if passed:
         return None
     words = {"any": "at least one element that matches", "all": "only elements that match", "none": "no element like"}
-    return Mismatch(path, f"{words[quantifier]} {quote(match)}", f"{len(matching)} of {len(elements)} elements match")
+    wanted = f"{words[quantifier]} {place.quote(match)}"
+    return place.mismatch(wanted, f"{count} of {len(elements)} elements match")

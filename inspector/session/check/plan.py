@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from inspector.session.check.document import Level, Suite, Test
+from inspector.session.check.document.enumerations import Level
+from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.reading import CheckFile
 
 

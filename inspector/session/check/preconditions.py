@@ -8,7 +8,9 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
 from inspector.protocol.security import requirements
 from inspector.protocol.selection import Choice
-from inspector.session.check.document import CARD, OPERATIONS, OperationStep, Requirement, Test, Transport
+from inspector.session.check.document.enumerations import Requirement, Transport
+from inspector.session.check.document.steps import CARD, OPERATIONS, OperationStep
+from inspector.session.check.document.suites import Test
 from inspector.session.check.variables import references
 
 _AUTHENTICATION = "authentication"

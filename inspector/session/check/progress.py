@@ -9,7 +9,7 @@ from pathlib import Path
 
 from inspector.protocol.model import Json
 from inspector.session.check.checked_tests import BUSY, FAILED, CheckedTest, Status, SuiteTests, counts_of
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, read_check_files
 from inspector.session.check.result import RunResult, TestResult

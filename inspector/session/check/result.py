@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from inspector.session.check.document import Level, Suite, Test, Transport
+from inspector.session.check.document.enumerations import Level, Transport
+from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch
 
 

@@ -11,7 +11,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.execution import TestExecution
 from inspector.session.check.matching import Mismatch
 from inspector.session.check.plan import PlannedTest
@@ -23,6 +23,8 @@ from inspector.session.session import Session
 
 TEST_SECONDS = 60.0
 """The default limit of time for a test."""
+INTERRUPTED = "interrupted"
+"""The reason of a test that did not end because the run was stopped."""
 
 
 def choices(session: Session, wanted: Sequence[Transport]) -> dict[Transport, Choice]:
@@ -71,6 +73,11 @@ class Runner:
     _stopped: bool = field(default=False, init=False)
     _ended: dict[tuple[str, Transport], list[TestResult]] = field(default_factory=dict, init=False)
 
+    @property
+    def total(self) -> int:
+        """Return how many results a complete run has."""
+        return len(self.planned) * len(self.interfaces) * self.trials
+
     async def results(self) -> AsyncGenerator[TestResult, None]:
         """Run the tests and yield each result when it is there; `run` is complete even if this is cancelled."""
         began = time.monotonic()
@@ -112,7 +119,8 @@ class Runner:
                         learn=self.session.journal.redactor.add,
                         no_environment=self.session.settings.no_environment,
                     )
-                    yield TestExecution(self.session, choice, result, variables)
+                    version = item.file.document.spec_version
+                    yield TestExecution(self.session, choice, result, variables, version)
 
     def _own_variables(self, choice: Choice) -> dict[str, Json]:
         """Return the variables that files may use without a definition: the URL of the interface."""
@@ -133,7 +141,7 @@ class Runner:
             if not self.keep_tasks:
                 self.session.tasks.forget(execution.task_ids)
         except asyncio.CancelledError:
-            result.reason = "interrupted"
+            result.reason = INTERRUPTED
             raise
         self._check_percentiles(result)
         if result.result in (Result.FAIL, Result.ERROR):

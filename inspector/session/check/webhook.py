@@ -9,7 +9,7 @@ from typing import Any
 from inspector.capture.records import DELIVERY, Record
 from inspector.findings.finding import Severity
 from inspector.protocol.model import Json
-from inspector.session.check.document import PushExpectation
+from inspector.session.check.document.extension import PushExpectation
 from inspector.session.check.matching import Mismatch, mismatches
 from inspector.session.session import Session
 from inspector.wire.receiver.registration import Proof, WebhookAuth

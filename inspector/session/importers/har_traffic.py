@@ -97,8 +97,7 @@ def _rest(entry: HarEntry) -> CallContext | None:
     found = [item for item in found if len(item[0].routes[item[1]].path) == longest]
     body = parse(entry.body) if entry.body else {}
     dialect, operation = _fitting(entry, found, body)
-    members = rest.members_at(dialect, operation, entry.url)
-    request = dialect.decode_request(operation, {**(body if isinstance(body, dict) else {}), **members})
+    request = dialect.decode_request(operation, rest.decode_params(dialect, operation, entry.url, body))
     return _context(operation, dialect, "HTTP+JSON", None, request)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL
 from inspector.protocol.errors import ProtocolError
@@ -40,6 +40,8 @@ def decoded(record: Record, request: Record, status: int = 200) -> object:
 
     `request` is the request of the exchange, which has its protocol version and binding; `status` is the HTTP status.
     """
+    if record.kind is Kind.REQUEST:
+        return _sent(record)
     value = parse(payload_json(record, request))
     if isinstance(value, Unreadable):
         return None
@@ -51,18 +53,33 @@ def decoded(record: Record, request: Record, status: int = 200) -> object:
         return None
     operation = Operation(record.operation)
     match record.kind:
-        case Kind.REQUEST:
-            if binding is jsonrpc.BINDING:
-                call = jsonrpc.decode_call(value)
-                value = None if isinstance(call, ProtocolError) else call.params
-            answer: object = dialect.decode_request(operation, value)
         case Kind.FRAME:
-            answer = binding.decode_item(dialect, value)
+            answer: object = binding.decode_item(dialect, value)
         case Kind.BODY:
             answer = binding.decode_answer(dialect, operation, status, value)
         case _:
             return None
     return None if isinstance(answer, Unreadable) else answer
+
+
+def _sent(record: Record) -> Request | None:
+    """Return the parameters in a request, over HTTP+JSON also those in its URL; None if they are unreadable."""
+    binding, dialect = interface_of(record)
+    if binding is None or dialect is None or record.operation not in OPERATIONS:
+        return None
+    operation, payload = Operation(record.operation), payload_json(record, record)
+    if binding is rest.BINDING and operation not in dialect.routes:
+        return None
+    value = parse(payload or b"{}" if binding is rest.BINDING else payload)
+    if isinstance(value, Unreadable):
+        return None
+    if binding is rest.BINDING:
+        value = rest.decode_params(dialect, operation, str(record.meta["url"]), value)
+    if binding is jsonrpc.BINDING:
+        call = jsonrpc.decode_call(value)
+        value = None if isinstance(call, ProtocolError) else call.params
+    sent = dialect.decode_request(operation, value)
+    return None if isinstance(sent, Unreadable) else sent
 
 
 def translations(record: Record, request: Record) -> list[Translation]:

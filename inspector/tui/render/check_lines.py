@@ -25,7 +25,7 @@ from inspector.tui.render.text_lines import (
 )
 
 if TYPE_CHECKING:
-    from inspector.session.check.document import Step
+    from inspector.session.check.document.steps import Step
     from inspector.session.check.result import Failure, StepResult
 
 _LABEL = 13

@@ -104,8 +104,10 @@ class SessionScreen(FrameScreen):
             self.chat.composer.offer_draft(self._unsent)
             self._show_connection_in_chat()
             self.set_interval(PHASE, self._tick)
-        elif view.id == "checks" and self._options.check_file is not None:
-            self.views.checks.load_file(self._options.check_file)
+        elif view.id == "checks":
+            self.views.checks.variables = dict(self._options.check_variables)
+            if self._options.check_file is not None:
+                self.views.checks.load_file(self._options.check_file)
 
     def on_unmount(self) -> None:
         """Stop following the session."""

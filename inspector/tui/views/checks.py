@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -17,6 +17,7 @@ from textual.worker import Worker
 
 from inspector.capture import recent_check_files
 from inspector.capture.records import Record
+from inspector.protocol.model import Json
 from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, counts_of, in_words
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
@@ -34,7 +35,7 @@ from inspector.tui.widgets.word_filter import WordFilter
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
     from inspector.session.check.progress import CheckProgress
-    from inspector.session.check.reading import Problem
+    from inspector.session.check.source import Problem
 
 _ROOMY = 150
 """The cells that the table and the detail need beside each other."""
@@ -70,6 +71,8 @@ class ChecksView(View):
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
+        self.variables: Mapping[str, Json] = {}
+        """The values of variables that the user entered, for all files."""
         self._progress: CheckProgress | None = None
         self._problems: Sequence[Problem] = ()
         self._paths: Sequence[Path] = ()
@@ -219,7 +222,8 @@ class ChecksView(View):
 
     async def _read(self) -> bool:
         """Read the check file and show its tests, or else its problems; return whether there are tests."""
-        read, before = await asyncio.to_thread(lazy_loading.read_checks, self._paths, {}), self._progress
+        read = await asyncio.to_thread(lazy_loading.read_checks, self._paths, self.variables)
+        before = self._progress
         self._problems = read if isinstance(read, list) else ()
         self._progress = None if isinstance(read, list) else read
         if self._progress is not None:

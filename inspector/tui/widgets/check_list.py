@@ -25,7 +25,7 @@ from inspector.tui.widgets.word_filter import WordFilter
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
     from inspector.session.check.progress import CheckProgress
-    from inspector.session.check.reading import Problem
+    from inspector.session.check.source import Problem
 
 _TEST = "TEST"
 COLUMNS = (

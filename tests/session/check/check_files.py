@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector.session.check.document import Document, Suite, Test
-from inspector.session.check.reading import CheckFileError, parse_document
+from inspector.session.check.document.suites import Document, Suite, Test
+from inspector.session.check.reading import parse_document
+from inspector.session.check.source import CheckFileError
 
 HEAD = 'acts_version: "1.0"\nspec_version: "1.0"\n'
 CARD_STEP = {"id": "card", "operation": "get_agent_card"}

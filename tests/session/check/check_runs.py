@@ -9,7 +9,7 @@ from typing import Any
 from check_files import parsed
 from inspector.sample_agents.server import MockAgent
 
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile
 from inspector.session.check.result import RunResult

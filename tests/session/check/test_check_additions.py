@@ -12,7 +12,7 @@ from check_runs import MakeMock, RunChecks
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, answering, streaming
 
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
 
 OURS = "x-a2a-inspect"

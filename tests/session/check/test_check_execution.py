@@ -13,7 +13,8 @@ from check_runs import MakeMock, RunChecks, run_file
 from inspector.sample_agents.server import MockAgent
 from scripted import PATIENCE, Agent, OpenSession, answering, giving
 
-from inspector.session.check.document import Repeat, Transport
+from inspector.session.check.document.enumerations import Transport
+from inspector.session.check.document.steps import Repeat
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.result import TestResult as Outcome
 
@@ -142,7 +143,7 @@ async def test_steps_pass_over_every_transport(name: str, transport: Transport, 
 async def test_steps_pass_with_protocol_version_0_3(binding: str, run_checks: RunChecks, make_mock: MakeMock):
     agent = await make_mock(versions=("0.3",))
     transport = next(transport for transport in Transport if transport.binding == binding)
-    names = ("send", "stream", "error", "several turns", "cancel", "push configuration")
+    names = ("send", "stream", "error", "several turns", "cancel", "push configuration", "client response")
     tests = [test_of(*PASSING[name], id=name) for name in names]
     run = await run_checks(file_of(*tests), agent.url, transports=(transport,))
     assert {result.test.id: result.failures for result in run.results} == {name: [] for name in names}
@@ -538,7 +539,7 @@ def test_tests_are_selected_by_words_tags_and_levels():
 
     from check_files import parsed
 
-    from inspector.session.check.document import Level
+    from inspector.session.check.document.enumerations import Level
     from inspector.session.check.plan import Selection, plan
     from inspector.session.check.reading import CheckFile
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.session.check import matching
-from inspector.session.check.matching import PatternError, collection_mismatch, mismatches
+from inspector.session.check.matching import UndecidedError, collection_mismatch, mismatches
 from inspector.session.check.paths import MISSING
 
 MATCHING: list[tuple[Any, Any]] = [
@@ -162,7 +162,7 @@ def test_long_values_are_shortened_after_secrets_are_masked():
     "expected", [{"matches": "["}, {"not": {"matches": "["}}, {"items": {"matches": "(?<a)"}}], ids=str
 )
 def test_an_invalid_regular_expression_is_an_error_also_where_nothing_may_match(expected: Any):
-    with pytest.raises(PatternError, match="is not a valid regular expression"):
+    with pytest.raises(UndecidedError, match="is not a valid regular expression"):
         mismatches(expected, ["["] if "items" in expected else "[")
 
 
@@ -170,7 +170,7 @@ def test_an_invalid_regular_expression_is_an_error_also_where_nothing_may_match(
 def test_a_regular_expression_that_needs_too_long_is_an_error(expected: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(matching, "_PATTERN_SECONDS", 0.05)
     began = time.monotonic()
-    with pytest.raises(PatternError, match=r"needs more than 0\.05 s for a text of 61 characters"):
+    with pytest.raises(UndecidedError, match=r"needs more than 0\.05 s for a text of 61 characters"):
         mismatches(expected, "a" * 60 + "!")
     assert time.monotonic() - began < 2
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
@@ -231,3 +231,55 @@ def test_an_assertion_about_the_elements_of_a_collection(quantifier: str, match:
 def test_an_empty_collection_meets_all_and_none():
     assert collection_mismatch("all", "a[*]", 1, {}) is collection_mismatch("none", "a[*]", 1, {}) is None
     assert collection_mismatch("any", "a[*]", 1, {}) is not None
+
+
+MANY = [f"x{number}" for number in range(5000)]
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual"),
+    [
+        ({"items": {"one_of": MANY}}, ["nope"] * 5000),
+        ({"items": {"any_of": [{"a": name} for name in MANY]}}, [{"a": "nope"}] * 5000),
+        ({"items": {"not": {"one_of": MANY}}}, ["nope"] * 5000),
+        ({"one_of": MANY}, dict.fromkeys(MANY, "v" * 500)),
+        ({"k" * 1_000_000: {"items": {"one_of": [1, 2]}}}, {"k" * 1_000_000: ["x"] * 5000}),
+    ],
+    ids=["one_of", "any_of", "not", "a long quotation", "a long path"],
+)
+def test_assertions_that_multiply_are_an_error_of_the_file(expected: Any, actual: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(matching.Budget.__init__, "__defaults__", (200_000, 1.0))
+    began = time.process_time()
+    with pytest.raises(UndecidedError, match=r"more than 3,000,000 comparisons; one_of, any_of and items"):
+        mismatches(expected, actual)
+    assert time.process_time() - began < 5
+
+
+def test_nested_alternatives_are_an_error_of_the_file():
+    expected: dict[str, Any] = {"type": "string"}
+    for _ in range(30):
+        expected = {"one_of": [expected, expected]}
+    with pytest.raises(UndecidedError, match="comparisons"):
+        mismatches(expected, 1, "", matching.Budget(comparisons=100_000))
+
+
+def test_a_large_response_is_compared():
+    assert not mismatches({"items": {"type": "string"}}, ["text"] * 200_000)
+
+
+def test_only_the_first_hundred_mismatches_are_reported():
+    assert len(mismatches({"items": {"type": "number"}}, ["text"] * 1000)) == 100
+
+
+def test_slow_patterns_share_their_time():
+    budget = matching.Budget(pattern_seconds=0.2)
+    began = time.monotonic()
+    with pytest.raises(UndecidedError, match="needs more than 1 s"):
+        mismatches({"items": {"matches": "^(a+)+$"}}, ["a" * 18 + "b"] * 10_000, "", budget)
+    assert time.monotonic() - began < 5
+
+
+def test_elements_at_a_path_with_wildcards_are_compared_within_the_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(matching.Budget.__init__, "__defaults__", (200_000, 1.0))
+    with pytest.raises(UndecidedError, match="comparisons"):
+        collection_mismatch("all", "[*]", {"not": {"one_of": MANY}}, ["nope"] * 5000)

@@ -12,7 +12,7 @@ from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.selection import Choice
-from inspector.session.check.document import Requirement, Transport
+from inspector.session.check.document.enumerations import Requirement, Transport
 from inspector.session.check.preconditions import needs, skip_reason
 
 CARD = card_of("http://127.0.0.1:9/", capabilities={"streaming": True, "extensions": [{"uri": "urn:x"}]})

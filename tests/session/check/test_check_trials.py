@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from check_files import planned
 
-from inspector.session.check.document import Transport
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.result import TestResult as Outcome
 from inspector.session.check.trials import Trials, representatives, trials_of, wilson_lower_bound

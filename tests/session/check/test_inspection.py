@@ -16,7 +16,7 @@ from scripted import OpenSession
 
 from inspector.protocol.jsonvalue import dump
 from inspector.session.check.calls import Response
-from inspector.session.check.document import Level, Transport
+from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.headers import inspect_headers
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document

@@ -4,134 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.scenario.catalog import Scenarios
-from inspector.sample_agents.server import MockAgent
+from recorded_checks import (
+    Use,
+    agent,
+    assert_passed,
+    cancel_while_streaming,
+    converse_with_pushes,
+    draft,
+    fail_to_get,
+    made,
+    record,
+    run,
+    send_mixed,
+    steps_of,
+    stream_report,
+)
 
-from inspector.capture.query import Query, parse
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
-from inspector.protocol.operations import Operation
-from inspector.session.check.document import Transport
+from inspector.protocol.operations import REQUESTS, Operation
+from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
 from inspector.session.check.recorded.expected import expectation, text_expectation
-from inspector.session.check.recorded.making import make_check
 from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import Result, RunResult
 from inspector.session.check.runner import Runner, choices
 from inspector.session.check.variables import Variables, references
-from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.session import Session
-from inspector.session.settings import Settings
-
-Use = Callable[[Session], Awaitable[None]]
-
-
-def draft(text: str) -> Draft:
-    return Draft((DraftPart(PartKind.TEXT, text),))
-
-
-@asynccontextmanager
-async def agent(*faults: str, pace: float = 0.0, scenarios: Scenarios | None = None) -> Any:
-    options = {"behaviours": scenarios} if scenarios else {}
-    mock = MockAgent(pace=pace, push_pause=0, faults=tuple(map(parse_fault, faults)), **options)
-    await mock.start()
-    try:
-        yield mock.url
-    finally:
-        await mock.stop()
-
-
-async def record(path: Path, url: str, use: Use) -> None:
-    session = Session(path)
-    await session.connect(url)
-    await use(session)
-    await session.close()
-
-
-def made(path: Path, query: str = "", *others: Path) -> dict[str, Any]:
-    parsed = parse(query) if query else None
-    assert parsed is None or isinstance(parsed, Query)
-    captures = [Capture.open(each) for each in (path, *others)]
-    try:
-        return make_check(captures[0], parsed, others=captures[1:]).document
-    finally:
-        for capture in captures:
-            capture.close()
-
-
-async def run(
-    document: dict[str, Any], url: str, path: Path, *, trials: int = 1, transports: tuple[Transport, ...] = ()
-) -> RunResult:
-    """Write a document as YAML, read it back, and run it."""
-    parsed = parse_document(write_yaml(document, ["made by a test"]), "made.acts.yaml")
-    planned = plan([CheckFile(Path("made.acts.yaml"), parsed, parsed.variables)], Selection())
-    session = Session(path, Settings())
-    try:
-        await session.connect(url)
-        result = RunResult("1.0", "", "", 0.0)
-        runner = Runner(session, choices(session, transports), planned, result, trials=trials, jobs=2, seconds=6)
-        async for _ in runner.results():
-            pass
-        return result
-    finally:
-        await session.close()
-
-
-def assert_passed(result: RunResult) -> None:
-    assert result.results
-    failures = [failure for each in result.results for failure in each.failures]
-    assert result.passed, "\n".join(str(failure) for failure in failures)
-
-
-def steps_of(document: dict[str, Any], test: int = 0) -> list[dict[str, Any]]:
-    steps: list[dict[str, Any]] = document["suites"][0]["tests"][test]["steps"]
-    return steps
-
-
-async def stream_report(session: Session) -> None:
-    await session.send(draft("report 3"), stream=True).finish()
-
-
-async def send_mixed(session: Session) -> None:
-    await session.send(draft("mixed"), stream=False).finish()
-
-
-async def converse_with_pushes(session: Session) -> None:
-    await session.push.turn_on()
-    call = session.send(draft("ask"), stream=False)
-    await call.finish()
-    task = call.exchange.task_id
-    answer = Message(message_id="reply", role="ROLE_USER", task_id=task, parts=[Part(text="at eight")])
-    await session.call(Operation.SEND, SendRequest(message=answer), task_id=task).finish()
-    await session.get(task).finish()
-    await asyncio.sleep(0.3)  # for the last push
-    session.push.turn_off()
-
-
-async def cancel_while_streaming(session: Session) -> None:
-    call = session.send(draft("long 30"), stream=True)
-    streaming = asyncio.create_task(call.finish())
-    while not call.exchange.task_id:
-        await asyncio.sleep(0.01)
-    await session.cancel(call.exchange.task_id).finish()
-    await streaming
-
-
-async def fail_to_get(session: Session) -> None:
-    await session.get("there-is-no-such-task").finish()
-    await session.list_tasks().finish()
 
 
 @pytest.mark.parametrize("use", [stream_report, send_mixed, converse_with_pushes, cancel_while_streaming, fail_to_get])
@@ -139,6 +50,48 @@ async def test_a_check_passes_against_the_same_agent_over_every_transport(use: U
     async with agent(pace=0.05) as url:
         await record(tmp_path / "recorded.a2a", url, use)
         document = made(tmp_path / "recorded.a2a")
+        assert_passed(await run(document, url, tmp_path / "run.a2a", transports=tuple(Transport)))
+
+
+async def use_every_operation(session: Session) -> None:
+    immediately = {
+        "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "ask"}]},
+        "configuration": {"returnImmediately": True},
+    }
+    call = session.call(Operation.SEND, SendRequest.model_validate(immediately))
+    await call.finish()
+    task = call.exchange.task_id
+    while session.tasks.get(task).now.state != "TASK_STATE_INPUT_REQUIRED":  # type: ignore[union-attr]
+        await session.get(task).finish()
+    for operation, members in (
+        (Operation.SET_PUSH, {"taskId": task, "id": "config", "url": "http://127.0.0.1:9/hook"}),
+        (Operation.GET_PUSH, {"taskId": task, "id": "config"}),
+        (Operation.LIST_PUSH, {"taskId": task}),
+        (Operation.DELETE_PUSH, {"taskId": task, "id": "config"}),
+    ):
+        await session.call(operation, REQUESTS[operation].model_validate(members), task_id=task).finish()
+    await session.cancel(task).finish()
+    await session.get(task).finish()
+
+
+@pytest.mark.parametrize("transport", Transport)
+async def test_every_operation_is_recorded_over_every_transport(transport: Transport, tmp_path: Path):
+    async with agent() as url:
+        await record(tmp_path / "recorded.a2a", url, use_every_operation, transport)
+        document = made(tmp_path / "recorded.a2a", complete=True)
+        [test] = document["suites"][0]["tests"]
+        names = [step["operation"] for step in test["steps"]]
+        names.remove("get_task")
+        assert test["x-a2a-inspect"]["pushes"] == {"count": {"gte": 0}}
+        assert names == [
+            "send_message",
+            "create_push_config",
+            "get_push_config",
+            "list_push_configs",
+            "delete_push_config",
+            "cancel_task",
+            "get_task",
+        ]
         assert_passed(await run(document, url, tmp_path / "run.a2a", transports=tuple(Transport)))
 
 
@@ -463,3 +416,23 @@ def test_texts_survive_yaml(text: str):
     read = parse_document(write_yaml(document, []), "x.yaml")
     assert read.variables["text"] == text
     assert read.suites[0].name == text
+
+
+async def test_the_ids_of_tests_are_those_of_their_requests(tmp_path: Path):
+    async def use_in_another_order(session: Session) -> None:
+        await send_mixed(session)
+        await stream_report(session)
+
+    async def use(session: Session) -> None:
+        await stream_report(session)
+        await send_mixed(session)
+
+    async with agent() as url:
+        await record(tmp_path / "a.a2a", url, use)
+        await record(tmp_path / "b.a2a", url, use_in_another_order)
+    first, second = (
+        {test["name"]: test["id"] for test in made(tmp_path / f"{name}.a2a")["suites"][0]["tests"]} for name in "ab"
+    )
+    assert first == second
+    assert len(set(first.values())) == 2
+    assert all(re.fullmatch(r"RECORDED-[0-9A-F]{8}", each) for each in first.values())

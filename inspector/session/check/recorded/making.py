@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from inspector.capture.query import Query
@@ -21,6 +22,9 @@ from inspector.session.check.recorded.expected import BRACES
 from inspector.session.check.recorded.merging import merge_tests
 from inspector.session.check.variables import references
 from inspector.text.safe_json import dump
+
+_DIGITS = 8
+"""The number of hexadecimal digits in the id of a test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def make_check(
         for requests, test in recorded.items():
             if requests in made:
                 made[requests] = merge_tests(made[requests], test)
-    tests = [{**test, "id": f"RECORDED-{number:03}"} for number, test in enumerate(made.values(), 1)]
+    tests = [{**test, "id": _identity(requests)} for requests, test in made.items()]
     document: dict[str, Json] = {
         "acts_version": "1.0",
         "spec_version": "1.0",
@@ -61,6 +65,11 @@ def make_check(
         "suites": [{"id": "recorded", "name": "Recorded exchanges", "tests": tests}],
     }
     return MadeCheck(document, tuple(notes))
+
+
+def _identity(requests: str) -> str:
+    """Return the id of a test: the same in every recording of its requests, and another one in other files."""
+    return f"RECORDED-{sha256(requests.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS].upper()}"
 
 
 def _tests(capture: Capture, numbers: Iterable[int]) -> tuple[dict[str, dict[str, Any]], list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspector.protocol.model import Json
-from inspector.session.check.document import EXTENSION
+from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.matching import is_operator
 from inspector.text.safe_json import dump
 

@@ -11,13 +11,14 @@ from inspector.protocol.model import (
     Json,
     Message,
     PushConfig,
+    PushConfigList,
     Task,
     TaskList,
     TaskStatusUpdateEvent,
     Wire,
 )
 from inspector.protocol.operations import Operation
-from inspector.session.check.document import EXTENSION
+from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.expectations import digest_of
 from inspector.session.check.recorded.exchanges import RecordedExchange
 from inspector.session.check.recorded.expected import expectation, is_exact, literal, text_expectation, varies
@@ -45,11 +46,19 @@ def _body(exchange: RecordedExchange, answer: Wire, ids: Mapping[str, str]) -> J
         answer = answer.model_copy(update={"artifacts": None, "status": status})
     members = answer.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
     body = expectation(members, ids, exact_state=exchange.operation is Operation.SEND)
-    if isinstance(answer, PushConfig) and isinstance(body, dict) and "url" in body:
-        body["url"] = {"type": "string"}
+    if isinstance(answer, PushConfig | PushConfigList):
+        _accept_any_url(body)
     if exchange.operation is Operation.SEND:
         return {"task" if isinstance(answer, Task) else "message": body}
     return body
+
+
+def _accept_any_url(body: Json) -> None:
+    """Accept any URL of a webhook in a push configuration or a list of them: that of the recording is replaced."""
+    configs = body.get("configs", [body]) if isinstance(body, dict) else ()
+    for config in configs if isinstance(configs, list) else ():
+        if isinstance(config, dict) and "url" in config:
+            config["url"] = {"type": "string"}
 
 
 def _stream_expectations(exchange: RecordedExchange, ids: Mapping[str, str]) -> dict[str, Json]:
@@ -60,11 +69,12 @@ def _stream_expectations(exchange: RecordedExchange, ids: Mapping[str, str]) -> 
         stream["ordering"] = "monotonic_state"
     last = exchange.states[-1] if exchange.states else ""
     expected = [state for state in dict.fromkeys(states) if not (is_settled(last) and state == last)]
-    if expected:
-        stream["events"] = [
-            {"match": "any_position", "status_update": {"status": {"state": state}}} for state in expected
-        ]
     final = exchange.events[-1] if exchange.events else None
+    assertions: list[dict[str, Json]] = [{"status_update": {"status": {"state": state}}} for state in expected]
+    if any(isinstance(event, Task) for event in exchange.events[:-1]):
+        assertions.insert(0, {"task": {"id": {"type": "string"}}})
+    if assertions:
+        stream["events"] = [{"match": "any_position", **assertion} for assertion in assertions]
     if isinstance(final, Message):
         stream["final_event"] = {"message": expectation(final.to_json(), ids)}
     elif is_settled(last) and isinstance(final, Task | TaskStatusUpdateEvent):

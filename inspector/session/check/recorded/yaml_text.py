@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from inspector.protocol.model import Json
-from inspector.session.check.reading import Yaml12Loader
+from inspector.session.check.source import Yaml12Loader
 
 _WIDTH = 110
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
 
-from inspector.session.check.document import Level
+from inspector.session.check.document.enumerations import Level
 from inspector.session.check.result import Counts, Failure, Result, RunResult, TestResult
 from inspector.session.check.trials import representatives
 from inspector.text.sanitise import clean

@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 from inspector import __version__
 from inspector.protocol.model import Json
-from inspector.session.check.document import EXTENSION, Level, Transport
+from inspector.session.check.document.enumerations import Level, Transport
+from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.result import Counts, Failure, RunResult, StepResult
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.safe_json import dump
