@@ -256,8 +256,8 @@ class Parser(argparse.ArgumentParser):
             description = "the same as the argument"
         self.value("-a --agent-card URL|PATH", description)
 
-    def add_connection(self) -> None:
-        """Add the options of the connection and of the capture."""
+    def add_connection(self, *, capture: bool = True) -> None:
+        """Add the options of the connection, and the file of the capture if the command records in one that is chosen."""
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
@@ -290,7 +290,8 @@ class Parser(argparse.ArgumentParser):
         description = "read options from this .env file instead of the .env file of the folder"
         add("--config FILE", description, values.file)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
-        add("--capture FILE", "record all requests and responses in this new file", values.file)
+        if capture:
+            add("--capture FILE", "record all requests and responses in this new file", values.file)
         self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:

@@ -34,8 +34,6 @@ def mcp(invocation: Invocation, out: Output) -> int:
             raise
         seen = f"The MCP server cannot be started: the library {error.name} is not installed."
         raise usage(seen, f"Install it with pip install '{EXTRA}'.") from error
-    if invocation.options.capture is not None:
-        raise usage("mcp records in the captures folder, not in the file of --capture.", "Leave out --capture.")
     agents = Agents(options_for(invocation.options), may_send=invocation.given.allow_send)
     try:
         asyncio.run(_serve_http(agents, invocation, out) if invocation.given.http else _serve_stdio(agents))

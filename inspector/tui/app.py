@@ -110,9 +110,15 @@ class InspectorApp(App[int]):
         return fallback_variables(self.current_theme)
 
     def get_driver_class(self) -> type[Driver]:
-        """Use our driver where Textual would use its own for terminals."""
+        """Use our drivers where Textual would use its own for terminals and for the browser."""
         chosen = super().get_driver_class()
-        if os.name == "nt" or chosen.__name__ != "LinuxDriver":
+        if os.name == "nt":  # our drivers need termios
+            return chosen
+        if chosen.__name__ == "WebDriver":
+            from inspector.tui.web_driver import BrowserDriver  # noqa: PLC0415 - only a visitor of `web` needs it
+
+            return BrowserDriver
+        if chosen.__name__ != "LinuxDriver":
             return chosen
         from inspector.tui.terminal_driver import TerminalDriver  # noqa: PLC0415 - does not exist on Windows
 
