@@ -18,9 +18,10 @@ class Options:
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
     get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
     that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
-    reconnects a disconnected stream automatically, `read_only` sends nothing that changes an agent. `keep_captures` and `keep_megabytes` limit the captures folder,
-    `changed_keys` has the keys of commands that the user changed. `check_file` is loaded in the Checks view.
-    `recording` is a capture to open instead of an agent, `capture` the file to record to.
+    reconnects a disconnected stream automatically. With `read_only`, nothing is sent that changes an agent, and only
+    captures are written. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys` has the keys of
+    commands that the user changed. `check_file` is loaded in the Checks view. `recording` is a capture to open instead
+    of an agent, `capture` the file to record to.
     """
 
     reference: str | None = None

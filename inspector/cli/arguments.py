@@ -257,7 +257,7 @@ class Parser(argparse.ArgumentParser):
         self.value("-a --agent-card URL|PATH", description)
 
     def add_connection(self, *, capture: bool = True) -> None:
-        """Add the options of the connection, and the file of the capture if the command records in one that is chosen."""
+        """Add the options of the connection; with `capture`, also the option that chooses the file of the capture."""
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"

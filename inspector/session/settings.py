@@ -40,7 +40,7 @@ class Settings:
     `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
     credentials are sent with the first request for the card, otherwise only after a response with status 401. With
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
-    before 1.0 is used only if `version` requests it.
+    before 1.0 is used only if `version` requests it. With `read_only`, nothing is sent that changes the agent.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -59,6 +59,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     check: bool = True
     outdated: bool = True
+    read_only: bool = False
 
     @property
     def secret_headers(self) -> dict[str, str]:
@@ -107,6 +108,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         public_url=options.public_url,
         receiver_tls=lazy_loading.tls_context(certificate, options.receiver_key) if certificate else None,
         limits=Limits(read_seconds=options.timeout),
+        read_only=options.read_only,
     )
 
 

@@ -1,4 +1,4 @@
-"""The driver for the browser: Textual's, with the input of `terminal_driver`, and the end of the app when stdin ends."""
+"""The driver for the browser: Textual's, with the input of `terminal_driver`; the app ends when stdin ends."""
 
 from __future__ import annotations
 

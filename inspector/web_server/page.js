@@ -5,6 +5,8 @@ document.addEventListener("DOMContentLoaded", () => {
   // The address has no cookie and no header: the path carries the token.
   terminal.dataset.sessionWebsocketUrl =
     location.origin.replace(/^http/, "ws") + "/ws/" + encodeURIComponent(token);
+  // The right mouse button opens the menu of the app; with shift, browsers show their own.
+  terminal.addEventListener("contextmenu", (event) => event.shiftKey || event.preventDefault());
   document.querySelector("#ended button").addEventListener("click", () => location.reload());
   if (!document.createElement("canvas").getContext("webgl2")) {
     document.getElementById("starting").hidden = true;

@@ -1,8 +1,8 @@
 """The web server: the page, the web socket of each visitor, and downloads; only for this machine and with a token.
 
-Three checks protect each other's gaps. The token in the URL keeps out other users and programs of this machine. The Host
-header keeps out web pages whose name was bound to the loopback address (DNS rebinding), the Origin header web pages that
-open the web socket from elsewhere. There is no cookie: a browser would send it to every port of this machine.
+The token in the URL keeps out other users and programs of this machine. The check of the Host header keeps out web
+pages whose name was bound to the loopback address (DNS rebinding), that of the Origin header other web pages that open
+the web socket. There is no cookie: a browser would send it to every port of this machine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_NO_TOKEN = "This page needs the token that a2a-inspect web printed: open the URL with ?token=...\n"
+_UNKNOWN = "This page needs the token that a2a-inspect web printed: open the URL with ?token=...\n"
 _OTHER_HOST = "This server answers only requests for localhost and 127.0.0.1.\n"
 _OTHER_ORIGIN = "This web socket is only for the page of this server.\n"
 _FULL = "All {} places are in use. Close another tab with a2a-inspect, or restart a2a-inspect web with --visitors.\n"
@@ -84,7 +84,7 @@ class WebServer:
     async def _page(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page, which opens the web socket."""
         if not self._is_known(request.query.get("token", "")):
-            return web.Response(status=403, text=_NO_TOKEN)
+            return web.Response(status=403, text=_UNKNOWN)
         if self._is_full:
             return web.Response(status=503, text=_FULL.format(self._places), headers={"Retry-After": "5"})
         return web.FileResponse(_HERE / "page.html", headers={"Cache-Control": "no-store"})
@@ -92,7 +92,7 @@ class WebServer:
     async def _visit(self, request: web.Request) -> web.StreamResponse:
         """Run the app for a visitor until the visitor leaves or quits."""
         if not self._is_known(request.match_info["token"]):
-            return web.Response(status=403, text=_NO_TOKEN)
+            return web.Response(status=403, text=_UNKNOWN)
         if request.headers.get("Origin") != f"http://{request.host}":
             return web.Response(status=403, text=_OTHER_ORIGIN)
         if self._is_full:
