@@ -6,7 +6,7 @@ import os
 import selectors
 from typing import Any
 
-from textual import messages
+from textual import events, messages
 from textual.drivers._byte_stream import ByteStream
 from textual.drivers.web_driver import WebDriver
 
@@ -15,6 +15,8 @@ from inspector.tui.terminal_input import READ
 
 _POLL = 0.1
 """Seconds without input after which a key or a reply is complete."""
+_ESCAPE = b"\x1b"
+"""The key alone: a browser sends each key as a whole, so that Alt and a letter come together."""
 
 
 class BrowserDriver(WebDriver):
@@ -50,11 +52,13 @@ class BrowserDriver(WebDriver):
                     self.send_message(messages.ExitApp())  # the server has ended
                     return
                 for kind, payload in packets.feed(data):
-                    if kind == "D":
+                    if kind != "D":
+                        self._on_meta(kind, payload)
+                    elif payload == _ESCAPE:
+                        self.process_message(events.Key("escape", payload.decode()))
+                    else:
                         for start in range(0, len(payload), READ):
                             self._process(reader.feed(payload[start : start + READ]))
-                    else:
-                        self._on_meta(kind, payload)
 
     def _process(self, found: list[Any]) -> None:
         for message in found:

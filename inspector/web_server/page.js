@@ -13,4 +13,13 @@ document.addEventListener("DOMContentLoaded", () => {
     document.getElementById("unsupported").hidden = false;
     terminal.classList.remove("textual-terminal"); // textual.js would fail without a message
   }
+
+  // Keys are for the terminal, also without a click, as soon as textual.js has opened the web socket.
+  const focus = () => {
+    if (terminal.classList.contains("-connected")) {
+      terminal.querySelector(".xterm-helper-textarea").focus();
+    }
+  };
+  new MutationObserver(focus).observe(terminal, { attributeFilter: ["class"] });
+  window.addEventListener("focus", focus);
 });
