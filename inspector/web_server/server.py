@@ -56,7 +56,7 @@ class WebServer:
         self._options = options
         self._token = token
         self._places = places
-        self._visits: set[web.WebSocketResponse] = set()
+        self._visits: dict[web.WebSocketResponse, Visitor] = {}
         self._downloads = DownloadManager()
 
     def application(self) -> web.Application:
@@ -79,7 +79,7 @@ class WebServer:
 
     @property
     def _is_full(self) -> bool:
-        return len(self._visits) >= self._places
+        return sum(not visitor.has_ended for visitor in self._visits.values()) >= self._places
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page, which opens the web socket."""
@@ -98,8 +98,8 @@ class WebServer:
         if self._is_full:
             return web.Response(status=503, text=_FULL.format(self._places))
         page = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS, max_msg_size=_LARGEST_MESSAGE, compress=False)
-        self._visits.add(page)  # before anything is awaited, so that there are never more visitors than places
         visitor = Visitor(self._options, page, self._downloads)
+        self._visits[page] = visitor  # before anything is awaited, so that there are never more visitors than places
         try:
             await page.prepare(request)
             await visitor.start(_size(request, "width", 80), _size(request, "height", 24))
@@ -115,7 +115,7 @@ class WebServer:
         try:
             await visitor.stop()
         finally:
-            self._visits.discard(page)
+            del self._visits[page]
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         """Send a file that the app delivers, such as a screenshot; its key is random and known to one page only."""

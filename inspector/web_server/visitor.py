@@ -38,14 +38,19 @@ class Visitor(AppService):
             PROGRAM,
             write_bytes=socket.send_bytes,
             write_str=socket.send_str,
-            close=self._close,
+            close=self._wait_for_end,
             download_manager=downloads,
         )
         self._options = options
         self._socket = socket
 
-    async def _close(self) -> None:
-        await self._socket.close()
+    async def _wait_for_end(self) -> None:
+        """Do nothing when the app exits: `run` closes the web socket when the process has ended."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the process has ended."""
+        return self._process is not None and self._process.returncode is not None
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         """Start the process without a shell, and send it the options."""
@@ -79,7 +84,7 @@ class Visitor(AppService):
             if code:
                 text = clean(told.decode("utf-8", "replace"), newlines=True).replace("\n", "\r\n")
                 await self._socket.send_bytes((_ENDED.format(code) + text).encode())
-            await self._close()
+            await self._socket.close()
 
     async def _pass_on(self, kind: bytes, payload: bytes) -> None:
         """Handle a packet; after the visitor has left, read on, so that the process can end."""
