@@ -213,7 +213,7 @@ def test_a_missing_extra_is_named_by_the_installed_program(programs: Path, tmp_p
 def test_the_installed_program_prints_its_skill_and_its_extras(programs: Path, tmp_path: Path):
     assert run(programs / "a2a-inspect", "help", "--skill", cwd=tmp_path).stdout.startswith("---\nname: a2a-inspect\n")
     facts = json.loads(run(programs / "a2a-inspect", "version", "--verbose", "-o", "json", cwd=tmp_path).stdout)
-    assert facts["extras"] == dict.fromkeys(("images", "keyring", "mcp"), "not installed")
+    assert facts["extras"] == dict.fromkeys(("images", "keyring", "mcp", "web"), "not installed")
 
 
 @pytest.mark.slow

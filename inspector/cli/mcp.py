@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from inspector.cli.arguments import Invocation, Parser, invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import on_signal
+from inspector.cli.signals import on_signal
 from inspector.options import Options
 from inspector.settings_file import load
 from inspector.wire.client.credentials import origin

@@ -14,7 +14,7 @@ from inspector.capture.paths import SUFFIX
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import on_signal
+from inspector.cli.signals import on_signal
 from inspector.options import Options
 
 if TYPE_CHECKING:

@@ -56,7 +56,7 @@ def copy(node: MessagePump, text: str) -> None:
     if not text:
         notify(node, "Nothing is selected.", "warning")
         return
-    if node.app.is_web:  # the clipboard of this machine may be another one
+    if node.app.is_web:  # this machine may have a different clipboard
         node.app.copy_to_clipboard(text)
         notify(node, f"Copied {len(text):,} characters to the clipboard of the browser.")
         return

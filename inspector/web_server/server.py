@@ -71,7 +71,7 @@ class WebServer:
                 web.static("/static", _SHARED),
             ]
         )
-        application.on_shutdown.append(self._say_goodbye)
+        application.on_shutdown.append(self._close_sockets)
         return application
 
     def _is_known(self, token: str) -> bool:
@@ -133,7 +133,7 @@ class WebServer:
         await response.write_eof()
         return response
 
-    async def _say_goodbye(self, _: web.Application) -> None:
+    async def _close_sockets(self, _: web.Application) -> None:
         """Close the web sockets, which ends the processes, when the server is stopped."""
         await asyncio.gather(*(page.close() for page in tuple(self._visits)))
 

@@ -79,10 +79,10 @@ class Visitor(AppService):
             while began:
                 kind, size = await process.stdout.readexactly(1), await process.stdout.readexactly(4)
                 await self._pass_on(kind, await process.stdout.readexactly(int.from_bytes(size, "big")))
-        code, told = await process.wait(), await errors
+        code, printed = await process.wait(), await errors
         with contextlib.suppress(ConnectionError, RuntimeError):  # the visitor has left
             if code:
-                text = clean(told.decode("utf-8", "replace"), newlines=True).replace("\n", "\r\n")
+                text = clean(printed.decode("utf-8", "replace"), newlines=True).replace("\n", "\r\n")
                 await self._socket.send_bytes((_ENDED.format(code) + text).encode())
             await self._socket.close()
 
