@@ -95,7 +95,8 @@ async def test_a_disabled_key_says_why(open_app: Open, mock: str):
         await driver.connected()
         await driver.go(2)
         await driver.press("i")
-        await driver.until("i (write) is not available: a2a-inspect was started with")
+        [notice] = driver.app._notifications
+        assert notice.message == "i (write) is not available: a2a-inspect was started with --read-only."
         await driver.press("a")
         await driver.until("Write a message")
         assert "read-only" in driver.line("Write a message")
