@@ -15,7 +15,7 @@ _CARD_BUDGET = 2
 
 
 def commands(rounds: int, home: Path) -> list[Row]:
-    """Measure `card get`, compared with the import of its two largest libraries, `--version`, `--help` and completions."""
+    """Measure `card get`, compared with the import of its largest libraries, `--version`, `--help` and completions."""
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as agent:
         card = [PYTHON, "-m", "inspector", "card", "get", "-a", agent.url, "-o", "json"]
         measurements = {

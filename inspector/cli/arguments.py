@@ -177,8 +177,7 @@ class Parser(argparse.ArgumentParser):
         if agent is None:
             return
         setattr(given, place or "agent_card", agent.url)
-        definition = f"{agent.path}:{agent.line}"
-        given.sources[place or "agent_card"] = definition
+        given.sources[place or "agent_card"] = agent.place("reference")
         for name, value in resolved(agent):
             action = self._action(name)
             if members.get(name) in (None, False) and action is not None:
@@ -186,9 +185,9 @@ class Parser(argparse.ArgumentParser):
                 try:
                     read = [_parsed(action, item) for item in items]
                 except argparse.ArgumentTypeError as error:
-                    raise usage(f"{agent.path}:{agent.line}: {action.dest}: {error}.", "Correct the agent.") from error
+                    raise agent.problem(name, str(error), f"what {action.option_strings[-1]} accepts") from error
                 setattr(given, name, read if isinstance(value, list) else read[0])
-                given.sources[name] = definition
+                given.sources[name] = agent.place(name)
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)

@@ -41,7 +41,7 @@ def test_each_source_has_priority_over_the_sources_after_it(cli: RunCli, folder:
     option = ("--timeout", "1s") if first == 0 else ()
     ran = cli("config", "show", *agent, *option, "-o", "json", A2ACLI_TIMEOUT="2s" if first <= 1 else "")
     sources = {0: "option --timeout", 1: "environment variable A2ACLI_TIMEOUT", len(SOURCES): "default"}
-    lines = {2: 1, 3: 1, 4: 1, 5: 2}
+    lines = {2: 1, 3: 3, 4: 1, 5: 2}
     source = sources.get(first) or f"{files[first][0]}:{lines[first]}"
     value = f"{first + 1}s" if first < len(SOURCES) else None
     assert ran.json["settings"]["timeout"] == {"value": value, "source": source}
@@ -114,6 +114,14 @@ def test_a_mistake_in_a_file_is_reported_with_its_line(cli: RunCli, folder: Path
     assert ran.code == 2
     assert f"{folder / '.env'}:2: {problem}" in ran.err
     assert cli("--help").code == cli("--version").code == 0
+
+
+def test_a_value_of_an_agent_that_no_option_accepts_is_reported_with_its_line(cli: RunCli, folder: Path):
+    (folder / "agents.toml").write_text('[agents.a]\nurl = "http://a.example"\n\na2a-version = "9"\n')
+    ran = cli("config", "show", "-a", "a")
+    assert ran.code == 2
+    assert f"{folder / 'agents.toml'}:4: '9' is not a supported protocol version" in ran.err
+    assert "Allowed: what --a2a-version accepts." in ran.err
 
 
 def test_a_mistake_in_a_file_is_json_with_the_option(cli: RunCli, folder: Path):
