@@ -74,12 +74,29 @@ def test_the_file_is_not_searched_above_the_root_of_the_repository(folder: Path)
 def test_secrets_are_masked(cli: RunCli, folder: Path):
     (folder / ".env").write_text("A2ACLI_BEARER=very-secret\nA2ACLI_HEADER='X-Key: very-secret'\n")
     (folder / ".env").chmod(0o600)
-    shown = cli("config", "show", "-a", "http://user:very-secret@agent.example", "--api-key", "very-secret")
+    url = "http://user:very-secret@agent.example"
+    urls = ("-a", f"{url}?token=very-secret", "--trust", url, "--public-url", url)
+    shown = cli("config", "show", *urls, "--api-key", "very-secret", "--svc-param", "A: very-secret")
     assert "very-secret" not in shown.out + shown.err
     assert f"bearer: **** ({folder / '.env'}:1)\n" in shown.out
     assert f"header: X-Key: **** ({folder / '.env'}:2)\n" in shown.out
     assert shown.err == ""
     assert "very-secret" not in cli("config", "show", "-o", "json").out
+
+
+def test_each_option_without_a_value_shows_what_happens_then(cli: RunCli, folder: Path):
+    shown = cli("config", "show", A2ACLI_TIMEOUT="").out
+    for line in (
+        "agent-card: none (default)",
+        "transport: the order of the card (default)",
+        "a2a-version: the highest version on the card that is supported, at least 1.0 (default)",
+        "timeout: never (default)",
+        "history: the agent's choice (default)",
+        "public-url: the address of the receiver (default)",
+        "theme: dusk (default)",
+        "header: none (default)",
+    ):
+        assert f"{line}\n" in shown
 
 
 def test_a_secret_that_others_can_read_is_a_warning(cli: RunCli, mock: str, folder: Path):
