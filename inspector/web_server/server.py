@@ -46,7 +46,7 @@ _HEADERS: Final = {
 _UNKNOWN = "This page needs the token that a2a-inspect web printed: open the URL with ?token=...\n"
 _OTHER_HOST = "This server answers only requests for localhost and 127.0.0.1.\n"
 _OTHER_ORIGIN = "This web socket is only for the page of this server.\n"
-_FULL = "All {} places are in use. Close another tab with a2a-inspect, or restart a2a-inspect web with --visitors.\n"
+_FULL = "All places are in use ({}). Close another tab with a2a-inspect, or restart a2a-inspect web with --visitors.\n"
 
 
 class WebServer:

@@ -78,7 +78,7 @@ async def test_more_visitors_than_places_are_refused_with_a_reason_until_one_lea
                 assert len(descendants(server.process.pid)) == 2
                 page = httpx.get(server.url, timeout=SECONDS, trust_env=False)
                 assert page.status_code == 503
-                assert "All 2 places are in use." in page.text
+                assert "All places are in use (2)." in page.text
                 with pytest.raises(Exception, match="503"):
                     async with visiting(server):
                         raise AssertionError("a third visitor was let in")
