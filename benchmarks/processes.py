@@ -10,11 +10,12 @@ from pathlib import Path
 from benchmarks.measuring import PYTHON, ROOT, Figure, Row, alternate, environment, serving
 
 _HELP_BUDGET = 0.1
+_COMPLETION_BUDGET = 0.15
 _CARD_BUDGET = 2
 
 
 def commands(rounds: int, home: Path) -> list[Row]:
-    """Measure `card get`, compared with the import of its two largest libraries, and `--version` and `--help`."""
+    """Measure `card get`, compared with the import of its largest libraries, `--version`, `--help` and completions."""
     with serving([PYTHON, "-m", "benchmarks.firehose"], home) as agent:
         card = [PYTHON, "-m", "inspector", "card", "get", "-a", agent.url, "-o", "json"]
         measurements = {
@@ -22,12 +23,18 @@ def commands(rounds: int, home: Path) -> list[Row]:
             "imports": _seconds([PYTHON, "-c", "import httpx, pydantic"], home),
             "--version": _seconds([PYTHON, "-m", "inspector", "--version"], home),
             "--help": _seconds([PYTHON, "-m", "inspector", "--help"], home),
+            "complete": _seconds([PYTHON, "-m", "inspector", "complete", "--", "send", "-a", ""], home),
             "python": _seconds([PYTHON, "-c", "pass"], home),
         }
         for measure in measurements.values():
             measure()  # the first run compiles
         found = alternate(rounds, **measurements)
-    return [_card(found), _option("--version", found), _option("--help", found)]
+    return [
+        _card(found),
+        _whole(found, "--version", "`--version`", _HELP_BUDGET),
+        _whole(found, "--help", "`--help`", _HELP_BUDGET),
+        _whole(found, "complete", "a completion of an agent", _COMPLETION_BUDGET),
+    ]
 
 
 def _card(found: Mapping[str, Figure]) -> Row:
@@ -42,14 +49,15 @@ def _card(found: Mapping[str, Figure]) -> Row:
     )
 
 
-def _option(option: str, found: Mapping[str, Figure]) -> Row:
+def _whole(found: Mapping[str, Figure], name: str, what: str, budget: float) -> Row:
+    """Compare a process with the start of Python."""
     return Row(
-        f"`{option}`, whole process",
-        found[option].text("{:.3f}", " s"),
+        f"{what}, whole process",
+        found[name].text("{:.3f}", " s"),
         f"python alone {found['python'].text('{:.3f}', ' s')}",
-        found[option].over(found["python"]).text(),
-        f"at most {_HELP_BUDGET} s",
-        found[option].median <= _HELP_BUDGET,
+        found[name].over(found["python"]).text(),
+        f"at most {budget} s",
+        found[name].median <= budget,
     )
 
 

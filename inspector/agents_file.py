@@ -26,11 +26,11 @@ from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import (
     DURATION,
     LARGEST_FILE,
+    Lines,
     Setting,
     Value,
     change_file,
     file_error,
-    lines_of,
     nearest_file,
     not_allowed,
     settings_path,
@@ -38,6 +38,7 @@ from inspector.settings_file import (
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
+from inspector.text.toml_positions import line_of, lines_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -55,7 +56,6 @@ _PROJECT_VARIABLE = re.compile(r"env:A2A[A-Z0-9_]*")
 _SECRET_HEADER = re.compile(r"auth(?!or(?!i))|cookie|key|token|secret|password|passwd|credential", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"[ -~]*")
-_HEADER = re.compile(r"""\s*\[\s*agents\s*\.\s*["']?([\w-]+)["']?\s*(?:\.\s*headers\s*)?\]\s*(?:#.*)?""")
 
 SETTINGS = (
     Setting("agent", "url", "reference", str, "", "The URL of the agent or of its card, or a card file"),
@@ -83,7 +83,10 @@ _FILES = frozenset({"client_cert", "client_key"})
 
 @dataclass(frozen=True, slots=True)
 class NamedAgent:
-    """An agent of a file: its name, the values of options (`reference` is its URL), and where it is defined."""
+    """An agent of a file: its name, the values of options (`reference` is its URL), and where it is defined.
+
+    `lines` has the line of each option, `line` that of the agent.
+    """
 
     name: str
     values: Mapping[str, Value]
@@ -91,6 +94,7 @@ class NamedAgent:
     path: Path
     line: int
     is_project: bool
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def url(self) -> str:
@@ -101,6 +105,14 @@ class NamedAgent:
         """Return whether an option has the value of an environment variable."""
         written = self.headers.values() if option == "headers" else [self.values.get(option)]
         return any(str(value).startswith(REFERENCE) for value in written)
+
+    def place(self, option: str) -> str:
+        """Return where an option is set, as `path:line`."""
+        return f"{self.path}:{self.lines.get(option, self.line)}"
+
+    def problem(self, option: str, seen: str, allowed: str) -> FaultError:
+        """Return the error for the value of an option."""
+        return file_error(self.path, self.lines.get(option, self.line), seen, allowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,67 +136,91 @@ def project_path(folder: Path | None = None) -> Path | None:
 def load_agents() -> NamedAgents:
     """Read both files; raises `FaultError` with the file and the line of the first mistake."""
     project = project_path()
-    project_agents, project_default = read_agents(project, is_project=True) if project else ({}, "")
-    own_agents, own_default = read_agents(user_path(), is_project=False)
-    agents = {**project_agents, **own_agents}
-    default = own_default or project_default
-    if default and default not in agents:
-        raise usage_error(f"The default agent {default!r} is not defined.", f"Defined: {', '.join(agents) or 'none'}.")
+    before = _reader(project, is_project=True) if project else None
+    own = _reader(user_path(), is_project=False)
+    readers = [reader for reader in (before, own) if reader is not None]
+    agents: dict[str, NamedAgent] = {}
+    default = ""
+    for reader in readers:
+        found, chosen = reader.read()
+        agents, default = {**agents, **found}, chosen or default
+    for reader in readers:
+        reader.check_default(agents)
     return NamedAgents(agents, default)
 
 
 def read_agents(path: Path, *, is_project: bool) -> tuple[dict[str, NamedAgent], str]:
     """Return the agents of a file and the name of its default agent; raises `FaultError` for a mistake."""
+    reader = _reader(path, is_project=is_project)
+    return reader.read() if reader is not None else ({}, "")
+
+
+def _reader(path: Path, *, is_project: bool) -> _Reader | None:
+    """Return the reader of a file, None if the file does not exist; raises `FaultError` if it cannot be read."""
     try:
         text = read_limited(path, LARGEST_FILE).decode("utf-8")
     except FileNotFoundError:
-        return {}, ""
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
     try:
         document = safe_toml.read(text)
     except TomlError as error:
         raise file_error(path, error.line, error.why, "TOML (https://toml.io)") from error
-    return _Reader(path, document, lines_of(text, _HEADER), is_project).read()
+    return _Reader(path, document, lines_of(text), is_project)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the document of a file; `lines` has the line of each agent and of each of its members."""
+    """Reads the document of a file."""
 
     path: Path
     document: Mapping[str, Any]
-    lines: Mapping[tuple[str, str], int]
+    lines: Lines
     is_project: bool
 
     def read(self) -> tuple[dict[str, NamedAgent], str]:
         """Return the agents and the name of the default agent."""
         for key in self.document:
             if key not in ("agents", "default"):
-                raise self._error(("", key), f"{key!r} is unknown", 'default = "NAME" and [agents.NAME]')
+                raise self._error((key,), f"{key!r} is unknown", 'default = "NAME" and [agents.NAME]')
         default, tables = self.document.get("default", ""), self.document.get("agents", {})
         for key, value, kind in (("default", default, str), ("agents", tables, dict)):
             if not isinstance(value, kind):
-                raise self._error(("", key), f"{key} has the wrong type", 'default = "NAME" and [agents.NAME]')
+                raise self._error((key,), f"{key} has the wrong type", 'default = "NAME" and [agents.NAME]')
         return {name: self._agent(name, members) for name, members in tables.items()}, default
 
+    def check_default(self, agents: Mapping[str, NamedAgent]) -> None:
+        """Raise `FaultError` if the default agent of the file is not an agent of any file."""
+        default = self.document.get("default")
+        if default and default not in agents:
+            raise self._error(
+                ("default",), f"the default agent {default!r} is not defined", ", ".join(agents) or "none"
+            )
+
     def _agent(self, name: str, members: Any) -> NamedAgent:
-        if NAME.fullmatch(name) is None or name.lower() in _HOSTS or not isinstance(members, dict):
-            raise self._error((name, ""), f"[agents.{name}] is not an agent", "a name of letters, digits, - and _")
+        where = ("agents", name)
+        if not isinstance(members, dict):
+            raise self._error(where, f"{name} is not an agent", f"a table [agents.{name}]")
+        if NAME.fullmatch(name) is None or name.lower() in _HOSTS:
+            allowed = "a name that begins with a letter, of letters, digits, - and _, but not localhost"
+            raise self._error(where, f"{name!r} cannot be the name of an agent", allowed)
         if not members.get("url"):
-            raise self._error((name, ""), f"[agents.{name}] has no url", 'url = "https://agent.example"')
+            raise self._error(where, f"[agents.{name}] has no url", 'url = "https://agent.example"')
         found: dict[str, Value] = {}
         for key, value in members.items():
             if key == "headers":
                 continue
             if key not in _BY_NAME:
-                raise self._error((name, key), f"{key!r} is unknown in an agent", ", ".join((*_BY_NAME, "headers")))
+                raise self._error((*where, key), f"{key!r} is unknown in an agent", ", ".join((*_BY_NAME, "headers")))
             found[_BY_NAME[key].option] = self._value(name, _BY_NAME[key], value)
         headers = self._headers(name, members.get("headers", {}))
-        return NamedAgent(name, found, headers, self.path, self.lines.get((name, ""), 0), self.is_project)
+        lines = {setting.option: line_of(self.lines, *where, setting.name) for setting in SETTINGS}
+        lines["headers"] = line_of(self.lines, *where, "headers")
+        return NamedAgent(name, found, headers, self.path, line_of(self.lines, *where), self.is_project, lines)
 
     def _value(self, name: str, setting: Setting, value: Any) -> Value:
-        where = (name, setting.name)
+        where = ("agents", name, setting.name)
         if self.is_project and setting.option == "trust":
             allowed = (
                 "--trust, A2ACLI_TRUST, or trust in the file of the user, because a foreign project can name any host"
@@ -199,7 +235,7 @@ class _Reader:
         result: Value = str(self._file(where, value)) if setting.option in _FILES else value
         return result
 
-    def _reference(self, where: tuple[str, str], value: str) -> str:
+    def _reference(self, where: tuple[str, ...], value: str) -> str:
         """Return a URL, or the path of a card file beside the file of the agents."""
         if "://" not in value and (file := self._file(where, value)).is_file():
             return str(file)
@@ -208,7 +244,7 @@ class _Reader:
             raise self._error(where, "url has a user name or a password", allowed)  # which is not repeated
         return value
 
-    def _file(self, where: tuple[str, str], value: str) -> Path:
+    def _file(self, where: tuple[str, ...], value: str) -> Path:
         """Return a path relative to the file of the agents; raises `FaultError` for a path that cannot exist."""
         try:
             found = self.path.parent / Path(value).expanduser()
@@ -217,10 +253,10 @@ class _Reader:
             pass
         except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user, a null character
             why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-            raise self._error(where, f"{where[1]} is not a path: {why}", "a URL or a path") from error
+            raise self._error(where, f"{where[-1]} is not a path: {why}", "a URL or a path") from error
         return found
 
-    def _check_secret(self, where: tuple[str, str], key: str, value: Any) -> None:
+    def _check_secret(self, where: tuple[str, ...], key: str, value: Any) -> None:
         """Raise `FaultError` for a secret in the file, or for a variable that a project may not name."""
         if not isinstance(value, str) or not value.startswith(REFERENCE) or not value[4:].isidentifier():
             raise self._error(where, f"{key} is not a reference", _FORM)  # a secret is not repeated
@@ -229,18 +265,19 @@ class _Reader:
             raise self._error(where, f"{key} names the variable {value[4:]}", allowed)
 
     def _headers(self, name: str, headers: Any) -> dict[str, str]:
-        where = (name, "headers")
+        where: tuple[str, ...] = ("agents", name, "headers")
         if not isinstance(headers, dict) or not all(isinstance(value, str) for value in headers.values()):
             raise self._error(where, "headers is not a table of texts", 'headers = { X-Team = "search" }')
         for header, value in headers.items():
+            where = ("agents", name, "headers", header)
             if _HEADER_NAME.fullmatch(header) is None or _HEADER_VALUE.fullmatch(value) is None:
                 raise self._error(where, "a header has characters that HTTP does not allow", "printable ASCII")
             if _SECRET_HEADER.search(header) or value.startswith(REFERENCE):
                 self._check_secret(where, f"the header {header}", value)
         return dict(headers)
 
-    def _error(self, where: tuple[str, str], seen: str, allowed: str) -> FaultError:
-        return file_error(self.path, self.lines.get(where) or self.lines.get((where[0], "")) or 0, seen, allowed)
+    def _error(self, where: tuple[str, ...], seen: str, allowed: str) -> FaultError:
+        return file_error(self.path, line_of(self.lines, *where), seen, allowed)
 
 
 def _has_userinfo(url: str) -> bool:

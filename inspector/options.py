@@ -18,12 +18,12 @@ class Options:
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
     get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
     that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
-    reconnects a disconnected stream automatically. `keep_captures` and `keep_megabytes` limit the captures folder,
-    `changed_keys` has the keys of commands that the user changed. `check_file` is loaded in the Checks view,
-    `check_variables` are for all check files.
-    `recording` is a capture to open instead of an agent, `capture` the file to record to. `named_by` is the file (with
-    the line) of the project that names the agent, unless the user trusts its origin: a foreign project could name any
-    host, so that the agent does not get the environment, and no credentials if they are `withheld`.
+    reconnects a disconnected stream automatically. With `read_only`, nothing is sent that changes an agent, and only
+    captures are written. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys` has the keys of
+    commands that the user changed. `check_file` is loaded in the Checks view, `check_variables` are for all check
+    files. `recording` is a capture to open instead of an agent, `capture` the file to record to. `named_by` is the file
+    (with the line) of the project that names the agent, unless the user trusts its origin: a foreign project could name
+    any host, so that the agent does not get the environment, and no credentials if they are `withheld`.
     """
 
     reference: str | None = None
@@ -51,6 +51,7 @@ class Options:
     receiver_key: Path | None = None
     timeout: float | None = None
     resubscribe: bool = False
+    read_only: bool = False
     check_file: Path | None = None
     check_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     recording: Path | None = None

@@ -22,6 +22,8 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
+from inspector.text.toml_positions import Path as TomlPath
+from inspector.text.toml_positions import line_of, lines_of
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -33,11 +35,11 @@ LARGEST_FILE = 1024 * 1024
 """The most bytes of a settings file."""
 """The table with the keys of commands."""
 _APPLICATION = "a2a-inspect"
-_HEADER = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(?:#.*)?")
-_MEMBER = re.compile(r"""\s*["']?([\w-]+)["']?\s*=""")
 _FORMS = {DURATION: re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h)?)?"), REFERENCE: re.compile(r"(?:env:[^\W\d]\w*)?")}
 """The patterns of texts that must have a form."""
 
+Lines = Mapping[TomlPath, int]
+"""The line of each key of a file."""
 Value = str | int | float | bool | list[str]
 """A value in the file."""
 
@@ -160,16 +162,16 @@ def load(path: Path | None = None) -> Stored:
         document = safe_toml.read(text)
     except TomlError as error:
         raise file_error(path, error.line, error.why, "TOML (https://toml.io)") from error
-    places = lines_of(text, _HEADER)
+    places = lines_of(text)
     _check_names(document, partial(_error_at, path, places))
     return _stored(document, path, places)
 
 
-def _check_names(document: Mapping[str, Any], error_at: Callable[[tuple[str, str], str, str], FaultError]) -> None:
+def _check_names(document: Mapping[str, Any], error_at: Callable[[tuple[str, ...], str, str], FaultError]) -> None:
     """Raise `FaultError` for a table or a setting that does not exist."""
     for table, members in document.items():
         if table not in (*_TABLES, KEYS) or not isinstance(members, dict):
-            raise error_at((table, ""), f"[{table}] is unknown", f"the tables {', '.join((*_TABLES, KEYS))}")
+            raise error_at((table,), f"[{table}] is unknown", f"the tables {', '.join((*_TABLES, KEYS))}")
         names = [setting.name for setting in SETTINGS if setting.table == table]
         for name, value in members.items():
             if table == KEYS and not isinstance(value, str):
@@ -178,7 +180,7 @@ def _check_names(document: Mapping[str, Any], error_at: Callable[[tuple[str, str
                 raise error_at((table, name), f"{name!r} is unknown in [{table}]", ", ".join(names))
 
 
-def _stored(document: Mapping[str, Any], path: Path, places: Mapping[tuple[str, str], int]) -> Stored:
+def _stored(document: Mapping[str, Any], path: Path, places: Lines) -> Stored:
     """Return the values of the file; raises `FaultError` for a value that is not allowed."""
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
@@ -190,9 +192,9 @@ def _stored(document: Mapping[str, Any], path: Path, places: Mapping[tuple[str, 
             shown = setting.id if setting.form == REFERENCE else f"{setting.id} = {json.dumps(value, default=str)}"
             seen = f"{shown} is not valid"  # a passphrase is not repeated
             raise _error_at(path, places, where, seen, allowed)
-        values[setting.option], lines[setting.option] = value, places.get(where, 0)
+        values[setting.option], lines[setting.option] = value, line_of(places, *where)
     keys = document.get(KEYS, {})
-    return Stored(path, values, keys, lines | {command: places.get((KEYS, command), 0) for command in keys})
+    return Stored(path, values, keys, lines | {command: line_of(places, KEYS, command) for command in keys})
 
 
 def read_value(setting: Setting, text: str) -> Value:
@@ -225,27 +227,8 @@ def not_allowed(setting: Setting, value: object) -> str:
     return "" if isinstance(value, str) and (form is None or form.fullmatch(value)) else setting.form
 
 
-def lines_of(text: str, header: re.Pattern[str]) -> dict[tuple[str, str], int]:
-    """Return the line of each table and of each of its members, by their names; other notations have no line.
-
-    The first group of `header`, which matches the line of a table, is the name of the table.
-    """
-    lines: dict[tuple[str, str], int] = {}
-    table = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if found := header.fullmatch(line):
-            table = found[1]
-            lines.setdefault((table, ""), number)
-        elif found := _MEMBER.match(line):
-            lines.setdefault((table, found[1]), number)
-    return lines
-
-
-def _error_at(
-    path: Path, places: Mapping[tuple[str, str], int], where: tuple[str, str], seen: str, allowed: str
-) -> FaultError:
-    line = places.get(where) or places.get(("", where[0])) or places.get((where[0], "")) or 0
-    return file_error(path, line, seen, allowed)
+def _error_at(path: Path, places: Lines, where: tuple[str, ...], seen: str, allowed: str) -> FaultError:
+    return file_error(path, line_of(places, *where), seen, allowed)
 
 
 def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:

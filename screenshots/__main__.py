@@ -1,4 +1,4 @@
-"""Run the app with the mock agent and write the screenshots of the README; a second run changes nothing."""
+"""Run the app with the mock agent and write the screenshots of the README; a second run changes nothing but web.png."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.views.checks import ChecksView
 from inspector.tui.widgets.composer import Composer
 from inspector.tui.widgets.feed import Feed
+from screenshots.browser import take_picture
 from screenshots.stage import BEAT, STAGED, steady
 
 FOLDER = Path(__file__).parent
@@ -164,3 +165,4 @@ if __name__ == "__main__":
         os.environ["A2A_INSPECT_HOME"] = home
         os.environ["COLORTERM"] = "truecolor"  # the pictures do not depend on this terminal
         asyncio.run(main())
+        asyncio.run(take_picture(FOLDER / "web.png"))

@@ -95,13 +95,18 @@ def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
         ("x = 1\n", 1, "'x' is unknown"),
         ('[agents.a]\nurl = "http://a"\nbearer = "secret"\n', 3, "bearer is not a reference"),
         ('[agents.a]\nurl = "http://a"\nbearer = "env:HOME"\n', 3, "names the variable HOME"),
-        ('[agents.a]\nurl = "http://a"\n[agents.a.headers]\nAuthorization = "Bearer x"\n', 1, "header Authorization"),
+        ('[agents.a]\nurl = "http://a"\n[agents.a.headers]\nAuthorization = "Bearer x"\n', 4, "header Authorization"),
         ('[agents.a]\nurl = "http://a"\nheaders = 3\n', 3, "headers is not a table"),
         ('[agents.a]\nurl = "http://a"\n\ntransports = ["SOAP"]\n', 4, "transports is not valid"),
         ('[agents.a]\nurl = "http://a"\ntimeout = 5\n', 3, "timeout is not valid"),
         ('[agents.a]\nurl = "http://a"\nurls = "x"\n', 3, "'urls' is unknown"),
         ("[agents.a]\n", 1, "has no url"),
-        ('[agents."a/b"]\nurl = "http://a"\n', 0, "is not an agent"),
+        ('[agents."a/b"]\nurl = "http://a"\n', 1, "cannot be the name of an agent"),
+        ("[agents]\na = 3\n", 2, "a is not an agent"),
+        ('[agents]\na.url = "http://a"\na.urls = "x"\n', 3, "'urls' is unknown"),
+        ('agents.a = { url = "http://a", timeout = "soon" }\n', 1, "timeout is not valid"),
+        ('[agents.a]\nurl = "http://a"\ntrust = [\n  "http://b",\n  3,\n]\n', 3, "trust is not valid"),
+        ('[agents.a]\nurl = """http://a"""\n[agents . "b"]\nurl = "http://b"\n\n"urls" = 1\n', 6, "'urls' is unknown"),
         ('[agents.a]\nurl = "https://user:secret@a"\n', 2, "url has a user name or a password"),
         ('[agents.a]\nurl = "user:secret@a.example"\n', 2, "url has a user name or a password"),
         ('[agents.a]\nurl = "~nobody-has-this-name/card.json"\n', 2, "url is not a path: "),
@@ -113,7 +118,7 @@ def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
         ('[agents.a]\nurl = "http://a"\nheaders = { "X-A: b" = "c" }\n', 3, "HTTP does not allow"),
         ('[agents.a]\nurl = "http://a"\nheaders = { X-Password = "secret" }\n', 3, "header X-Password"),
         ('# \x85 \u2028\n[agents.a]\nurl = "http://a"\nurls = "x"\n', 4, "'urls' is unknown"),
-        ('[agents.localhost]\nurl = "http://a"\n', 1, "is not an agent"),
+        ('[agents.localhost]\nurl = "http://a"\n', 1, "cannot be the name of an agent"),
         ("agents = 3\n", 1, "wrong type"),
         ("default = 3\n", 1, "wrong type"),
         ("[agents.a\n", 1, ""),
@@ -137,8 +142,9 @@ def test_the_file_of_the_user_may_name_any_variable(folders: Path):
 
 def test_an_unknown_default_agent_is_an_error(folders: Path):
     written(folders / "agents.toml", 'default = "nobody"\n')
-    with pytest.raises(FaultError, match="nobody"):
+    with pytest.raises(FaultError) as caught:
         load_agents()
+    assert caught.value.fault.seen == f"{folders / 'agents.toml'}:1: the default agent 'nobody' is not defined."
 
 
 def test_a_variable_that_is_not_set_is_an_error(folders: Path, monkeypatch: pytest.MonkeyPatch):

@@ -36,11 +36,16 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy, because setuptools leaves a `build/` folder behind and reuses it."""
-    home = tmp_path_factory.mktemp("wheel")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the repository, because setuptools leaves a `build/` folder behind and reuses it."""
     left_out = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
-    tree = shutil.copytree(ROOT, home / "tree", ignore=left_out)
+    return shutil.copytree(ROOT, tmp_path_factory.mktemp("copy") / "tree", ignore=left_out)
+
+
+@pytest.fixture(scope="session")
+def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel."""
+    home = tmp_path_factory.mktemp("wheel")
     built = run(sys.executable, "-m", "build", "--wheel", "--outdir", home, tree, cwd=home)
     assert built.returncode == 0, built.stdout + built.stderr
     [path] = home.glob("*.whl")
@@ -203,17 +208,119 @@ def test_a_new_user_installs_the_program_sees_the_demo_and_checks_a_card(
 
 
 @pytest.mark.slow
-def test_a_missing_extra_is_named_by_the_installed_program(programs: Path, tmp_path: Path):
-    ran = run(programs / "a2a-inspect", "mcp", cwd=tmp_path)
+@pytest.mark.parametrize("extra", ["mcp", "web"])
+def test_a_missing_extra_is_named_by_the_installed_program(programs: Path, tmp_path: Path, extra: str):
+    ran = run(programs / "a2a-inspect", extra, cwd=tmp_path)
     assert ran.returncode == 2
-    assert "pip install 'a2a-inspect[mcp]'" in ran.stderr
+    assert f"pip install 'a2a-inspect[{extra}]'" in ran.stderr
+
+
+MOST_LIBRARIES = 40
+MOST_MEGABYTES = 80
+"""The largest installation without extras and without compiled files, which need 35 MB more."""
+
+
+@pytest.mark.slow
+def test_the_installation_stays_small(programs: Path):
+    [packages] = programs.parent.glob("lib/python*/site-packages")
+    installer = ("pip", "pip-", "setuptools", "setuptools-", "pkg_resources", "_distutils_hack")
+    own = [path for path in packages.iterdir() if not path.name.startswith(installer)]
+    libraries = [path.name for path in own if path.name.endswith(".dist-info") and "a2a_inspect" not in path.name]
+    assert len(libraries) <= MOST_LIBRARIES, sorted(libraries)
+    files = [file for path in own for file in (path.rglob("*") if path.is_dir() else [path])]
+    size = sum(file.stat().st_size for file in files if file.is_file() and file.suffix != ".pyc")
+    assert size <= MOST_MEGABYTES * 1e6, f"{size / 1e6:.0f} MB"
+
+
+INSTALLERS = ("uv tool install .", "pipx install .", "uvx --from . a2a-inspect demo")
+"""The other commands of the README; they are run in a copy of the repository."""
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+
+
+@pytest.fixture(scope="session")
+def installers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install uv and pipx, and return the folder of their programs."""
+    home = tmp_path_factory.mktemp("installers")
+    venv.create(home / "venv", with_pip=True, symlinks=os.name != "nt")
+    folder = home / "venv" / "bin"
+    installed = run(folder / "python", "-m", "pip", "install", "-qq", "uv", "pipx", cwd=home)
+    assert installed.returncode == 0, installed.stderr
+    return folder
+
+
+def python(version: str, installers: Path, tmp_path: Path) -> Path:
+    """Return an interpreter of this machine; skips the test if there is none of this version."""
+    found = run(installers / "uv", "python", "find", "--no-python-downloads", version, cwd=tmp_path)
+    lines = [*found.stdout.split(), *map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))]
+    if not lines:
+        pytest.skip(f"Python {version} is not installed on this machine")
+    return Path(lines[0])
+
+
+@pytest.fixture
+def user(bare: dict[str, str], installers: Path) -> dict[str, str]:
+    """The environment of a new user with uv and pipx, who may have to reach the registry as the user of the tests."""
+    kept = ("PIP_", "UV_")
+    settings = {name: value for name, value in os.environ.items() if name.startswith(kept) or name.endswith("_PROXY")}
+    search = f"{bare['HOME']}/.local/bin:{installers}:{os.defpath}"
+    return bare | settings | certificates() | {"PATH": search}
+
+
+def as_user(user: dict[str, str], cwd: Path, *command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, check=False, env=user, cwd=cwd, capture_output=True, text=True, timeout=SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PYTHONS)
+@pytest.mark.parametrize("command", ["uv tool install", "pipx install"])
+def test_the_wheel_is_installed_as_a_tool(
+    wheel: Path, installers: Path, user: dict[str, str], card_server: str, tmp_path: Path, command: str, version: str
+):
+    interpreter = python(version, installers, tmp_path)
+    installed = as_user(user, tmp_path, *command.split(), "--python", interpreter, wheel)
+    assert installed.returncode == 0, installed.stdout + installed.stderr
+    facts = as_user(user, tmp_path, "a2a-inspect", "version", "--verbose", "-o", "json")
+    assert json.loads(facts.stdout)["python"].startswith(f"{version}."), facts.stderr
+    ran = as_user(user, tmp_path, "a2a-inspect", "lint", card_server)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    with Terminal(["a2a-inspect", "demo"], env=user, cwd=tmp_path) as terminal:
+        terminal.wait_for("A small agent for trying things out.")
+        terminal.press("ctrl+q")
+        terminal.wait_exit()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", INSTALLERS)
+def test_a_new_user_installs_the_program_from_the_repository(
+    tree: Path, user: dict[str, str], tmp_path: Path, command: str
+):
+    assert f"    {command}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    copy = shutil.copytree(tree, tmp_path / "copy")
+    words = command.split()
+    words[-1] = {"demo": "--version"}.get(words[-1], words[-1])
+    ran = as_user(user, copy, *words)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    if "--version" not in words:
+        ran = as_user(user, tmp_path, "a2a-inspect", "--version")
+    assert ran.stdout == f"a2a-inspect {inspector.__version__}\n", ran.stderr
+
+
+@pytest.mark.slow
+def test_an_extra_is_installed_with_the_wheel(wheel: Path, user: dict[str, str], tmp_path: Path):
+    installed = as_user(user, tmp_path, "uv", "tool", "install", "--python", sys.executable, f"{wheel}[web,images]")
+    assert installed.returncode == 0, installed.stderr
+    command = [str(Path(user["HOME"], ".local/bin/a2a-inspect")), "web", "demo"]
+    with subprocess.Popen(command, env=user, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("URL: http://127.0.0.1:")
+        process.terminate()
 
 
 @pytest.mark.slow
 def test_the_installed_program_prints_its_skill_and_its_extras(programs: Path, tmp_path: Path):
     assert run(programs / "a2a-inspect", "help", "--skill", cwd=tmp_path).stdout.startswith("---\nname: a2a-inspect\n")
     facts = json.loads(run(programs / "a2a-inspect", "version", "--verbose", "-o", "json", cwd=tmp_path).stdout)
-    assert facts["extras"] == dict.fromkeys(("images", "keyring", "mcp"), "not installed")
+    assert facts["extras"] == dict.fromkeys(("images", "keyring", "mcp", "web"), "not installed")
 
 
 @pytest.mark.slow

@@ -190,7 +190,7 @@ class Parser(argparse.ArgumentParser):
         if agent is None:
             return
         setattr(given, place or "agent_card", agent.url)
-        definition = f"{agent.path}:{agent.line}"
+        definition = agent.place("reference")
         given.sources[place or "agent_card"] = definition
         given.of_project.pop(place or "agent_card", None)
         if agent.is_project:
@@ -202,11 +202,11 @@ class Parser(argparse.ArgumentParser):
                 try:
                     read = [_parsed(action, item) for item in items]
                 except argparse.ArgumentTypeError as error:
-                    raise usage(f"{agent.path}:{agent.line}: {action.dest}: {error}.", "Correct the agent.") from error
+                    raise agent.problem(name, str(error), f"what {action.option_strings[-1]} accepts") from error
                 setattr(given, name, read if isinstance(value, list) else read[0])
-                given.sources[name] = definition
+                given.sources[name] = agent.place(name)
                 if agent.is_project and not agent.refers(name):
-                    given.of_project[name] = definition
+                    given.of_project[name] = agent.place(name)
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)
@@ -274,8 +274,8 @@ class Parser(argparse.ArgumentParser):
             description = "the same as the argument"
         self.value("-a --agent-card URL|PATH", description)
 
-    def add_connection(self) -> None:
-        """Add the options of the connection and of the capture."""
+    def add_connection(self, *, capture: bool = True) -> None:
+        """Add the options of the connection; with `capture`, also the option that chooses the file of the capture."""
         group = self.add_argument_group(
             "connection",
             "Credentials are sent only to the origin of the URL that you type, and to the origins of --trust.\n"
@@ -308,7 +308,8 @@ class Parser(argparse.ArgumentParser):
         description = "read options from this .env file instead of the .env file of the folder"
         add("--config FILE", description, values.file)
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
-        add("--capture FILE", "record all requests and responses in this new file", values.file)
+        if capture:
+            add("--capture FILE", "record all requests and responses in this new file", values.file)
         self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:

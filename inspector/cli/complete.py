@@ -21,6 +21,8 @@ from inspector.text.sanitise import clean
 FILES = ":files"
 """The line that asks for file names."""
 _AGENT = frozenset({"reference", "agent_card", "against"})
+DEMO = "demo"
+"""An agent that the argument of some commands can be, as its metavar shows."""
 _NAME = frozenset({"name", "names"})
 _TASK = frozenset({"task_id", "task", "id", "reference_task", "push"})
 """The options and arguments whose value is the id of a task."""
@@ -105,6 +107,8 @@ def _values(action: argparse.Action) -> Iterator[Candidate]:
     if action.choices:
         yield from map(Candidate, action.choices)
     elif action.dest in _AGENT:
+        if str(action.metavar).endswith(DEMO):
+            yield Candidate(DEMO, "the built-in mock agent")
         yield from _agents()
         yield Candidate(FILES)
     elif action.dest in _NAME:

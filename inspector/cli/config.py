@@ -12,7 +12,8 @@ from inspector import agents_file, env_files, settings_file
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.redaction import MASK, Redactor
 from inspector.cli.arguments import FLAG, Invocation, Parser
-from inspector.cli.commands import COMMANDS, find
+from inspector.cli.commands import COMMANDS
+from inspector.cli.commands.config import add_arguments
 from inspector.cli.errors import OK
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
@@ -22,6 +23,7 @@ _DEFAULT = "default"
 _SECRET = frozenset({"bearer", "basic", "api_key"})
 _PAIRS = frozenset({"headers", "svc_params", "check_variables"})
 _DURATIONS = frozenset({"timeout", "poll_interval", "wait_timeout"})
+_URLS = frozenset({"agent_card", "public_url", "trust"})
 _WITHOUT_VALUE: Mapping[str, str] = {
     "agent_card": "none",
     "transports": "the order of the card",
@@ -31,24 +33,22 @@ _WITHOUT_VALUE: Mapping[str, str] = {
     "theme": "dusk",
     "public_url": "the address of the receiver",
 }
-"""What happens without a value, for options that have no default value; for others: none."""
+"""What happens without a value, by the destination of options that have no default value; for others: none."""
 
 
 class Entry(NamedTuple):
-    """An option: its name, its effective value (masked), and where the value comes from."""
+    """An option: its name, its destination, its effective value (masked), and where the value comes from."""
 
     name: str
+    dest: str
     value: Any
     source: str
 
 
 def show(invocation: Invocation, out: Output) -> int:
     """Print each option with its source, and the files; warn of unknown variables."""
-    command = find(("config", "show"))
-    if command is None:
-        raise ValueError("config show is not registered")
-    parser, given = command.parser(), invocation.given
-    entries = list(_entries(parser, given))
+    given = invocation.given
+    entries = list(_entries(given))
     files = list(_files(given))
     if out.json:
         settings = {entry.name: {"value": entry.value, "source": entry.source} for entry in entries}
@@ -63,9 +63,11 @@ def show(invocation: Invocation, out: Output) -> int:
     return OK
 
 
-def _entries(parser: Parser, given: argparse.Namespace) -> Iterator[Entry]:
+def _entries(given: argparse.Namespace) -> Iterator[Entry]:
     """Yield the options of commands that connect to an agent, and the settings without an option."""
     named: dict[str, str] = {}
+    parser = Parser("config show", "")
+    add_arguments(parser)
     for action in parser._actions:
         long = [option for option in action.option_strings if option.startswith("--")]
         if long and action.dest != "help":
@@ -75,7 +77,7 @@ def _entries(parser: Parser, given: argparse.Namespace) -> Iterator[Entry]:
     for dest, name in {**named, **others}.items():
         value = getattr(given, dest, None)
         value = defaults.get(dest) if value is None else value
-        yield Entry(name, _shown(dest, value), _source(name, given.sources.get(dest, _DEFAULT)))
+        yield Entry(name, dest, _shown(dest, value), _source(name, given.sources.get(dest, _DEFAULT)))
 
 
 def _source(name: str, place: str) -> str:
@@ -95,14 +97,15 @@ def _shown(dest: str, value: Any) -> Any:
         return [f"{name}: {MASK}" for name, _ in value]
     if dest in _DURATIONS and isinstance(value, float):
         return f"{value:g}s"
-    if dest == "agent_card":
-        return Redactor().url(str(value))
+    if dest in _URLS:
+        hide = Redactor().url
+        return hide(str(value)) if isinstance(value, str) else [hide(item) for item in value]
     return str(value) if isinstance(value, Path) else value
 
 
 def _words(entry: Entry) -> str:
     if entry.value is None:
-        return _WITHOUT_VALUE.get(entry.name.replace("-", "_"), _WITHOUT_VALUE.get(f"{entry.name}s", "none"))
+        return _WITHOUT_VALUE.get(entry.dest, "none")
     if isinstance(entry.value, bool):
         return "yes" if entry.value else "no"
     return ", ".join(map(str, entry.value)) if isinstance(entry.value, list | tuple) else str(entry.value)

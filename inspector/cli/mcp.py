@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from inspector.cli.arguments import Invocation, Parser, invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import on_signal
+from inspector.cli.signals import on_signal
 from inspector.options import Options
 from inspector.settings_file import load
 from inspector.wire.client.credentials import origin
@@ -34,8 +34,6 @@ def mcp(invocation: Invocation, out: Output) -> int:
             raise
         seen = f"The MCP server cannot be started: the library {error.name} is not installed."
         raise usage(seen, f"Install it with pip install '{EXTRA}'.") from error
-    if invocation.options.capture is not None:
-        raise usage("mcp records in the captures folder, not in the file of --capture.", "Leave out --capture.")
     agents = Agents(options_for(invocation.options), may_send=invocation.given.allow_send)
     try:
         asyncio.run(_serve_http(agents, invocation, out) if invocation.given.http else _serve_stdio(agents))

@@ -6,9 +6,8 @@ import asyncio
 import shlex
 import signal
 import tempfile
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -20,6 +19,7 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
+from inspector.cli.signals import on_signal
 from inspector.options import Options
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
@@ -451,15 +451,3 @@ def _capture_file(chosen: Path | None) -> Iterator[Path]:
     else:
         with tempfile.TemporaryDirectory(prefix=f"{PROGRAM}-") as folder:
             yield Path(folder, "capture")
-
-
-@contextmanager
-def on_signal(callback: Callable[[signal.Signals], object], number: signal.Signals) -> Iterator[None]:
-    """Call `callback` at a signal; do nothing outside the main thread, or where asyncio does not support signals."""
-    loop = asyncio.get_running_loop()
-    with ExitStack() as handlers:
-        if threading.current_thread() is threading.main_thread():
-            with suppress(NotImplementedError):
-                loop.add_signal_handler(number, callback, number)
-                handlers.callback(loop.remove_signal_handler, number)
-        yield

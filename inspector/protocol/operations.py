@@ -37,6 +37,9 @@ STREAMING = frozenset({Operation.STREAM, Operation.SUBSCRIBE})
 PUSH = frozenset({Operation.SET_PUSH, Operation.GET_PUSH, Operation.LIST_PUSH, Operation.DELETE_PUSH})
 """The operations on push configurations; their bodies contain credentials for webhooks."""
 
+CHANGING = frozenset({Operation.SEND, Operation.STREAM, Operation.CANCEL, Operation.SET_PUSH, Operation.DELETE_PUSH})
+"""The operations that change something at the agent; the others only read."""
+
 REQUESTS: dict[Operation, type[Request]] = {
     Operation.SEND: SendRequest,
     Operation.STREAM: SendRequest,

@@ -11,7 +11,7 @@ from inspector.capture.records import Record
 from inspector.protocol.bindings.base import HttpRequest, WireRequest
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Request, SendRequest
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import CHANGING, Operation
 from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.connection import Target, not_offered
@@ -33,7 +33,7 @@ class CallFactory:
     """Makes calls with the clients of a session.
 
     `push` returns the push service, None if it was not used. `renew` returns new credentials for a URL before the call,
-    None if those at hand are valid.
+    None if those at hand are valid. If `read_only`, calls that may change something at the agent raise `FaultError`.
     """
 
     def __init__(
@@ -44,6 +44,8 @@ class CallFactory:
         grpc: GrpcClient,
         push: Callable[[], PushService | None],
         renew: Callable[[str], Awaitable[Credentials | None]],
+        *,
+        read_only: bool = False,
     ) -> None:
         self._journal = journal
         self._tasks = tasks
@@ -51,6 +53,7 @@ class CallFactory:
         self._grpc = grpc
         self._push = push
         self._renew = renew
+        self._read_only = read_only
 
     def message(self, draft: Draft, target: Target, *, stream: bool, keep_warnings: bool) -> Call:
         """Prepare a message, with a webhook if push is on; raises `FaultError`."""
@@ -120,6 +123,10 @@ class CallFactory:
     def _call(
         self, context: CallContext, request: Request, wire: WireRequest, credentials: Credentials, **members: Any
     ) -> Call:
+        # A raw request can be anything.
+        if self._read_only and (members.get("raw") or context.operation in CHANGING):
+            what = "a request of your own" if members.get("raw") else context.operation
+            raise usage_error(f"Read-only: {what} is not sent.", "Start a2a-inspect without --read-only.")
         exchange = Exchange(self._journal, context.operation.value, context, self._tasks)
         members["renew"] = self._renew
         return Call(exchange, request, wire, self._client, self._grpc, credentials, self._push, **members)

@@ -102,6 +102,11 @@ class Session:
         self.connection: Connection | None = None
 
     @property
+    def may_send(self) -> bool:
+        """Return whether messages can be sent: not in a capture, and not in a read-only session."""
+        return not (self.recorded or self.settings.read_only)
+
+    @property
     def credentials(self) -> Credentials:
         """Return the credentials for new requests: those of the settings, and those that were entered."""
         card = self.connection.card if self.connection else None
@@ -445,7 +450,8 @@ class Session:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        return CallFactory(self.journal, self.tasks, self.client, self.grpc, self._used_push, self._renew)
+        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self._renew
+        return CallFactory(*own, read_only=self.settings.read_only)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""

@@ -40,8 +40,9 @@ class Settings:
     `certificate` is used in TLS handshakes, `secrets` are masked: passwords and passphrases. With `auth_card`,
     credentials are sent with the first request for the card, otherwise only after a response with status 401. With
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
-    before 1.0 is used only if `version` requests it. With `withheld`, which names the file with the URL of the agent,
-    credentials are sent to trusted origins only. `no_environment` is why checks may not read environment variables.
+    before 1.0 is used only if `version` requests it. With `read_only`, nothing is sent that changes the agent. With
+    `withheld`, which names the file with the URL of the agent, credentials are sent to trusted origins only.
+    `no_environment` is why checks may not read environment variables.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -62,6 +63,7 @@ class Settings:
     outdated: bool = True
     withheld: str = ""
     no_environment: str = ""
+    read_only: bool = False
 
     @property
     def secret_headers(self) -> dict[str, str]:
@@ -113,6 +115,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         limits=Limits(read_seconds=options.timeout),
         withheld=options.named_by if options.withheld else "",
         no_environment=f"{options.named_by} names the agent, not you" if options.named_by else "",
+        read_only=options.read_only,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +20,7 @@ from textual.screen import Screen
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
-from inspector.tui.keys import UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
+from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from rich.console import RenderableType
+    from textual.actions import ActionParseResult
+    from textual.dom import DOMNode
     from textual.driver import Driver
 
     from inspector.options import Options
@@ -99,6 +101,25 @@ class InspectorApp(App[int]):
             self._sixteen = SixteenColours(theme)
         return [self._sixteen]
 
+    def is_disabled(self, binding: Binding) -> bool:
+        """Return whether `--read-only` disables the command of a binding."""
+        return self.options.read_only and binding.id in READ_ONLY
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Run an action, unless it is that of a binding which `--read-only` disables."""
+        bound = default_namespace._bindings if default_namespace is not None else ()
+        disabled = next((each for _, each in bound if each.action == action and self.is_disabled(each)), None)
+        if disabled is None:
+            return await super().run_action(action, default_namespace, namespaces)
+        name = f"{shown_key(disabled.key)} ({COMMANDS[disabled.id or ''].name})"
+        notify(self, f"{name} is not available: a2a-inspect was started with --read-only.", "warning")
+        return True
+
     async def on_event(self, event: events.Event) -> None:
         """Pause background work after a key or a click, so that its effect is drawn first."""
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
@@ -110,9 +131,15 @@ class InspectorApp(App[int]):
         return fallback_variables(self.current_theme)
 
     def get_driver_class(self) -> type[Driver]:
-        """Use our driver where Textual would use its own for terminals."""
+        """Use our drivers where Textual would use its own for terminals and for the browser."""
         chosen = super().get_driver_class()
-        if os.name == "nt" or chosen.__name__ != "LinuxDriver":
+        if os.name == "nt":  # our drivers need termios
+            return chosen
+        if chosen.__name__ == "WebDriver":
+            from inspector.tui.web_driver import BrowserDriver  # noqa: PLC0415 - only a visitor of `web` needs it
+
+            return BrowserDriver
+        if chosen.__name__ != "LinuxDriver":
             return chosen
         from inspector.tui.terminal_driver import TerminalDriver  # noqa: PLC0415 - does not exist on Windows
 
@@ -307,6 +334,8 @@ class InspectorApp(App[int]):
         for binding, node in commands:
             group = group_of(binding)
             if group is None or group is Group.MOVE or binding.id == "palette" or binding.action in offered:
+                continue
+            if self.is_disabled(binding):
                 continue
             if not binding.tooltip or binding.tooltip in offered or (binding.id or "").startswith(VIEW):
                 continue

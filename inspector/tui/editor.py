@@ -19,6 +19,9 @@ def edit(app: App[Any], text: str, suffix: str = ".txt") -> str | None:
 
     The text is in a temporary file that only the user can read. On failure, show a notification and return None.
     """
+    if app.is_web:
+        notify(app, "$EDITOR cannot be used in a browser: it needs a terminal.", "warning")
+        return None
     default = "notepad" if os.name == "nt" else "vi"
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or default)
     with tempfile.TemporaryDirectory(prefix="a2a-inspect-") as folder:

@@ -181,6 +181,15 @@ COMMANDS: dict[str, Command] = {
 }
 """All commands by id."""
 
+READ_ONLY = frozenset(
+    {
+        *("write", "compose", "send", "send-once", "streaming", "new-task", "webhook", "send-again", "history"),
+        *("credentials", "form", "editor", "save", "make-check", "run-all", "run-failed"),
+        *("cancel", "register", "delete-webhooks", "override", "forward", "save-snippet", "settings", "tour"),
+    }
+)
+"""The commands that `--read-only` disables: they send something that changes an agent, or write a file."""
+
 
 def bind(
     command: str, action: str, name: str = "", meaning: str = "", *, show: bool = True, priority: bool = False
@@ -262,7 +271,10 @@ def group_of(binding: Binding) -> Group | None:
 
 
 def why_not(active: ActiveBinding) -> str:
-    """Return why the agent does not support the action of a key, `""` if it does or if that is not known."""
+    """Return why an action is not available: `read-only`, or what the agent does not support; `""` if it is."""
+    is_disabled = getattr(active.node.app, "is_disabled", None)
+    if is_disabled is not None and is_disabled(active.binding):
+        return "read-only"
     ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""
 

@@ -50,11 +50,15 @@ def fault_in_words(fault: Fault) -> str:
 
 
 def copy(node: MessagePump, text: str) -> None:
-    """Copy a text to the clipboard or, on a machine without a clipboard (for example over ssh), with OSC 52."""
+    """Copy a text to the clipboard; on a machine without one (for example over ssh) and in a browser, with OSC 52."""
     import pyperclip  # noqa: PLC0415 - looks for programs when it is imported
 
     if not text:
         notify(node, "Nothing is selected.", "warning")
+        return
+    if node.app.is_web:  # this machine may have a different clipboard
+        node.app.copy_to_clipboard(text)
+        notify(node, f"Copied {len(text):,} characters to the clipboard of the browser.")
         return
     how = "to the clipboard"
     try:

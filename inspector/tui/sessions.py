@@ -159,10 +159,10 @@ class Sessions:
         workbench.show_connection(connection)
         self.rename()
         workbench.agent.compare(keep=not demo)
-        if demo:
+        if demo and workbench.session.may_send:  # the tour sends messages
             begin, self._begin_tour = self._begin_tour, False
             await workbench.offer_tour(begin=begin)
-        else:
+        if not demo:
             dialect = connection.choice.dialect.version if connection.choice else ""
             agent = recent_agents.RecentAgent(connection.reference, connection.card.name, dialect, time.time())
             problem = recent_agents.remember(agent, workbench.session.journal.redactor)

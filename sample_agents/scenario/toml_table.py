@@ -14,8 +14,7 @@ from inspector.protocol.model import Json
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
-
-from .toml_positions import Path, lines_of
+from inspector.text.toml_positions import Path, lines_of
 
 ValueT = TypeVar("ValueT")
 

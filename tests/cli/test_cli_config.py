@@ -41,7 +41,7 @@ def test_each_source_has_priority_over_the_sources_after_it(cli: RunCli, folder:
     option = ("--timeout", "1s") if first == 0 else ()
     ran = cli("config", "show", *agent, *option, "-o", "json", A2ACLI_TIMEOUT="2s" if first <= 1 else "")
     sources = {0: "option --timeout", 1: "environment variable A2ACLI_TIMEOUT", len(SOURCES): "default"}
-    lines = {2: 1, 3: 1, 4: 1, 5: 2}
+    lines = {2: 1, 3: 3, 4: 1, 5: 2}
     source = sources.get(first) or f"{files[first][0]}:{lines[first]}"
     value = f"{first + 1}s" if first < len(SOURCES) else None
     assert ran.json["settings"]["timeout"] == {"value": value, "source": source}
@@ -74,12 +74,29 @@ def test_the_file_is_not_searched_above_the_root_of_the_repository(folder: Path)
 def test_secrets_are_masked(cli: RunCli, folder: Path):
     (folder / ".env").write_text("A2ACLI_BEARER=very-secret\nA2ACLI_HEADER='X-Key: very-secret'\n")
     (folder / ".env").chmod(0o600)
-    shown = cli("config", "show", "-a", "http://user:very-secret@agent.example", "--api-key", "very-secret")
+    url = "http://user:very-secret@agent.example"
+    urls = ("-a", f"{url}?token=very-secret", "--trust", url, "--public-url", url)
+    shown = cli("config", "show", *urls, "--api-key", "very-secret", "--svc-param", "A: very-secret")
     assert "very-secret" not in shown.out + shown.err
     assert f"bearer: **** ({folder / '.env'}:1)\n" in shown.out
     assert f"header: X-Key: **** ({folder / '.env'}:2)\n" in shown.out
     assert shown.err == ""
     assert "very-secret" not in cli("config", "show", "-o", "json").out
+
+
+def test_each_option_without_a_value_shows_what_happens_then(cli: RunCli, folder: Path):
+    shown = cli("config", "show", A2ACLI_TIMEOUT="").out
+    for line in (
+        "agent-card: none (default)",
+        "transport: the order of the card (default)",
+        "a2a-version: the highest version on the card that is supported, at least 1.0 (default)",
+        "timeout: never (default)",
+        "history: the agent's choice (default)",
+        "public-url: the address of the receiver (default)",
+        "theme: dusk (default)",
+        "header: none (default)",
+    ):
+        assert f"{line}\n" in shown
 
 
 def test_a_secret_that_others_can_read_is_a_warning(cli: RunCli, mock: str, folder: Path):
@@ -114,6 +131,14 @@ def test_a_mistake_in_a_file_is_reported_with_its_line(cli: RunCli, folder: Path
     assert ran.code == 2
     assert f"{folder / '.env'}:2: {problem}" in ran.err
     assert cli("--help").code == cli("--version").code == 0
+
+
+def test_a_value_of_an_agent_that_no_option_accepts_is_reported_with_its_line(cli: RunCli, folder: Path):
+    (folder / "agents.toml").write_text('[agents.a]\nurl = "http://a.example"\n\na2a-version = "9"\n')
+    ran = cli("config", "show", "-a", "a")
+    assert ran.code == 2
+    assert f"{folder / 'agents.toml'}:4: '9' is not a supported protocol version" in ran.err
+    assert "Allowed: what --a2a-version accepts." in ran.err
 
 
 def test_a_mistake_in_a_file_is_json_with_the_option(cli: RunCli, folder: Path):

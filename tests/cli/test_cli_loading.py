@@ -32,6 +32,8 @@ GROUPS = {
     "login": {"inspector.session.login.logins"},
     "keyring": {"keyring"},
     "checks": {"inspector.session.check", "yaml"},
+    "mcp": {"mcp", "uvicorn"},
+    "web": {"textual_serve"},
 }
 """The groups of modules that are slow to load, each with the modules that show that it was loaded."""
 
@@ -95,10 +97,12 @@ TABLE = {
     "listen": f"{CALL} rules signatures push receiver aiohttp",
     "mock": "pydantic aiohttp grpc mock",
     "mock --list-faults": "pydantic mock",
+    "mcp --http": f"{CALL} rules rich cryptography push checks mcp",
+    "web": "sqlite aiohttp web",
 }
 """The groups that each command loads. Add a group only if the command uses it; remove it when it is not loaded."""
 
-SERVERS = ("listen", "mock")
+SERVERS = ("listen", "mock", "mcp --http", "web")
 """The commands that run until they are interrupted."""
 
 SCRIPT = """

@@ -24,7 +24,7 @@ def test_versions_extras_and_variables_are_listed(cli: RunCli, monkeypatch: pyte
     ran, facts = (cli("version", "--verbose", *more, **environment) for more in ((), ("-o", "json")))
     assert {"textual", "grpcio", "httpx"} <= facts.json["libraries"].keys()
     assert all(number[0].isdigit() for number in facts.json["libraries"].values())
-    assert facts.json["extras"].keys() == {"images", "keyring", "mcp"}
+    assert facts.json["extras"].keys() == {"images", "keyring", "mcp", "web"}
     assert {"A2ACLI_BEARER", "HTTPS_PROXY"} <= set(facts.json["variables"])
     assert facts.json["captures"] == "~/home/captures"
     for output in (ran.out, facts.out):

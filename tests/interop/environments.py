@@ -1,4 +1,4 @@
-"""Create an environment in `.interop/` for each official SDK and each authorization server, with pip or npm."""
+"""Create an environment in `.interop/` for each SDK and authorization server and for the browser, with pip or npm."""
 
 from __future__ import annotations
 
@@ -70,20 +70,27 @@ ALL: dict[str, Sdk] = SDKS | NODE_SDKS
 
 
 @dataclass(frozen=True)
-class AuthorizationServer:
-    """A library for authorization servers: the packages of its environment, of pip or of npm (`node`)."""
+class Library:
+    """A library for scripts of these tests: the packages of its environment, of pip or of npm (`node`)."""
 
     packages: tuple[str, ...]
     node: bool = False
 
 
-AUTHORIZATION_SERVERS: dict[str, AuthorizationServer] = {
-    "authlib": AuthorizationServer(("authlib==1.9.9", "flask==3.1.3", "joserfc==1.8.0")),
-    "oidc_provider": AuthorizationServer(("oidc-provider@9.13.3",), node=True),
+AUTHORIZATION_SERVERS: dict[str, Library] = {
+    "authlib": Library(("authlib==1.9.9", "flask==3.1.3", "joserfc==1.8.0")),
+    "oidc_provider": Library(("oidc-provider@9.13.3",), node=True),
 }
 """The authorization servers; the script of each is `authorization/server_<name>.py` or `.mjs`."""
 
-_ENVIRONMENTS: dict[str, Sdk | AuthorizationServer] = {**ALL, **AUTHORIZATION_SERVERS}
+BROWSER = "browser"
+"""The environment of `browser/visit.py`, which drives the Chromium of the system."""
+
+_ENVIRONMENTS: dict[str, Sdk | Library] = {
+    **ALL,
+    **AUTHORIZATION_SERVERS,
+    BROWSER: Library(("playwright==1.65.2",)),
+}
 
 _SCRIPTS = "scripts"
 """A link in an environment of Node.js to this folder: Node.js searches for packages in the folders above a script."""

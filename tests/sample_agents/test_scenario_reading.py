@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
 from inspector.sample_agents.scenario.model import Log, Push, Repeat, Reply, SendArtifact, SetStatus, StartFault, Wait
 from inspector.sample_agents.scenario.reading import read_scenario
-from inspector.sample_agents.scenario.toml_positions import lines_of
 from inspector.sample_agents.scenario.toml_table import ScenarioError
 
 from inspector.protocol.lifecycle import State
+from inspector.text.toml_positions import lines_of
 
 HEAD = 'description = "A test."\n'
 NAMES = sorted(path.name for path in BUILT_IN_FOLDER.glob("*.toml"))

@@ -43,6 +43,7 @@ class Command:
 COMMANDS = [
     Command("demo", "open the app on the built-in mock agent, with a guided tour", "screen:DEMO"),
     Command("open", "open the capture of an earlier session in the app", "screen:OPEN"),
+    Command("web", "open the app in a browser on this machine", "web"),
     Command("show", "print the records of a capture", "show"),
     Command("export", "write a capture in another format: HAR, JSON Lines, curl, checks, traces", "export:EXPORT"),
     Command("import", "read a HAR file into a capture", "export:IMPORT"),

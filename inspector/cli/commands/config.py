@@ -21,7 +21,8 @@ echo 'A2ACLI_TIMEOUT=1m' > staging.env
 a2a-inspect config show --config staging.env"""
 
 
-def _add_arguments(parser: Parser) -> None:
+def add_arguments(parser: Parser) -> None:
+    """Add the options that are printed: those of commands that connect to an agent."""
     parser.add_agent()
     parser.add_waiting()
     parser.add_output()
@@ -30,4 +31,4 @@ def _add_arguments(parser: Parser) -> None:
     add_appearance(parser)
 
 
-HANDLER = Handler(_add_arguments, Deferred("inspector.cli.config:show"), _EXAMPLES, _NOTES)
+HANDLER = Handler(add_arguments, Deferred("inspector.cli.config:show"), _EXAMPLES, _NOTES)

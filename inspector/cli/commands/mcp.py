@@ -8,7 +8,8 @@ from inspector.cli.arguments import Deferred, Handler, Parser
 _NOTES = """\
 Tools: doctor, card_lint, send, replay, task, push_diagnose, check, captures, records, record, findings, explain_rule.
 They return summaries, and the numbers of records in a capture. Files are read below the current folder only.
-docs/coding-agents.md describes how coding agents are configured. Needs: pip install 'a2a-inspect[mcp]'."""
+Each agent is recorded in a new capture in the captures folder. docs/coding-agents.md describes how coding agents are
+configured. Needs: pip install 'a2a-inspect[mcp]'."""
 
 _EXAMPLES = """\
 # Serve a coding agent that starts this command, without sending messages
@@ -27,7 +28,7 @@ def _add_arguments(parser: Parser) -> None:
     parser.value("--port PORT", "listen at this port (default: 0, any free port)", values.port, group=group, default=0)
     token = "the bearer token of clients, or env:NAME (default: a new one, which is printed)"  # noqa: S105 - a text
     parser.value("--http-token TOKEN", token, values.token, group=group)
-    parser.add_connection()
+    parser.add_connection(capture=False)
 
 
 HANDLER = Handler(_add_arguments, Deferred("inspector.cli.mcp:mcp"), _EXAMPLES, _NOTES)

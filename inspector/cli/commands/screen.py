@@ -27,10 +27,11 @@ a2a-inspect open session.a2a --bearer "$TOKEN"
 a2a-inspect open session.a2a --theme paper"""
 
 
-def add_screen(parser: Parser) -> None:
-    """Add the options of the app, which can connect to further agents."""
-    parser.add_connection()
+def add_screen(parser: Parser, *, capture: bool = True) -> None:
+    """Add the options of the app, which can connect to further agents; `capture` as in `Parser.add_connection`."""
+    parser.add_connection(capture=capture)
     parser.add_receiver()
+    parser.switch("--read-only", "send nothing that changes an agent, and write no files but captures")
     parser.switch("--resubscribe", "reconnect automatically to a task whose stream was disconnected")
     parser.value("--check FILE", "load a check file, and show its tests", values.file, dest="check_file")
     variable = "the value of {{NAME}} in check files; repeatable"
@@ -45,11 +46,16 @@ def add_appearance(parser: Parser) -> None:
     parser.value("--theme NAME", "start with this theme: dusk, paper or one of Textual's", group=group)
 
 
-def _add_demo(parser: Parser) -> None:
-    add_screen(parser)
+def add_tour(parser: Parser) -> None:
+    """Add the option of the demo."""
     parser.add_argument(
         "--no-tour", dest="tour", action="store_false", help="start without the guided tour; F2 starts it later"
     )
+
+
+def _add_demo(parser: Parser) -> None:
+    add_screen(parser)
+    add_tour(parser)
 
 
 def _add_open(parser: Parser) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text import safe_toml
 from inspector.text.safe_toml import TomlError
+from inspector.text.toml_positions import line_of, lines_of
 
 SUFFIX = ".a2a.toml"
 """The end of the name of a snippet file."""
@@ -40,7 +42,21 @@ _PART = {"media_type", "filename", "metadata"}
 
 
 class SnippetError(ValueError):
-    """Raised for a file that is not a snippet; its text is the reason."""
+    """Raised for a file that is not a snippet; its text is the reason, `place` the path to the mistake in the table."""
+
+    def __init__(self, why: str, *place: str | int) -> None:
+        super().__init__(why)
+        self.place = place
+
+
+@contextmanager
+def _within(*place: str | int) -> Iterator[None]:
+    """Add the path of a table to the places of mistakes in it."""
+    try:
+        yield
+    except SnippetError as error:
+        error.place = (*place, *error.place)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +78,16 @@ def load(path: Path) -> Snippet:
     if len(raw) > LARGEST:
         raise SnippetError(f"The snippet {path} is larger than {LARGEST:,} bytes.")
     try:
-        snippet = read(safe_toml.read(raw.decode("utf-8")), beside=path.parent)
-    except (TomlError, UnicodeDecodeError, SnippetError) as error:
+        text = raw.decode("utf-8")
+        snippet = read(safe_toml.read(text), beside=path.parent)
+    except UnicodeDecodeError as error:
         raise SnippetError(f"{path} is not a valid snippet: {error}") from error
+    except TomlError as error:
+        where = f"{path}:{error.line}" if error.line else path
+        raise SnippetError(f"{where} is not a valid snippet: {error.why}.") from error
+    except SnippetError as error:
+        line = line_of(lines_of(text), *error.place)
+        raise SnippetError(f"{path}:{line} is not a valid snippet: {error}") from error
     return replace(snippet, title=snippet.title or path.name.removesuffix(SUFFIX), path=path)
 
 
@@ -85,15 +108,19 @@ def read(table: Mapping[str, Any], *, beside: Path | None = None) -> Snippet:
     if not isinstance(table, dict):
         raise SnippetError("it is not a table.")
     _only("", table, {"title", "part", *_MEMBERS})
-    parts = tuple(_part(index, part, beside) for index, part in enumerate(_take(table, "part", list, []), 1))
+    parts = []
+    for index, part in enumerate(_take(table, "part", list, [])):
+        with _within("part", index):
+            parts.append(_part(index + 1, part, beside))
     values: dict[str, Any] = {}
     for name, members in _MEMBERS.items():
         found = _take(table, name, dict, {})
-        _only(name, found, set(members))
-        values |= {member: read_member(found, key) for key, (member, read_member) in members.items()}
+        with _within(name):
+            _only(name, found, set(members))
+            values |= {member: read_member(found, key) for key, (member, read_member) in members.items()}
     if not values["message_id"]:
         del values["message_id"]
-    return Snippet(_text(table, "title"), Draft(parts, **values))
+    return Snippet(_text(table, "title"), Draft(tuple(parts), **values))
 
 
 def write(title: str, draft: Draft, *, whole: bool = False) -> dict[str, Any]:
@@ -221,13 +248,13 @@ def _only(where: str, table: Mapping[str, Any], known: set[str]) -> None:
     for name in table:
         if name not in known:
             key = f"key {name!r} in {where}" if where else f"key {name!r}"
-            raise SnippetError(f"unknown {key}; the keys are {', '.join(sorted(known))}.")
+            raise SnippetError(f"unknown {key}; the keys are {', '.join(sorted(known))}.", name)
 
 
 def _take(table: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:
     value = table.get(name, default)
     if value is not default and type(value) is not kind:
-        raise SnippetError(f"{name} must be {_TYPES[kind]}.")
+        raise SnippetError(f"{name} must be {_TYPES[kind]}.", name)
     return value
 
 
@@ -242,14 +269,14 @@ def _text(table: Mapping[str, Any], name: str) -> str:
 def _texts(table: Mapping[str, Any], name: str) -> tuple[str, ...]:
     found = _take(table, name, list, [])
     if not all(isinstance(text, str) for text in found):
-        raise SnippetError(f"{name} must be an array of texts.")
+        raise SnippetError(f"{name} must be an array of texts.", name)
     return tuple(found)
 
 
 def _params(table: Mapping[str, Any], name: str) -> tuple[tuple[str, str], ...]:
     found = _take(table, name, dict, {})
     if not all(isinstance(value, str) for value in found.values()):
-        raise SnippetError(f"{name} must be a table of texts.")
+        raise SnippetError(f"{name} must be a table of texts.", name)
     return tuple(found.items())
 
 
@@ -259,7 +286,7 @@ def _json(table: Mapping[str, Any], name: str) -> str:
     try:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:  # a date or infinity
-        raise SnippetError(f"{name} has a value that JSON cannot represent: {error}.") from error
+        raise SnippetError(f"{name} has a value that JSON cannot represent: {error}.", name) from error
 
 
 _MEMBERS: Mapping[str, Mapping[str, tuple[str, Callable[[Mapping[str, Any], str], Any]]]] = {

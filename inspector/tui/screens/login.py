@@ -78,7 +78,7 @@ class LoginScreen(Dialog[LoginEnd]):
         self._glyphs = glyphs
         self._first = len(session.journal.capture)
         self._login: Login = session.logins.start(option, registration, self._changed)
-        self._no_browser = browser_problem()
+        self._no_browser = "" if self.app.is_web else browser_problem()
         self._token: Token | None = None
         self._actions: list[Next | Place] = []
 
@@ -212,7 +212,9 @@ class LoginScreen(Dialog[LoginEnd]):
     @work(group="browser", exclusive=True)
     async def action_open_page(self) -> None:
         """Open the page in the browser of the user."""
-        if not await open_in_browser(self._state.open_url):
+        if self.app.is_web:  # in another tab of the browser that shows the app
+            self.app.open_url(self._state.open_url)
+        elif not await open_in_browser(self._state.open_url):
             self._no_browser = "No browser was found."
             self._show()
 

@@ -118,6 +118,9 @@ class WorkbenchScreen(SessionScreen):
     @work(group="credentials", exclusive=True)
     async def action_credentials(self, _needed: bool = True) -> None:
         """Log in to the agent or enter a secret, and fetch the card again if there is none."""
+        if self.session.settings.read_only:
+            notify(self, "You cannot log in: a2a-inspect was started with --read-only.", "warning")
+            return
         if self._credentials is None:
             self._credentials = lazy_loading.credential_dialogs(
                 self, self.session, self._glyphs, self._options.redirect_port
@@ -390,7 +393,7 @@ class WorkbenchScreen(SessionScreen):
 
     def _can_send_once(self, stream: object) -> bool:
         """Return whether a message is written that would be sent with another setting of streaming."""
-        if self.view != "chat" or not self.views.has("chat") or self.session.recorded:
+        if self.view != "chat" or not self.views.has("chat") or not self.session.may_send:
             return False
         composer = self.chat.composer
         return not composer.is_blank and composer.stream is not stream

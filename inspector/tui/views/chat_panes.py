@@ -78,7 +78,7 @@ class ChatPanes(BookmarkView):
         ]
         if self.screen.has_class("-wide"):
             panes.append((self._task_feed, self._focus_tasks))
-        if not self.session.recorded:
+        if self.session.may_send:
             panes.append((self.composer, self.action_compose))
         focused = [index for index, (pane, _) in enumerate(panes) if pane.has_focus_within or pane.has_focus]
         index = focused[0] + step if focused else 0
@@ -104,7 +104,7 @@ class ChatPanes(BookmarkView):
 
     def on_paste(self, event: events.Paste) -> None:
         """Paste into the message, whatever has the focus."""
-        if not self.session.recorded and not self.composer.has_focus_within:
+        if self.session.may_send and not self.composer.has_focus_within:
             event.stop()
             self.action_compose()
             self.composer.paste(event.text)

@@ -68,8 +68,8 @@ class ChatComposer(Composer):
         self._undo = UndoStack()  # removed messages and snippets
         self._raw: tuple[str, RawRequest] | None = None  # an edited request and the id of its message
         self._timer: Timer | None = None
-        if session.recorded:
-            self.display = False  # a capture file has no agent to send to
+        if not session.may_send:
+            self.display = False
 
     # Saved drafts
 

@@ -52,6 +52,7 @@ class Status:
     doing: str = "not connected"
     push: str = ""
     """The address of the receiver, while push is on."""
+    read_only: bool = False
     records: int = 0
     findings: int = 0
     worst: Severity | None = None
@@ -75,6 +76,7 @@ class Status:
             light=light,
             doing=doing,
             push=f"webhook {address}" if push.on else "",
+            read_only=session.settings.read_only,
             records=len(journal.capture),
             findings=sum(map(len, journal.found.values())),
             worst=journal.worst,
@@ -204,6 +206,7 @@ class StatusBar(Static):
         pushed = [
             Content.styled(f"{self._glyphs.pushed} {text}", "$wire-pushed") for text in (status.push, "webhook on")
         ]
+        word, colour = ("read-only", "$state-warning") if status.read_only else ("webhook off", "$wire-quiet")
         login, style = status.login
         return [
             (clickable(Content.styled(login, style), _CREDENTIALS),),
@@ -214,7 +217,7 @@ class StatusBar(Static):
                 if status.light == "good"
                 else Content.styled("no findings", "$wire-quiet"),
             ),
-            tuple(pushed) if status.push else (Content.styled("webhook off", "$wire-quiet"),),
+            tuple(pushed) if status.push else (Content.styled(word, colour),),
             (Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),),
         ]
 

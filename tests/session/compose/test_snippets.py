@@ -111,50 +111,53 @@ def test_a_file_without_a_title_is_called_by_its_name_and_has_new_ids(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "line", "words"),
     [
-        ("part = 1", "part must be an array."),
-        ("[part]\ntext = 'x'", "part must be an array."),
-        ("part = [1]", "part 1 is not a table."),
-        ("[[part]]", "part 1 must have exactly one of text, file, url and data."),
-        ("[[part]]\ntext = 'x'\nfile = 'y'", "part 1 must have exactly one of text, file, url and data."),
+        ("part = 1", 1, "part must be an array."),
+        ("[part]\ntext = 'x'", 1, "part must be an array."),
+        ("part = [1]", 1, "part 1 is not a table."),
+        ("[[part]]", 1, "part 1 must have exactly one of text, file, url and data."),
+        ("[[part]]\ntext = 'x'\nfile = 'y'", 1, "part 1 must have exactly one of text, file, url and data."),
         (
             "[[part]]\ntext = 'x'\n[[part]]\nmedia_type = 'y'",
+            3,
             "part 2 must have exactly one of text, file, url and data.",
         ),
-        ("[[part]]\ntext = 1", "text must be a text."),
-        ("[[part]]\nfile = ['x']", "file must be a text."),
+        ("[[part]]\ntext = 1", 2, "text must be a text."),
+        ("[[part]]\nfile = ['x']", 2, "file must be a text."),
         (
             "[[part]]\ntext = 'x'\nmime = 'y'",
+            3,
             "unknown key 'mime' in part 1; the keys are filename, media_type, metadata, text.",
         ),
-        ("[[part]]\ntext = 'x'\nfilename = 1", "filename must be a text."),
-        ("[[part]]\ndata = { at = 2026-01-01 }", "data has a value that JSON cannot represent"),
-        ("[[part]]\ndata = { n = inf }", "data has a value that JSON cannot represent"),
-        ("[[part]]\ntext = 'x'\nmetadata = nan", "metadata has a value that JSON cannot represent"),
-        ("titel = 'x'", "unknown key 'titel'; the keys are answer, message, part, request, title."),
-        ("title = 1", "title must be a text."),
-        ("message = 'x'", "message must be a table."),
-        ("[message]\nmodes = []", "unknown key 'modes' in message; the keys are context, extensions, id,"),
-        ("[message]\nreferences = 'x'", "references must be an array."),
-        ("[message]\nextensions = [1]", "extensions must be an array of texts."),
-        ("[answer]\nhistory = '3'", "history must be a number."),
-        ("[answer]\nhistory = true", "history must be a number."),
-        ("[answer]\nblocking = 1", "blocking must be true or false."),
-        ("[request]\nparams = ['x']", "params must be a table."),
-        ("[request]\nparams = { a = 1 }", "params must be a table of texts."),
-        ("[request]\nheaders = {}", "unknown key 'headers' in request; the keys are metadata, params, tenant."),
-        ("title = ", "(at line 1)"),
-        ("title = 'x'\n\ntitle 'y'", "(at line 3"),
-        (b"title = '\xff'", "can't decode byte 0xff"),
-        ("x = " + "[" * 5000, "is not a valid snippet"),
+        ("[[part]]\ntext = 'x'\nfilename = 1", 3, "filename must be a text."),
+        ("[[part]]\ndata = { at = 2026-01-01 }", 2, "data has a value that JSON cannot represent"),
+        ("[[part]]\ndata = { n = inf }", 2, "data has a value that JSON cannot represent"),
+        ("[[part]]\ntext = 'x'\nmetadata = nan", 3, "metadata has a value that JSON cannot represent"),
+        ("titel = 'x'", 1, "unknown key 'titel'; the keys are answer, message, part, request, title."),
+        ("title = 1", 1, "title must be a text."),
+        ("message = 'x'", 1, "message must be a table."),
+        ("[message]\nmodes = []", 2, "unknown key 'modes' in message; the keys are context, extensions, id,"),
+        ("[message]\nreferences = 'x'", 2, "references must be an array."),
+        ("[message]\nextensions = [1]", 2, "extensions must be an array of texts."),
+        ("[answer]\nhistory = '3'", 2, "history must be a number."),
+        ("[answer]\nhistory = true", 2, "history must be a number."),
+        ("[answer]\nblocking = 1", 2, "blocking must be true or false."),
+        ("[request]\nparams = ['x']", 2, "params must be a table."),
+        ("[request]\nparams = { a = 1 }", 2, "params must be a table of texts."),
+        ("[request]\nheaders = {}", 2, "unknown key 'headers' in request; the keys are metadata, params, tenant."),
+        ("title = ", 1, "Invalid value."),
+        ("title = 'x'\n\ntitle 'y'", 3, "Expected '='"),
+        (b"title = '\xff'", 0, "can't decode byte 0xff"),
+        ("x = " + "[" * 5000, 1, "is not a valid snippet"),
     ],
 )
-def test_every_mistake_has_its_sentence(tmp_path: Path, text: str | bytes, words: str):
+def test_every_mistake_has_its_line_and_its_sentence(tmp_path: Path, text: str | bytes, line: int, words: str):
     path = given(tmp_path, text)
     with pytest.raises(SnippetError) as raised:
         load(path)
-    assert str(raised.value).startswith(f"{path} is not a valid snippet: ")
+    where = f"{path}:{line}" if line else str(path)
+    assert str(raised.value).startswith(f"{where} is not a valid snippet: ")
     assert words in str(raised.value)
 
 
@@ -179,7 +182,7 @@ def test_the_snippets_of_folders_are_found_and_the_broken_ones_named(tmp_path: P
     found, problems = find([tmp_path, tmp_path / "missing"])
     assert [snippet.title for snippet in found] == ["a", "b"]
     assert len(problems) == 2
-    assert "c.a2a.toml is not a valid snippet" in problems[0]
+    assert "c.a2a.toml:1 is not a valid snippet" in problems[0]
     assert "folder.a2a.toml could not be read" in problems[1]
 
 

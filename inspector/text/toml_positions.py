@@ -25,6 +25,11 @@ def lines_of(text: str) -> Mapping[Path, int]:
     return _Scan(text).lines
 
 
+def line_of(lines: Mapping[Path, int], *path: str | int) -> int:
+    """Return the line of a value, or of the nearest table around it that has a line; 0 without any."""
+    return next((lines[path[:length]] for length in range(len(path), 0, -1) if path[:length] in lines), 0)
+
+
 class _Scan:
     """One pass over a document that `tomllib` accepts, so the syntax is not checked."""
 
