@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from inspector.findings import error_cause, push, result
+from inspector.findings import catalog, error_cause, push, result
 from inspector.findings.authorization import check as authorization
 from inspector.findings.authorization import denials
 from inspector.findings.card import document
@@ -50,6 +50,7 @@ RULES: dict[str, Rule] = {
         _NO_INTERFACE,
         *document.RULES,
         *(checked.rule for checked in CARD_RULES),
+        *catalog.RULES,
         *_OF_STREAMS,
         *(checked.rule for checked in OBJECT_RULES),
         *(checked.rule for checked in ERROR_RULES),

@@ -221,13 +221,23 @@ async def fetch_card(
 
 
 async def search_card(
-    journal: Journal, client: Client, credentials: Credentials, reference: str, accept: Callable[[str, CardFetch], bool]
+    journal: Journal,
+    client: Client,
+    credentials: Credentials,
+    reference: str,
+    accept: Callable[[str, CardFetch], bool],
+    *,
+    exact: bool = False,
 ) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
-    """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does."""
+    """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does.
+
+    With `exact`, the reference is meant as the URL of the card itself, which is tried first.
+    """
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
     redactor, private, login_page = journal.redactor, None, ""
-    for url in discovery.candidates(reference):
+    urls = discovery.candidates(reference)
+    for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
             return fetch, (*tries, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
@@ -261,13 +271,18 @@ def _not_found(
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
 
-async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
-    """Find the card of an agent without choosing an interface; raises `FaultError` if there is no card."""
+async def find_card(
+    journal: Journal, client: Client, credentials: Credentials, reference: str, *, exact: bool = False
+) -> Connection:
+    """Find the card of an agent without choosing an interface; raises `FaultError` if there is no card.
+
+    With `exact`, the reference is meant as the URL of the card itself, which is tried first.
+    """
 
     def is_card(_: str, fetch: CardFetch) -> bool:
         return isinstance(fetch.found, FoundCard)
 
-    fetch, tries = await search_card(journal, client, credentials, reference, is_card)
+    fetch, tries = await search_card(journal, client, credentials, reference, is_card, exact=exact)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
     return Connection(reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, fetch.head.at)

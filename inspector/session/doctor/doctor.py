@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
+from inspector.session.card_finder import is_in_catalog
+from inspector.session.catalog import catalog_url, split_entry
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions
 from inspector.session.doctor.credentials import credentials_step, demanded_in_words
@@ -70,8 +72,11 @@ class Doctor:
         self._reference = reference
         self._message = message
         self._timeouts = timeouts or Timeouts()
+        self._in_catalog = is_in_catalog(reference)
+        place = split_entry(reference)[0] if self._in_catalog else reference
+        url = "" if local_path(place) else catalog_url(place) if self._in_catalog else normalise(place)
         # The user name and the password are credentials: they are removed from all URLs.
-        self._url, userinfo = ("", "") if local_path(reference) else split_userinfo(normalise(reference))
+        self._url, userinfo = split_userinfo(url)
         mask_reference(session.journal.redactor, self._url, userinfo)
         if self._url and not self._is_connected():
             session.use_credentials_for(self._url, userinfo)
@@ -79,6 +84,7 @@ class Doctor:
         self._connection: Connection | None = None
         self._confirmed: list[Choice] = []
         self._denied: Exchange | None = None
+        self._has_inline_card = False
 
     async def examine(self) -> AsyncGenerator[Step, None]:
         """Run the checks in order and yield each result; stop if a failed check makes the next checks impossible."""
@@ -91,11 +97,8 @@ class Doctor:
                 yield step
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
-        if self._url:
-            async for step in self._layers():
-                yield step
-        if self.report.fault is None:
-            async for step in self._card():
+        async with aclosing(self._until_card()) as steps:
+            async for step in steps:
                 yield step
         connection = self._connection
         if connection is None:
@@ -120,6 +123,18 @@ class Doctor:
                 yield step
         has_credentials = bool(self._session.credentials)
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
+
+    async def _until_card(self) -> AsyncGenerator[Step, None]:
+        """Check everything that is needed to read the card, and the card."""
+        if self._url:
+            async for step in self._layers():
+                yield step
+        if self._in_catalog and self.report.fault is None:
+            async for step in self._entry():
+                yield step
+        if self.report.fault is None:
+            async for step in self._card():
+                yield step
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Connect to the host layer by layer (name, TCP, TLS); the first failure becomes the fault of the report."""
@@ -154,9 +169,36 @@ class Doctor:
             yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy)
             return
 
+    async def _entry(self) -> AsyncGenerator[Step, None]:
+        """Find the entry in its catalog; if it has the URL of a card, check the layers of that host, too."""
+        catalogs, began = self._session.cards.catalogs, time.perf_counter()
+        host = reach.endpoint_of(self._url) if self._url else None
+        try:
+            async with asyncio.timeout(self._timeouts.call):
+                listing, entry = await catalogs.entry(self._reference)
+                self._has_inline_card = entry.data is not None
+                url = "" if self._has_inline_card else await catalogs.card_url(listing, entry)
+        except TimeoutError:
+            seen = f"no response within {self._timeouts.call:g} s"
+            self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
+            yield Step("catalog", False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
+            return
+        except FaultError as error:
+            self.report.fault = error.fault
+            yield Step("catalog", False, error.fault.seen, time.perf_counter() - began, error.fault.hint)
+            return
+        where = f"the card at {url}" if url else "its card is in the catalog"
+        seen = f"an AI Catalog with {len(listing.catalog.entries):,} entries; {entry.name}: {where}"
+        yield Step("catalog", True, seen, time.perf_counter() - began)
+        if url and local_path(url) is None:
+            self._url = url
+            if reach.endpoint_of(url) != host:
+                async for step in self._layers():
+                    yield step
+
     async def _card(self) -> AsyncGenerator[Step, None]:
         fetched: CardFetch | None = None
-        if self._url:
+        if self._url and not self._has_inline_card:
             tries: list[CardFetch] = []
             async for step in self._fetches(tries):
                 yield step
