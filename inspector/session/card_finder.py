@@ -1,0 +1,72 @@
+"""Find the card of an agent, wherever the reference leads: a URL, a file, an entry of a catalog, or a gRPC server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from inspector.protocol.ai_catalog import WELL_KNOWN
+from inspector.protocol.errors import FaultCode, FaultError
+from inspector.session.connection import Connection, find_card, read_card_file, refetch_card
+from inspector.session.journal import Journal
+from inspector.wire.client.credentials import Credentials
+from inspector.wire.client.http import Client
+from inspector.wire.discovery import PrivateRedirectError, normalise
+
+if TYPE_CHECKING:
+    from inspector.session.catalog import CatalogReader
+
+Access: TypeAlias = Callable[[str], Awaitable[tuple[str, Credentials]]]
+"""Returns a URL that the user entered without its user name and password, and the credentials for its origin."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardFinder:
+    """Finds and refreshes the card of an agent, without choosing an interface; `access` is that of the session."""
+
+    journal: Journal
+    client: Client
+    access: Access
+
+    async def find(self, reference: str) -> Connection:
+        """Find a card; raises `FaultError`, and `CatalogFoundError` for a catalog, from which a card must be chosen."""
+        if is_in_catalog(reference):
+            return await self.catalogs.connect(reference)
+        try:
+            if (found := read_card_file(self.journal, reference)) is not None:
+                return found
+            url = normalise(reference)
+            plain, credentials = await self.access(url)
+            return await find_card(self.journal, self.client, credentials, reference if plain == url else plain)
+        except FaultError as error:
+            absent = error.fault.code in (FaultCode.CARD_NOT_FOUND, FaultCode.CARD_INVALID)
+            if absent and not isinstance(error, PrivateRedirectError):
+                await self.catalogs.offer(reference)
+            raise
+
+    async def refresh(self, before: Connection, credentials: Credentials) -> Connection:
+        """Find the card again; if it is unchanged, `found` stays the same object. Raises `FaultError`."""
+        if is_in_catalog(before.reference):
+            return await self.catalogs.connect(before.reference)
+        if not before.url and (found := read_card_file(self.journal, before.reference, before)) is not None:
+            return found
+        return await refetch_card(self.journal, self.client, credentials, before)
+
+    @property
+    def catalogs(self) -> CatalogReader:
+        """Return the reader of catalogs, which only few references need."""
+        from inspector.session.catalog import CatalogReader  # noqa: PLC0415 - see above
+
+        return CatalogReader(self.journal, self.client, self.access)
+
+
+def is_in_catalog(reference: str) -> bool:
+    """Return whether a reference names a catalog or an entry of one explicitly: with `#`, or by its well-known path."""
+    if reference.endswith(WELL_KNOWN):
+        return True
+    if "#" not in reference:
+        return False
+    from inspector.session.catalog import split_entry  # noqa: PLC0415 - see above
+
+    return split_entry(reference)[0] != reference
