@@ -55,10 +55,16 @@ class CatalogResults:
         return sum(bool(each.unchecked) and not each.skipped for each in self.entries)
 
     def parts(self) -> list[tuple[str, Sequence[Finding]]]:
-        """Return the catalog and each checked card with its findings, for reports."""
-        checked = [each for each in self.entries if not each.unchecked]
-        cards = [(each.url or f"{each.catalog}#{each.entry.reference}", each.findings) for each in checked]
-        return [(self.listing.url or self.listing.prefix, self.findings), *cards]
+        """Return the catalog with the findings about its entries, and each card with its own, for reports."""
+        of_entries = [finding for each in self.entries for finding in each.findings if _is_about_catalog(finding)]
+        parts: list[tuple[str, Sequence[Finding]]] = [
+            (self.listing.url or self.listing.prefix, (*self.findings, *of_entries))
+        ]
+        for each in self.entries:
+            if each.version:
+                found = [finding for finding in each.findings if not _is_about_catalog(finding)]
+                parts.append((f"{each.catalog}#{each.entry.reference}", found))
+        return parts
 
 
 async def lint_catalog(current: Run, listing: Listing) -> CatalogResults:
@@ -168,3 +174,8 @@ def _as_json(results: CatalogResults) -> Json:
             for each in results.entries
         ],
     }
+
+
+def _is_about_catalog(finding: Finding) -> bool:
+    """Return whether the pointer of a finding leads into the catalog, not into a card."""
+    return finding.rule.startswith("CATALOG-")

@@ -6,13 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from inspector.protocol.ai_catalog import WELL_KNOWN
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.session.connection import Connection, find_card, read_card_file, refetch_card
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import PrivateRedirectError, normalise
+from inspector.wire.discovery import PrivateRedirectError, is_in_catalog, normalise
 
 if TYPE_CHECKING:
     from inspector.session.catalog import CatalogReader
@@ -59,14 +58,3 @@ class CardFinder:
         from inspector.session.catalog import CatalogReader  # noqa: PLC0415 - see above
 
         return CatalogReader(self.journal, self.client, self.access)
-
-
-def is_in_catalog(reference: str) -> bool:
-    """Return whether a reference names a catalog or an entry of one explicitly: with `#`, or by its well-known path."""
-    if reference.endswith(WELL_KNOWN):
-        return True
-    if "#" not in reference:
-        return False
-    from inspector.session.catalog import split_entry  # noqa: PLC0415 - see above
-
-    return split_entry(reference)[0] != reference

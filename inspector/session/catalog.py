@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
@@ -19,7 +19,16 @@ from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Body
-from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError, local_path, normalise, read_raw
+from inspector.wire.discovery import (
+    FoundCard,
+    PrivateRedirect,
+    PrivateRedirectError,
+    catalog_url,
+    local_path,
+    normalise,
+    read_raw,
+    split_entry,
+)
 from inspector.wire.discovery import read_bytes as read_card_bytes
 from inspector.wire.private_address import private_address
 
@@ -51,7 +60,7 @@ class CatalogFoundError(FaultError):
     def __init__(self, listing: Listing) -> None:
         self.listing = listing
         cards = listing.catalog.cards()
-        seen = f"{listing.prefix} is an AI Catalog with {_number(len(cards), 'agent')}."
+        seen = f"{listing.url or listing.prefix} is an AI Catalog with {_number(len(cards), 'agent')}."
         if not cards:
             hint = "Enter the URL of an agent, or of a catalog that lists agents."
         else:
@@ -59,23 +68,6 @@ class CatalogFoundError(FaultError):
             more = f" and {len(cards) - MOST_NAMES:,} more" if len(cards) > MOST_NAMES else ""
             hint = f"Choose one, for example {listing.reference_of(cards[0])}. Entries: {names}{more}."
         super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
-
-
-def split_entry(reference: str) -> tuple[str, str]:
-    """Return the catalog and the name of the entry in a reference; the name is `""` if it is not an entry.
-
-    A path that exists and contains `#` is a file.
-    """
-    catalog, _, name = reference.partition("#")
-    path = local_path(reference)
-    return (reference, "") if path is not None and path.exists() else (catalog, unquote(name))
-
-
-def catalog_url(catalog: str) -> str:
-    """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
-    url = normalise(catalog)
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(path=WELL_KNOWN)) if parts.path in ("", "/") else url
 
 
 @dataclass(slots=True)
@@ -112,7 +104,7 @@ class CatalogReader:
         if path is not None:
             return await self.read_document(place, read_raw(path))
         url, credentials = await self.access(catalog_url(place))
-        return await self._fetch(url if place != url else place, url, credentials)
+        return await self._fetch(place if url == catalog_url(place) else url, url, credentials)
 
     async def offer(self, reference: str) -> None:
         """Raise `CatalogFoundError` if a reference without a card leads to a catalog: a host, or a JSON document."""

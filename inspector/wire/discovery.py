@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
@@ -128,8 +129,38 @@ def candidates(reference: str) -> list[str]:
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 
+def split_entry(reference: str) -> tuple[str, str]:
+    """Return the catalog and the name of the entry in a reference; the name is `""` if it is not an entry.
+
+    A path that exists and contains `#` is a file.
+    """
+    catalog, _, name = reference.partition("#")
+    path = local_path(reference)
+    return (reference, "") if path is not None and path.exists() else (catalog, unquote(name))
+
+
+def is_in_catalog(reference: str) -> bool:
+    """Return whether a reference names a catalog or an entry of one explicitly: with `#`, or by its well-known path."""
+    return reference.endswith(CATALOG_PATH) or ("#" in reference and split_entry(reference)[0] != reference)
+
+
+def catalog_url(catalog: str) -> str:
+    """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
+    url = normalise(catalog)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # the client rejects it
+        return url
+    return urlunsplit(parts._replace(path=CATALOG_PATH)) if parts.path in ("", "/") else url
+
+
 def what_happens(reference: str) -> str:
     """Return what connecting to a reference does, in words."""
+    if is_in_catalog(reference):
+        place, name = split_entry(reference)
+        path = local_path(place)
+        read = f"Fetch the catalog {catalog_url(place)}" if path is None else f"Read the catalog {path}"
+        return f"{read}, and {f'connect to its entry {name}' if name else 'list its agents'}"
     path = local_path(reference)
     if path is not None:
         return f"Read the card file {path}" if path.is_file() else f"There is no file {path}"

@@ -12,12 +12,11 @@ from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump
 from inspector.session import checker
-from inspector.session.card_finder import is_in_catalog
 from inspector.session.connection import CardFetch, search_card
 from inspector.session.session import Session
 from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials
-from inspector.wire.discovery import PrivateRedirectError
+from inspector.wire.discovery import PrivateRedirectError, is_in_catalog
 
 
 class LintedCard(NamedTuple):

@@ -17,8 +17,6 @@ from urllib.parse import urlsplit
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
-from inspector.session.card_finder import is_in_catalog
-from inspector.session.catalog import catalog_url, split_entry
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
 from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions
 from inspector.session.doctor.credentials import credentials_step, demanded_in_words
@@ -38,7 +36,17 @@ from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
-from inspector.wire.discovery import LOGIN_PAGE_HINT, FoundCard, candidates, local_path, normalise, not_found
+from inspector.wire.discovery import (
+    LOGIN_PAGE_HINT,
+    FoundCard,
+    candidates,
+    catalog_url,
+    is_in_catalog,
+    local_path,
+    normalise,
+    not_found,
+    split_entry,
+)
 from inspector.wire.port_protocol import port_protocol, port_remedy
 from inspector.wire.reach import AddressScope
 
