@@ -14,7 +14,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.model import Json
 from inspector.session.card.lint_catalog import CatalogLint, LintedEntry
-from inspector.session.catalog import Listing
+from inspector.session.catalog_listing import Listing
 from inspector.session.exporters.json_lines import finding_json
 from inspector.text.sanitise import clean, crop, width_of
 

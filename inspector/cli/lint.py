@@ -20,7 +20,7 @@ from inspector.findings.lint import lint as lint_bytes
 from inspector.findings.rules import RULES
 from inspector.protocol.model import Json
 from inspector.session.card.lint import lint_reference
-from inspector.session.catalog import CatalogFoundError
+from inspector.session.catalog_listing import CatalogFoundError
 from inspector.session.exporters.json_lines import finding_json, message
 from inspector.text.limited_file import read_limited
 from inspector.text.sanitise import clean

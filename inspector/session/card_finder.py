@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from inspector.protocol.errors import FaultCode, FaultError
-from inspector.session.connection import Connection, find_card, read_card_file, refetch_card
+from inspector.session.connection import Access, Connection, find_card, read_card_file, refetch_card
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import PrivateRedirectError, is_in_catalog, normalise
+from inspector.wire.discovery import PrivateRedirectError, is_in_catalog, local_path, normalise, read_raw
 
 if TYPE_CHECKING:
     from inspector.session.catalog import CatalogReader
-
-Access: TypeAlias = Callable[[str], Awaitable[tuple[str, Credentials]]]
-"""Returns a URL that the user entered without its user name and password, and the credentials for its origin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +28,7 @@ class CardFinder:
         """Find a card; raises `FaultError`, and `CatalogFoundError` for a catalog, from which a card must be chosen."""
         if is_in_catalog(reference):
             return await self.catalogs.connect(reference)
+        path = local_path(reference)
         try:
             if (found := read_card_file(self.journal, reference)) is not None:
                 return found
@@ -39,8 +36,9 @@ class CardFinder:
             plain, credentials = await self.access(url)
             return await find_card(self.journal, self.client, credentials, reference if plain == url else plain)
         except FaultError as error:
-            absent = error.fault.code in (FaultCode.CARD_NOT_FOUND, FaultCode.CARD_INVALID)
-            if absent and not isinstance(error, PrivateRedirectError):
+            if error.fault.code == FaultCode.CARD_INVALID and path is not None:
+                await self.catalogs.offer_document(reference, read_raw(path))
+            if error.fault.code == FaultCode.CARD_NOT_FOUND and not isinstance(error, PrivateRedirectError):
                 await self.catalogs.offer(reference)
             raise
 

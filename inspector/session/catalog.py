@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
-from inspector.capture.records import Kind, Record
-from inspector.findings.finding import Finding
+from inspector.capture.records import Kind
 from inspector.protocol.ai_catalog import WELL_KNOWN, Catalog, Entry, EntryKind, nested_catalog, read_catalog
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Unreadable
-from inspector.session.card_finder import Access
-from inspector.session.connection import CardFetch, Connection, card_inside, fetch_card, find_card
+from inspector.session.catalog_listing import MOST_NAMES, CatalogFoundError, Listing
+from inspector.session.connection import Access, Connection, card_inside, fetch_card, find_card
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
-from inspector.wire.client.observations import Body
 from inspector.wire.discovery import (
     FoundCard,
     PrivateRedirect,
@@ -31,62 +29,6 @@ from inspector.wire.discovery import (
 )
 from inspector.wire.discovery import read_bytes as read_card_bytes
 from inspector.wire.private_address import private_address
-
-MOST_NAMES = 10
-"""The maximum number of entries that an error message names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A catalog that was read: its URL (`""` for a file), its content, the credentials for its origin, its findings.
-
-    `prefix` is what is written before `#` and the reference of an entry to connect to it.
-    """
-
-    prefix: str
-    url: str
-    catalog: Catalog
-    credentials: Credentials
-    findings: tuple[Finding, ...] = ()
-
-    def reference_of(self, entry: Entry) -> str:
-        """Return the reference that connects to an entry."""
-        return f"{self.prefix}#{entry.reference}"
-
-
-class CatalogFoundError(FaultError):
-    """The reference leads to a catalog, from which an agent has to be chosen."""
-
-    def __init__(self, listing: Listing) -> None:
-        self.listing = listing
-        cards = listing.catalog.cards()
-        seen = f"{listing.url or listing.prefix} is an AI Catalog with {_number(len(cards), 'agent')}."
-        if not cards:
-            hint = "Enter the URL of an agent, or of a catalog that lists agents."
-        else:
-            names = ", ".join(entry.reference for entry in cards[:MOST_NAMES])
-            more = f" and {len(cards) - MOST_NAMES:,} more" if len(cards) > MOST_NAMES else ""
-            hint = f"Choose one, for example {listing.reference_of(cards[0])}. Entries: {names}{more}."
-        super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
-
-
-@dataclass(slots=True)
-class CatalogFetch(CardFetch):
-    """Fetches a catalog; `catalog` is its content, or why the response is not a catalog."""
-
-    catalog: Catalog | Unreadable | None = field(default=None, init=False)
-
-    def take_body(self, body: Body) -> list[Record]:
-        """Append the body; if the status is 200, read it as a catalog, and check it."""
-        self.raw = body.raw
-        ok = self.head is not None and self.head.status == HTTPStatus.OK
-        self.catalog = read_catalog(body.raw) if ok else None
-        if not isinstance(self.catalog, Catalog):
-            return self.append_payloads(Kind.BODY, body.at, [body.raw], "", "not a catalog")
-        headers = self.head.headers if self.head else ()
-        self.findings = self.journal.checker.catalog(body.raw, self.url, headers)
-        label = f"an AI Catalog with {len(self.catalog.entries):,} entries"
-        return self.append_payloads(Kind.BODY, body.at, [body.raw], "catalog", label, self.findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +49,12 @@ class CatalogReader:
         return await self._fetch(place if url == catalog_url(place) else url, url, credentials)
 
     async def offer(self, reference: str) -> None:
-        """Raise `CatalogFoundError` if a reference without a card leads to a catalog: a host, or a JSON document."""
-        path = local_path(reference)
-        if path is None and urlsplit(normalise(reference)).path.rstrip("/") and not reference.endswith(".json"):
+        """Raise `CatalogFoundError` if a host without a card serves a catalog at the well-known path."""
+        if local_path(reference) is not None or urlsplit(normalise(reference)).path.rstrip("/"):
             return
         try:
             listing = await self.read(reference)
-        except FaultError:  # the error of the card says more
+        except FaultError:  # the error about the card has more details
             return
         raise CatalogFoundError(listing)
 
@@ -171,7 +112,7 @@ class CatalogReader:
             seen = f"The entry {entry.reference} of {listing.prefix} leads to the private address {address}, and was "
             seen += "not fetched."
             fault = Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust it, add --trust {place}.")
-            raise PrivateRedirectError(fault, PrivateRedirect(origin(listing.url), place, address))
+            raise PrivateRedirectError(fault, PrivateRedirect(origin(listing.url), place, address, in_catalog=True))
         return url or entry.url
 
     async def nested(self, listing: Listing, entry: Entry) -> Listing:
@@ -198,7 +139,7 @@ class CatalogReader:
         return Listing(place, "", catalog, credentials, findings)
 
     async def _fetch(self, prefix: str, url: str, credentials: Credentials) -> Listing:
-        fetch = await fetch_card(self.journal, self.client, credentials, url, kind=CatalogFetch)
+        fetch = await fetch_card(self.journal, self.client, credentials, url)
         if fetch.fault is not None:
             raise FaultError(fetch.fault)
         shown, status = self.journal.redactor.url(url), fetch.head.status if fetch.head else 0
@@ -215,10 +156,9 @@ class CatalogReader:
             raise FaultError(
                 Fault(Whose.AGENT, code, seen, f"A catalog is at {WELL_KNOWN}, or write its URL before #.")
             )
-        if not isinstance(fetch, CatalogFetch) or not isinstance(fetch.catalog, Catalog):
-            unread = fetch.catalog if isinstance(fetch, CatalogFetch) else None
-            why = unread.why if isinstance(unread, Unreadable) else str(fetch.found)
-            raise _not_a_catalog(shown, why, Whose.AGENT)
+        if fetch.catalog is None:
+            unread = read_catalog(fetch.raw)
+            raise _not_a_catalog(shown, unread.why if isinstance(unread, Unreadable) else str(fetch.found), Whose.AGENT)
         return Listing(prefix, fetch.url, fetch.catalog, credentials, fetch.findings)
 
     def _inline(self, entry: Entry, reference: str, url: str) -> Connection:
@@ -248,7 +188,3 @@ def _nested(catalog: Catalog, name: str) -> Entry | None:
 def _not_a_catalog(place: str, why: str, whose: Whose) -> FaultError:
     seen = f"{place} is not an AI Catalog: {why}."
     return FaultError(Fault(whose, FaultCode.CARD_INVALID, seen, "Write the URL or the file of a catalog before #."))
-
-
-def _number(count: int, name: str) -> str:
-    return f"{count:,} {name}{'' if count == 1 else 's'}"

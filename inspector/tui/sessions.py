@@ -18,7 +18,7 @@ from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.catalog import CatalogFoundError
+from inspector.session.catalog_listing import CatalogFoundError
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from

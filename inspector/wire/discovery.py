@@ -39,11 +39,15 @@ class FoundCard:
 
 
 class PrivateRedirect(NamedTuple):
-    """A redirect to a private address that was not followed: from which origin to which origin and address."""
+    """A redirect to a private address that was not followed: from which origin to which origin and address.
+
+    `in_catalog` is whether it is not a redirect, but the URL of an entry of a catalog.
+    """
 
     source: str
     origin: str
     address: str
+    in_catalog: bool = False
 
 
 class PrivateRedirectError(FaultError):

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from inspector.findings.finding import Finding
 from inspector.findings.lint import Lint, lint
-from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump
 from inspector.session import checker
@@ -43,8 +42,6 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
         if error.fault.code == FaultCode.CARD_NOT_FOUND and not isinstance(error, PrivateRedirectError):
             await session.cards.catalogs.offer(reference)
         raise
-    if isinstance(read_catalog(found.raw), Catalog):
-        await session.cards.catalogs.offer(reference)
     return found.lint
 
 
@@ -61,7 +58,7 @@ async def _lint_entry(session: Session, reference: str, version: str) -> Lint:
 async def lint_url(
     session: Session, credentials: Credentials, url: str, version: str = "", *, exact: bool = False
 ) -> LintedCard:
-    """Lint the card of a URL or a host; raise `FaultError` if nothing there may be a card.
+    """Lint the card of a URL or a host; raise `FaultError` without one, and `CatalogFoundError` for a catalog.
 
     With `exact`, the URL is meant as that of the card itself, which is tried first.
     """
@@ -74,6 +71,7 @@ async def lint_url(
 
     places = session.journal, session.client, credentials, url
     fetch, tries = await search_card(*places, may_be_card, exact=exact)
+    fetch.raise_if_catalog(url, credentials)
     headers = fetch.head.headers if fetch.head else ()
     failed = tries[0].outcome if len(tries) > 1 else ""
     return LintedCard(checker.lint(fetch.raw, fetch.url, headers, version), fetch.raw, fetch.url, failed)

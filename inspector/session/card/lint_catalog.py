@@ -15,7 +15,7 @@ from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import LintedCard, lint_url
-from inspector.session.catalog import Listing
+from inspector.session.catalog_listing import Listing
 from inspector.session.session import Session
 from inspector.wire.discovery import PrivateRedirectError
 
@@ -27,7 +27,7 @@ _AT_ONCE = 8
 _SECONDS = 20.0
 """How long to wait for one card."""
 _OF_THE_USER = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
-"""The faults that say nothing about the catalog."""
+"""The faults that are not about the catalog."""
 
 
 @dataclass(frozen=True, slots=True)

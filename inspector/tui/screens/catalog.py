@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from inspector.protocol.ai_catalog import Entry, EntryKind
 from inspector.protocol.errors import Fault
-from inspector.session.catalog import CatalogFoundError, Listing
+from inspector.session.catalog_listing import CatalogFoundError, Listing
 from inspector.text.sanitise import clean_line
 from inspector.text.units import timestamp_seconds
 from inspector.tui.keys import key_of
