@@ -48,6 +48,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
+from inspector.wire.discovery import is_grpc
 
 if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call
@@ -94,7 +95,8 @@ class Session:
         self.grpc = GrpcClient(self.settings.limits, **tls)
         self._given = self.settings.credentials()
         self._url = ""
-        self.cards = CardFinder(self.journal, self.client, self.access)
+        wanted = self.settings.transports, self.settings.version
+        self.cards = CardFinder(self.journal, self.client, self.access, self._card_call, *wanted)
         self.entered = EnteredCredentials(redactor)
         """The credentials that were entered while the session was running."""
         self.connection: Connection | None = None
@@ -201,7 +203,7 @@ class Session:
         self.connection = None
         self._given, self._url = self.settings.credentials(), ""
         found = await self.cards.find(reference)
-        self.connection = replace(found, choice=self._select(found.card))
+        self.connection = replace(found, choice=self._select(found))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self.load_token(self.agent_url)
         self._note_connection(self.connection)
@@ -238,7 +240,7 @@ class Session:
         if after.found is before.found:
             self.note("the card is unchanged")
         else:
-            after = replace(after, choice=same_choice(before.choice, after.card) or self._select(after.card))
+            after = replace(after, choice=same_choice(before.choice, after.card) or self._select(after))
             self._note_connection(after)
         self.connection = after
         return after
@@ -289,9 +291,10 @@ class Session:
             raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
         return self.connection
 
-    def _select(self, card: AgentCard) -> Choice | None:
+    def _select(self, found: Connection) -> Choice | None:
         settings = self.settings
-        return select(card, settings.transports, settings.version, outdated=settings.outdated)
+        preferred = settings.transports or (("GRPC",) if is_grpc(found.url) else ())
+        return select(found.card, preferred, settings.version, outdated=settings.outdated)
 
     def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
@@ -388,6 +391,10 @@ class Session:
     def extended_card(self) -> Call:
         """Prepare GetExtendedAgentCard."""
         return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest())
+
+    def _card_call(self, choice: Choice) -> Call:
+        """Prepare the call that reads the card over an interface."""
+        return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest(), choice=choice)
 
     def call(
         self,

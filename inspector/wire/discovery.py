@@ -148,6 +148,18 @@ def is_in_catalog(reference: str) -> bool:
     return reference.endswith(CATALOG_PATH) or ("#" in reference and split_entry(reference)[0] != reference)
 
 
+def is_grpc(reference: str) -> bool:
+    """Return whether a reference is the URL of a gRPC server, from which the card is read."""
+    return reference.lower().startswith(("grpc://", "grpcs://"))
+
+
+def grpc_url(url: str) -> str:
+    """Return a URL or `host:port` with the scheme `grpcs` if it has TLS, else `grpc`, without a path."""
+    scheme, separator, rest = url.rpartition("://")
+    kind = "grpcs" if scheme.lower() in ("https", "grpcs") else "grpc"
+    return f"{kind}://{rest.partition('/')[0]}" if separator else grpc_url(normalise(url))
+
+
 def catalog_url(catalog: str) -> str:
     """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
     url = normalise(catalog)
@@ -165,6 +177,8 @@ def what_happens(reference: str) -> str:
         path = local_path(place)
         read = f"Fetch the catalog {catalog_url(place)}" if path is None else f"Read the catalog {path}"
         return f"{read}, and {f'connect to its entry {name}' if name else 'list its agents'}"
+    if is_grpc(reference):
+        return f"Read the card over gRPC from {grpc_url(reference)}"
     path = local_path(reference)
     if path is not None:
         return f"Read the card file {path}" if path.is_file() else f"There is no file {path}"

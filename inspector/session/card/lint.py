@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
-from inspector.findings.lint import Lint, lint
+from inspector.findings.lint import Lint, check, lint
 from inspector.protocol.errors import FaultCode, FaultError
-from inspector.protocol.jsonvalue import dump
+from inspector.protocol.jsonvalue import dump, parse
 from inspector.session import checker
 from inspector.session.connection import CardFetch, search_card
 from inspector.session.session import Session
@@ -31,6 +31,8 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
     """Lint a card as it is served or written; raise `FaultError` without one, `CatalogFoundError` for a catalog."""
     if is_in_catalog(reference):
         return await _lint_entry(session, reference, version)
+    if discovery.is_grpc(reference):
+        return await _lint_over_grpc(session, reference, version)
     path = discovery.local_path(reference)
     if path is not None:
         raw = discovery.read_raw(path)
@@ -43,6 +45,13 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
             await session.cards.catalogs.offer(reference)
         raise
     return found.lint
+
+
+async def _lint_over_grpc(session: Session, reference: str, version: str) -> Lint:
+    """Lint a card that is read over gRPC, whose JSON is that of its message."""
+    found = (await session.cards.find(reference)).found
+    value, judged = parse(found.raw), version or found.dialect.version
+    return Lint(judged, check(value if isinstance(value, dict) else {}, judged))
 
 
 async def _lint_entry(session: Session, reference: str, version: str) -> Lint:

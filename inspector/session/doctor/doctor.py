@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from urllib.parse import urlsplit
 
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Severity
+from inspector.protocol.bindings.grpc import complete_url
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
@@ -30,6 +30,9 @@ from inspector.session.doctor.steps import (
     Step,
     Timeouts,
     compare,
+    fetch_in_words,
+    finding_in_words,
+    path_of,
     protocol_name,
 )
 from inspector.session.exchange import Exchange
@@ -41,6 +44,7 @@ from inspector.wire.discovery import (
     FoundCard,
     candidates,
     catalog_url,
+    is_grpc,
     is_in_catalog,
     local_path,
     normalise,
@@ -83,8 +87,9 @@ class Doctor:
         self._in_catalog = is_in_catalog(reference)
         place = split_entry(reference)[0] if self._in_catalog else reference
         url = "" if local_path(place) else catalog_url(place) if self._in_catalog else normalise(place)
+        self._is_grpc = is_grpc(place)
         # The user name and the password are credentials: they are removed from all URLs.
-        self._url, userinfo = split_userinfo(url)
+        self._url, userinfo = split_userinfo(complete_url(url) if self._is_grpc else url)
         mask_reference(session.journal.redactor, self._url, userinfo)
         if self._url and not self._is_connected():
             session.use_credentials_for(self._url, userinfo)
@@ -187,9 +192,7 @@ class Doctor:
                 self._has_inline_card = entry.data is not None
                 url = "" if self._has_inline_card else await catalogs.card_url(listing, entry)
         except TimeoutError:
-            seen = f"no response within {self._timeouts.call:g} s"
-            self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
-            yield Step("catalog", False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
+            yield self._no_response("catalog", began)
             return
         except FaultError as error:
             self.report.fault = error.fault
@@ -205,8 +208,8 @@ class Doctor:
                     yield step
 
     async def _card(self) -> AsyncGenerator[Step, None]:
-        fetched: CardFetch | None = None
-        if self._url and not self._has_inline_card:
+        fetched, began = None, time.perf_counter()
+        if self._url and not self._has_inline_card and not self._is_grpc:
             tries: list[CardFetch] = []
             async for step in self._fetches(tries):
                 yield step
@@ -215,18 +218,33 @@ class Doctor:
                 if self.report.fault is None:
                     yield self._no_card(tries)
                 return
+        name = "card over GRPC" if self._is_grpc else "card"
         try:
-            self._connection = connection = await self._connect(fetched)
+            async with asyncio.timeout(self._timeouts.call if self._is_grpc else None):
+                self._connection = connection = await self._connect(fetched)
+        except TimeoutError:
+            yield self._no_response(name, began)
+            return
         except FaultError as error:
             self.report.fault = error.fault
-            yield Step("card", False, error.fault.seen, 0.0, error.fault.hint)
+            yield Step(name, False, error.fault.seen, time.perf_counter() - began, error.fault.hint)
             return
+        if self._is_grpc:
+            found = connection.tries[-1] if connection.tries else None
+            where = path_of(found.url) if found else "the port"
+            yield Step(name, True, f"a card from {where}", time.perf_counter() - began)
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
-        listed = "; ".join(map(_finding, serious)) or "no errors or warnings"
+        listed = "; ".join(map(finding_in_words, serious)) or "no errors or warnings"
         remedy = "Run a2a-inspect card get --validate for all findings." if serious else ""
         seen = f"{connection.card.name}, an A2A {connection.found.dialect.version} card: {listed}"
         yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
+
+    def _no_response(self, name: str, began: float) -> Step:
+        """Return the step for a response that did not arrive in time."""
+        seen = f"no response within {self._timeouts.call:g} s"
+        self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
+        return Step(name, False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""
@@ -240,15 +258,14 @@ class Doctor:
                     places = session.journal, session.client, credentials, url
                     fetch = await fetch_card(*places, probe=True, also_at=also_at)
             except TimeoutError:
-                seen = f"no response within {self._timeouts.call:g} s"
-                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
-                self.report.fault = fault
-                yield Step(f"card at {_path(url)}", False, seen, time.perf_counter() - began, fault.hint)
+                yield self._no_response(f"card at {path_of(url)}", began)
                 return
             tries.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
             also_at = also_at or (fetch.url if good else "")
-            yield Step(f"card at {_path(url)}", good, _seen(fetch), time.perf_counter() - began, "", fetch.number)
+            yield Step(
+                f"card at {path_of(url)}", good, fetch_in_words(fetch), time.perf_counter() - began, "", fetch.number
+            )
             status = fetch.head.status if fetch.head else 0
             if fetch.url == url and (found := await other_protocol(url, status, fetch.fault)):
                 self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
@@ -377,24 +394,3 @@ class Doctor:
             if used and choice.interface == used.interface and choice.dialect == used.dialect:
                 return choice
         return confirmed[0]
-
-
-def _finding(finding: Finding) -> str:
-    """Return a finding in words, with its place, because a rule can be violated at several places."""
-    return f"{finding.rule} {finding.seen}{f' at {finding.pointer}' if finding.pointer else ''}"
-
-
-def _path(url: str) -> str:
-    try:
-        return urlsplit(url).path or "/"
-    except ValueError:
-        return url
-
-
-def _seen(fetch: CardFetch) -> str:
-    if fetch.head is None:
-        return fetch.fault.seen if fetch.fault else "no response"
-    response = f"{fetch.head.status} {fetch.content_type or 'without Content-Type'}"
-    if fetch.found == str(fetch.head.status):
-        return response
-    return f"{response}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"
