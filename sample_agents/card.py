@@ -25,7 +25,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
 from .authentication import Authenticator
-from .extension import EXTENSION
+from .extension import OFFERED
 from .http_messages import requested_version
 from .profile import Capability, Endpoint, Profile
 from .versions import Version
@@ -108,8 +108,9 @@ class Cards:
     def _extensions(self) -> Iterator[AgentExtension]:
         """Return the extensions of the agent; the required extension has `required: true`."""
         required = self._profile.required
-        yield EXTENSION.model_copy(update={"required": required == EXTENSION.uri})
-        if required not in ("", EXTENSION.uri):
+        for offered in OFFERED:
+            yield offered.model_copy(update={"required": required == offered.uri})
+        if required not in ("", *(offered.uri for offered in OFFERED)):
             yield AgentExtension(uri=required, required=True)
 
     def _listed(self, endpoint: Endpoint) -> list[Endpoint]:

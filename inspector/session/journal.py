@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
+from inspector.capture.records import EMPTY, EXTENSIONS, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity, worst_of
@@ -40,13 +41,15 @@ class Journal:
     `found` has the numbers of the records with findings, by rule; a card or a catalog that is fetched again and has the
     same findings as before does not count. `worst` is the most severe severity of them. `running` has the functions
     that end running exchanges; `sends` the number and the time of each request that sends or subscribes; `last_seq` is
-    the number of the last record that the subscribers received; `checker` returns the findings about the records.
+    the number of the last record that the subscribers received; `extensions` counts the records with data of each known
+    extension, by its name; `checker` returns the findings about the records.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor, checker: Checker | None = None) -> None:
         self.capture = capture
         self.redactor = redactor
         self.checker = checker or Checker()
+        self.extensions: Counter[str] = Counter()
         self.found: dict[str, list[int]] = {}
         self.worst: Severity | None = None
         self._of_document: dict[str, tuple[Finding, ...]] = {}
@@ -100,6 +103,8 @@ class Journal:
             self.worst = worst_of([self.worst, *(finding.severity for finding in first.findings)])
             for finding in first.findings:
                 self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
+        if names := first.meta.get(EXTENSIONS):
+            self.extensions.update(names)
         self.exchanges.offer(records)
         for subscriber in self._subscribers:
             subscriber(records)
