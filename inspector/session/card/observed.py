@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from inspector.capture.records import HTTP_ERROR, Kind, Record, is_login, is_probe
 from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCard, AgentExtension
+from inspector.protocol.circumstances import named_extensions
 from inspector.protocol.operations import Operation
 from inspector.wire.client.observations import Ending
 
 _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.END, Kind.DELIVERY})
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
+_OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
 
 
@@ -125,7 +127,7 @@ class ObservedBehaviour:
             return
         if record.kind is Kind.REQUEST:
             asked = _named(record)
-            self.requested.update(asked)
+            self.requested.update(asked if record.operation in _OPERATIONS else ())  # not those for the card
             self._open[record.seq] = _Call(record.operation, asked)
             return
         call = self._open.get(record.exchange)
@@ -161,7 +163,7 @@ def _named(record: Record) -> frozenset[str]:
     """Return the extensions in the headers of a record."""
     headers: Iterable[tuple[str, str]] = record.meta.get("headers") or ()
     values = (value for name, value in headers if name.lower() in _EXTENSIONS)
-    return frozenset(uri.strip() for value in values for uri in value.split(",") if uri.strip())
+    return named_extensions(*values)
 
 
 def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
