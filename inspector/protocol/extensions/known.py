@@ -91,11 +91,11 @@ def _problem_of_time(value: Any) -> str:
 def _passport(value: Any) -> Outline:
     found = members(value)
     state = found.get("state")
-    signature = found.get("signature")
+    signature, count = found.get("signature"), len(members(state))
     signed = f"present, {len(signature):,} characters, not verified" if isinstance(signature, str) and signature else ""
     lines = fields(0, ("client", found.get("clientId")), ("session", found.get("sessionId")))
     lines.append(Line(0, "signature", signed or "none"))
-    lines += [Line(0, "state", f"{len(members(state))} members")]
+    lines += [Line(0, "state", f"{count} member{'' if count == 1 else 's'}")]
     lines += fields(1, *members(state).items())
     for name in ("clientId", "state"):
         if name not in found:
