@@ -28,8 +28,8 @@ def find_use(raw: bytes, value: Json) -> ExtensionUse:
     """Return what a payload with these bytes and this JSON contains of known extensions."""
     if not may_have_uses(raw):
         return NO_USE
-    from inspector.protocol.extensions.known import KNOWN, uses_in  # noqa: PLC0415 - few agents use extensions
+    from inspector.protocol.extensions.known import uses_in  # noqa: PLC0415 - few agents use extensions
 
-    uses = sorted(uses_in(value), key=lambda use: KNOWN.index(use.extension))
+    uses = uses_in(value)
     titles = dict.fromkeys(filter(None, (use.outline.title for use in uses[:_MOST_TITLES])))
     return ExtensionUse(tuple(dict.fromkeys(use.extension.name for use in uses)), " · ".join(titles))

@@ -157,7 +157,7 @@ def title_of(uri: str) -> str:
 
 
 def uses_in(value: Json) -> list[Use]:
-    """Return the data of known extensions in a payload, at most 100, in the order of the payload."""
+    """Return the data of known extensions in a payload, at most 100, in the order of `KNOWN`, then of the payload."""
     found: list[Use] = []
     left = _MOST_NODES
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
@@ -174,7 +174,7 @@ def uses_in(value: Json) -> list[Use]:
             inside = {use.pointer for use in uses}
             children = [((*steps, name), each) for name, each in node.items() if isinstance(each, dict | list)]
             waiting += [child for child in reversed(children) if pointer(*child[0]) not in inside]
-    return found[:_MOST_USES]
+    return sorted(found[:_MOST_USES], key=lambda use: KNOWN.index(use.extension))
 
 
 def _uses_of(node: dict[str, Any], steps: tuple[str | int, ...]) -> Iterator[Use]:
