@@ -82,8 +82,9 @@ async def test_the_agent_view_has_a_row_for_each_extension(open_app: Open, mock:
             assert "not requested" in driver.line(name), name
         await driver.ask("extensions")
         await driver.go(1)
-        await driver.until("requested 1, activated 1, used 1")
-        assert "requested 1, activated 1, used 5" in driver.line("Timestamps v1")
+        await driver.until("requested 1")
+        if size[0] > 80:
+            assert "requested 1, activated 1, used 5" in driver.line("Timestamps v1")
         assert max(map(len, driver.lines)) <= size[0]
 
 
