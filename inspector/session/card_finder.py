@@ -66,7 +66,7 @@ class CardFinder:
                 await self.catalogs.offer_document(reference, read_raw(path))
             if error.fault.code == FaultCode.CARD_NOT_FOUND and not isinstance(error, PrivateRedirectError):
                 await self.catalogs.offer(reference)
-            if path is None and _GRPC in self.preferred and error.fault.code in _NOT_OVER_HTTP:
+            if path is None and self.prefers_grpc and error.fault.code in _NOT_OVER_HTTP:
                 return await self._instead_of_http(reference, error)
             if path is None and error.fault.hint == CHECK_PORT:
                 hint = f"{error.fault.hint} If it is its gRPC port, use {grpc_url(reference)}."
@@ -90,6 +90,11 @@ class CardFinder:
         if not before.url and (found := read_card_file(self.journal, before.reference, before)) is not None:
             return found
         return await refetch_card(self.journal, self.client, credentials, before)
+
+    @property
+    def prefers_grpc(self) -> bool:
+        """Return whether the card is read over gRPC if there is none over HTTP."""
+        return _GRPC in self.preferred
 
     @property
     def _grpc(self) -> GrpcCardReader:

@@ -175,6 +175,18 @@ async def test_the_card_is_linted_and_examined(tmp_path: Path):
         assert doctor.report.passed
 
 
+async def test_the_doctor_reads_the_card_over_grpc_if_that_is_requested(tmp_path: Path):
+    async with serving() as target, session(tmp_path, transports=("GRPC",)) as made:
+        doctor = Doctor(made, target)
+        steps = [step async for step in doctor.examine()]
+        assert {step.name: step.passed for step in steps[2:5]} == {
+            "card at /.well-known/agent-card.json": None,
+            "protocol": None,
+            "card over GRPC": True,
+        }
+        assert doctor.report.passed
+
+
 async def test_the_doctor_explains_a_port_without_a_card(tmp_path: Path):
     async with serving(Profile()) as target, session(tmp_path) as made:
         doctor = Doctor(made, f"grpc://{target}")

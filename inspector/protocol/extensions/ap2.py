@@ -188,7 +188,7 @@ def _tokens(name: str, content: str) -> tuple[str, list[Line]]:
 
 
 def _disclosed(payload: Any, disclosures: list[str]) -> tuple[Any, list[Line]]:
-    """Return the claims of an SD-JWT with the disclosed ones, and the disclosures that do not belong to it.
+    """Return the claims of an SD-JWT with those that are disclosed, and the disclosures that do not belong to it.
 
     A disclosure belongs to the token if its digest is in the token, or in another disclosure (RFC 9901 section 7.1).
     """

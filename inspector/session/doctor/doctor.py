@@ -211,10 +211,13 @@ class Doctor:
         fetched, began = None, time.perf_counter()
         if self._url and not self._has_inline_card and not self._is_grpc:
             tries: list[CardFetch] = []
+            over_grpc = self._session.cards.prefers_grpc
             async for step in self._fetches(tries):
-                yield step
+                yield replace(step, passed=None, remedy="") if over_grpc and step.passed is False else step
             fetched = next((fetch for fetch in tries if isinstance(fetch.found, FoundCard)), None)
-            if fetched is None:
+            if fetched is None and over_grpc:
+                self.report.fault, self._is_grpc = None, True
+            elif fetched is None:
                 if self.report.fault is None:
                     yield self._no_card(tries)
                 return
