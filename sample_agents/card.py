@@ -1,4 +1,4 @@
-"""Create the agent cards and serve them, for each protocol version that the agent supports."""
+"""Create the agent cards and serve them, for each protocol version that the agent supports, and a catalog of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from inspector.protocol.ai_catalog import CARD_TYPE
+from inspector.protocol.ai_catalog import MEDIA_TYPE as CATALOG_TYPE
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import (
     AgentCapabilities,
@@ -23,7 +25,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
 from .authentication import Authenticator
-from .extension import EXTENSION
+from .extension import OFFERED
 from .http_messages import requested_version
 from .profile import Capability, Endpoint, Profile
 from .versions import Version
@@ -106,8 +108,9 @@ class Cards:
     def _extensions(self) -> Iterator[AgentExtension]:
         """Return the extensions of the agent; the required extension has `required: true`."""
         required = self._profile.required
-        yield EXTENSION.model_copy(update={"required": required == EXTENSION.uri})
-        if required not in ("", EXTENSION.uri):
+        for offered in OFFERED:
+            yield offered.model_copy(update={"required": required == offered.uri})
+        if required not in ("", *(offered.uri for offered in OFFERED)):
             yield AgentExtension(uri=required, required=True)
 
     def _listed(self, endpoint: Endpoint) -> list[Endpoint]:
@@ -183,8 +186,30 @@ class CardServer:
         endpoint = named or endpoint
         return self._send(request, self._serialise(self._encode(endpoint, base), base), endpoint.name)
 
+    def catalog(self, base: str) -> web.Response:
+        """Return an AI Catalog with the card of each endpoint by URL, and that of the main endpoint as data."""
+        entries: list[Json] = [
+            {
+                "identifier": f"urn:air:a2a-inspect.example:agent:mock-{endpoint.name}",
+                "type": CARD_TYPE,
+                "url": f"{base}{endpoint.path}{CARD_PATHS[0]}",
+                "displayName": f"{NAME} {endpoint.name}",
+            }
+            for endpoint in self._profile.endpoints
+        ]
+        inline: Json = {
+            "identifier": "urn:air:a2a-inspect.example:agent:mock",
+            "type": CARD_TYPE,
+            "data": self._signed(self._encode(self._profile.endpoints[0], base), base),
+        }
+        body = dump({"specVersion": "0.9", "host": {"displayName": "a2a-inspect"}, "entries": [inline, *entries]})
+        return web.Response(body=body, content_type=CATALOG_TYPE)
+
     def _serialise(self, card: Json, base: str) -> bytes:
-        return dump(card if self._signer is None else self._signer.signed(card, base + KEYS_PATH))
+        return dump(self._signed(card, base))
+
+    def _signed(self, card: Json, base: str) -> Json:
+        return card if self._signer is None else self._signer.signed(card, base + KEYS_PATH)
 
     def _encode(self, endpoint: Endpoint, base: str) -> Json:
         return endpoint.versions[0].dialect.encode_card(self._cards.public(endpoint, base))

@@ -103,6 +103,8 @@ class Grpc:
                     await self._stream(call, await self._service.open(call), context)
                     return None
                 answer = version.dialect.encode_result(operation, await self._service.answer(call))
+                if call.activated:
+                    await context.send_initial_metadata(_metadata_of(call))
                 message = write_answer(version.dialect, operation, answer)
             except CallError as refused:
                 error = refused
@@ -151,8 +153,8 @@ class Grpc:
         dialect, rewrite, count = call.version.dialect, call.event_rewriter(), 0
         self._log(f"{title}: stream started")
         try:
-            if call.numbers_events:
-                await context.send_initial_metadata(((dialect.extensions_header.lower(), extension.URI),))
+            if call.activated:
+                await context.send_initial_metadata(_metadata_of(call))
             async for event in events_of(subscription):
                 message = write_answer(dialect, call.operation, dialect.encode_event(rewrite(event)))
                 async with asyncio.timeout(self._write_timeout):
@@ -167,6 +169,11 @@ class Grpc:
             raise CallError("InternalError", "The client did not read the stream in time.") from error
         finally:
             subscription.end()
+
+
+def _metadata_of(call: Call) -> tuple[tuple[str, str], ...]:
+    """Return the metadata of a response with the extensions that its call activated."""
+    return ((call.version.dialect.extensions_header.lower(), ", ".join(call.activated)),)
 
 
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:

@@ -96,6 +96,12 @@ async def _single_frame(body: bytes) -> AsyncGenerator[bytes, None]:
     yield body
 
 
+def extension_headers(call: Call) -> dict[str, str]:
+    """Return the header of a response with the extensions that its call activated, nothing without any."""
+    header, activated = call.version.dialect.extensions_header, call.activated
+    return {header: ", ".join(activated)} if header and activated else {}
+
+
 @dataclass(frozen=True, slots=True)
 class StreamEncoder:
     """Encode one stream: `event` encodes an event as JSON, `error` an error that ends the stream."""
@@ -122,8 +128,6 @@ class EventStreams:
         """Send the events of a subscription as the response to a call, then end the subscription."""
         title = f"{call.version.name} {call.operation}"
         headers = STREAM_HEADERS | {"Content-Type": head.content_type} | dict(head.headers)
-        if call.numbers_events:
-            headers[call.version.dialect.extensions_header] = extension.URI
         response = web.StreamResponse(status=head.status, headers=headers)
         self._log(f"{title}: stream started")
         try:

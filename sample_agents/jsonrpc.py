@@ -22,6 +22,7 @@ from .http_messages import (
     EventStreams,
     StreamEncoder,
     access_of,
+    extension_headers,
     read_json,
     replacement_response,
     requested_extensions,
@@ -81,7 +82,7 @@ class JsonRpc:
             call = self._open(request, value, method, version, base)
             self._service.check_scopes(call)
             streams, fault_plan = call.operation in STREAMING, self._service.fault_plan(call)
-            head = fault_plan.head(Head(EVENT_STREAM if streams else JSON))
+            head = fault_plan.head(Head(EVENT_STREAM if streams else JSON, headers=extension_headers(call)))
             if (other := replacement_response(head)) is not None:
                 return other
             if streams:

@@ -22,6 +22,7 @@ from .http_messages import (
     EventStreams,
     StreamEncoder,
     access_of,
+    extension_headers,
     read_json,
     replacement_response,
     requested_extensions,
@@ -56,7 +57,8 @@ class Rest:
             call = await self._open(request, found, base)
             self._service.check_scopes(call)
             streams, fault_plan = call.operation in STREAMING, self._service.fault_plan(call)
-            head = fault_plan.head(Head(EVENT_STREAM if streams else _media_type(request)))
+            media_type = EVENT_STREAM if streams else _media_type(request)
+            head = fault_plan.head(Head(media_type, headers=extension_headers(call)))
             if (other := replacement_response(head)) is not None:
                 return other
             if streams:

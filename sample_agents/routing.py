@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.bindings.jsonrpc import JSON
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import ExtendedCardRequest
@@ -80,6 +81,8 @@ class Router:
         base = self._base(request)
         if path in CARD_PATHS and request.method in ("GET", "HEAD"):
             return self._cards.answer(request, handlers.endpoint, path, base)
+        if full_path == CATALOG_PATH and request.method in ("GET", "HEAD"):
+            return self._cards.catalog(base)
         if self._signer is not None and full_path == KEYS_PATH:
             return web.Response(body=self._signer.keys, content_type=JSON)
         if self._authenticator is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -65,16 +64,17 @@ class Call:
     access: Access = ANYTHING
 
     @property
-    def numbers_events(self) -> bool:
-        """Return whether the client activated the extension that numbers events."""
-        return extension.URI in self.extensions
+    def activated(self) -> list[str]:
+        """Return the extensions of the agent that the client activated."""
+        return extension.activated(self.extensions, streams=self.operation in STREAMING)
 
     def event_rewriter(self) -> Callable[[Event], Event]:
-        """Return a function that adapts the events of one stream to the version and numbers them if requested."""
-        rewrite, numbers_events = self.version.event_rewriter(), itertools.count(1)
-        if not self.numbers_events:
+        """Return a function that adapts the events of one stream to the version and to the activated extensions."""
+        rewrite = self.version.event_rewriter()
+        if not self.activated:
             return rewrite
-        return lambda event: extension.add_number(rewrite(event), next(numbers_events))
+        extend = extension.rewriter(self.extensions)
+        return lambda event: extend(rewrite(event))
 
 
 class Service:
@@ -116,7 +116,7 @@ class Service:
         self._check_allowed(call)
         match call.operation, call.request:
             case Operation.SEND, SendRequest() as request:
-                return await self._send(request, call.version)
+                return extension.with_metadata(await self._send(request, call.version), call.extensions)
             case Operation.GET, TaskRequest() as request:
                 check_history_length(request.history_length)
                 record = self._find(request.id)

@@ -105,7 +105,7 @@ def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
         ("[agents]\na = 3\n", 2, "a is not an agent"),
         ('[agents]\na.url = "http://a"\na.urls = "x"\n', 3, "'urls' is unknown"),
         ('agents.a = { url = "http://a", timeout = "soon" }\n', 1, "timeout is not valid"),
-        ('[agents.a]\nurl = "http://a"\ntrust = [\n  "http://b",\n  3,\n]\n', 3, "trust is not valid"),
+        ('[agents.a]\nurl = "http://a"\ntransports = [\n  "GRPC",\n  3,\n]\n', 3, "transports is not valid"),
         ('[agents.a]\nurl = """http://a"""\n[agents . "b"]\nurl = "http://b"\n\n"urls" = 1\n', 6, "'urls' is unknown"),
         ('[agents.a]\nurl = "https://user:secret@a"\n', 2, "url has a user name or a password"),
         ('[agents.a]\nurl = "user:secret@a.example"\n', 2, "url has a user name or a password"),

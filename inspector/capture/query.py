@@ -24,7 +24,7 @@ MOST_CONDITIONS = 32
 RAW = 4_096
 """How many bytes of a payload are searched for text, from its beginning."""
 
-EVENTS = ("task", "message", "status", "artifact", "error", "card", "unreadable", "http-error")
+EVENTS = ("task", "message", "status", "artifact", "error", "card", "catalog", "unreadable", "http-error")
 KINDS = (*EVENTS, *(kind.value for kind in Kind))
 """The values of `kind:`: the type of a payload, or the kind of a record."""
 

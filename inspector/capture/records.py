@@ -15,6 +15,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 PROBE = "probe"
 """The member of `meta` that marks the records of the exchanges that the doctor makes to check an agent."""
 
+EXTENSIONS = "extensions"
+"""The member of `meta` with the names of the known extensions whose data is in the payload."""
+
 HTTP_ERROR = "http-error"
 """The event of the body of an HTTP error that is not an A2A error, such as a web page of a proxy."""
 

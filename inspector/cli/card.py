@@ -92,7 +92,8 @@ class _CardPrinter:
         self._interfaces(connection)
         self._print("Capabilities", _capabilities(card))
         for extension in card.capabilities.extensions or ():
-            self._print("Extension", f"{extension.uri}{' (required)' if extension.required else ''}")
+            notes = ", ".join(filter(None, (_extension_name(extension.uri), "required" if extension.required else "")))
+            self._print("Extension", f"{extension.uri}{f' ({notes})' if notes else ''}")
         self._security(card)
         self._print("Input modes", ", ".join(card.default_input_modes))
         self._print("Output modes", ", ".join(card.default_output_modes))
@@ -146,3 +147,10 @@ def _capabilities(card: AgentCard) -> str:
         ("extended card", card.capabilities.extended_agent_card),
     )
     return ", ".join(name for name, given in declared if given) or "none"
+
+
+def _extension_name(uri: str) -> str:
+    """Return the name of a known extension with its version, `""` for another."""
+    from inspector.protocol.extensions.known import title_of  # noqa: PLC0415 - most cards have no extensions
+
+    return title_of(uri)

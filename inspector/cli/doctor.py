@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from inspector.cli.arguments import Invocation
-from inspector.cli.catalog_reference import card_reference
 from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled, mark
@@ -25,7 +24,7 @@ def doctor(invocation: Invocation, out: Output) -> int:
 
 
 async def _examine(current: Run) -> None:
-    reference, out = await card_reference(current), current.out
+    reference, out = current.reference(), current.out
     examination = Doctor(current.session, reference, current.invocation.given.message or "")
     report = examination.report
     try:

@@ -16,6 +16,7 @@ from inspector.protocol.model import Json
 
 _FAMILIES = {
     "CARD": "Agent card",
+    "CATALOG": "AI Catalog",
     "STREAM": "Streams and tasks",
     "DATA": "Objects in responses and events",
     "ERROR": "Errors",

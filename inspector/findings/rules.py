@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from inspector.findings import error_cause, push, result
+from inspector.findings import catalog, error_cause, extensions, push, result
 from inspector.findings.authorization import check as authorization
 from inspector.findings.authorization import denials
 from inspector.findings.card import document
@@ -38,7 +38,7 @@ EXCHANGE_RULES = (
     *http.RULES,
     *clients.RULES,
     *denials.RULES,
-    *sorted((*error_cause.RULES, *result.RULES), key=lambda rule: rule.id),
+    *sorted((*error_cause.RULES, *result.RULES, *extensions.RULES), key=lambda rule: rule.id),
 )
 """The rules that a `StreamJudge` checks. Their examples are requests with their responses."""
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
@@ -50,6 +50,7 @@ RULES: dict[str, Rule] = {
         _NO_INTERFACE,
         *document.RULES,
         *(checked.rule for checked in CARD_RULES),
+        *catalog.RULES,
         *_OF_STREAMS,
         *(checked.rule for checked in OBJECT_RULES),
         *(checked.rule for checked in ERROR_RULES),

@@ -102,7 +102,11 @@ def sent_version(dialect: Dialect, headers: Iterable[tuple[str, str]]) -> str:
 def sent_extensions(dialect: Dialect, headers: Iterable[tuple[str, str]]) -> frozenset[str]:
     """Return the extensions that the headers of a request activate."""
     name = dialect.extensions_header.lower()
-    values = [value for header, value in headers if name and header.lower() == name]
+    return named_extensions(*(value for header, value in headers if name and header.lower() == name))
+
+
+def named_extensions(*values: str) -> frozenset[str]:
+    """Return the URIs in the values of an extensions header."""
     return frozenset(uri.strip() for value in values for uri in value.split(",") if uri.strip())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from inspector.protocol.bindings.base import Binding
+from inspector.protocol.bindings.custom import explain_binding
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
@@ -109,7 +110,9 @@ def _judge(interface: AgentInterface) -> Option:
     name = interface.protocol_binding.upper()
     binding = BINDINGS.get(name)
     if binding is None:
-        return Option(interface, None, None, f"the binding {interface.protocol_binding!r} is not supported")
+        what = explain_binding(interface.protocol_binding)
+        reason = f"the binding {interface.protocol_binding!r} is not supported"
+        return Option(interface, None, None, f"{reason} ({what})" if what else reason)
     version = interface.protocol_version
     dialect = for_interface(version, name)
     if dialect is not None:

@@ -1,127 +1,190 @@
-"""Find an agent in an AI Catalog: `https://host#entry`, the URL of a catalog with `#entry`, or a file with `#entry`.
-
-A catalog is a JSON object with `entries`; an entry has a `url` of its card, or the card itself in `data`.
-"""
+"""Find agents in an AI Catalog: `https://host#entry`, the URL of a catalog with `#entry`, or a file with `#entry`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import Kind
+from inspector.protocol.ai_catalog import WELL_KNOWN, Catalog, Entry, EntryKind, nested_catalog, read_catalog
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import dump, parse
-from inspector.session.connection import CardFetch, Connection, card_inside, fetch_card, find_card
+from inspector.protocol.jsonvalue import dump
+from inspector.protocol.model import Unreadable
+from inspector.session.catalog_listing import MOST_NAMES, CatalogFoundError, Listing
+from inspector.session.connection import Access, Connection, card_inside, fetch_card, find_card
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
-from inspector.wire.client.observations import Body
-from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError, local_path, normalise, read_raw
+from inspector.wire.discovery import (
+    FoundCard,
+    PrivateRedirect,
+    PrivateRedirectError,
+    catalog_url,
+    local_path,
+    normalise,
+    read_raw,
+    split_entry,
+)
 from inspector.wire.discovery import read_bytes as read_card_bytes
 from inspector.wire.private_address import private_address
 
-WELL_KNOWN = "/.well-known/ai-catalog.json"
-_NAMES = ("identifier", "id", "name", "displayName")
-"""The members of an entry that can name it."""
-_MOST_NAMES = 10
+
+@dataclass(frozen=True, slots=True)
+class CatalogReader:
+    """Reads catalogs, and finds the cards of their entries; `access` is that of the session."""
+
+    journal: Journal
+    client: Client
+    access: Access
+
+    async def read(self, reference: str) -> Listing:
+        """Fetch or read a catalog without an entry; raises `FaultError`."""
+        place, _ = split_entry(reference)
+        path = local_path(place)
+        if path is not None:
+            return await self.read_document(place, read_raw(path))
+        url, credentials = await self.access(catalog_url(place))
+        return await self._fetch(place if url == catalog_url(place) else url, url, credentials)
+
+    async def offer(self, reference: str) -> None:
+        """Raise `CatalogFoundError` if a host without a card serves a catalog at the well-known path."""
+        if local_path(reference) is not None or urlsplit(normalise(reference)).path.rstrip("/"):
+            return
+        try:
+            listing = await self.read(reference)
+        except FaultError:  # the error about the card has more details
+            return
+        raise CatalogFoundError(listing)
+
+    async def offer_document(self, reference: str, raw: bytes) -> None:
+        """Raise `CatalogFoundError` if the bytes of a document that was not fetched are a catalog."""
+        if isinstance(read_catalog(raw), Catalog):
+            raise CatalogFoundError(await self.read_document(reference, raw))
+
+    async def entry(self, reference: str) -> tuple[Listing, Entry]:
+        """Return an entry and its catalog; raises `FaultError`.
+
+        Without the name of an entry, or for an entry that is itself a catalog, raises `CatalogFoundError`.
+        """
+        place, name = split_entry(reference)
+        listing = await self.read(reference)
+        if not name:
+            raise CatalogFoundError(listing)
+        entry = listing.catalog.find(name) or _nested(listing.catalog, name)
+        if entry is None:
+            names = [each.reference for each in listing.catalog.entries[:MOST_NAMES]]
+            seen = f"The catalog {place} has no entry {name!r}."
+            hint = f"Entries: {', '.join(names) or 'none'}."
+            raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint))
+        if entry.kind is EntryKind.CATALOG:
+            raise CatalogFoundError(await self.nested(listing, entry))
+        return listing, entry
+
+    async def connect(self, reference: str) -> Connection:
+        """Find the card of an entry without choosing an interface; raises `FaultError` if there is none."""
+        listing, entry = await self.entry(reference)
+        if entry.data is not None:
+            return self._inline(entry, reference, listing.url)
+        url = await self.card_url(listing, entry)
+        found = await find_card(self.journal, self.client, listing.credentials, url, exact=True)
+        return replace(found, reference=reference)
+
+    async def card_url(self, listing: Listing, entry: Entry) -> str:
+        """Return the URL of the card of an entry; raises `FaultError` if it may not be fetched."""
+        if not entry.url:
+            seen = f"The entry {entry.reference} of {listing.prefix} has neither a url nor data with a card."
+            raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the entry of the catalog."))
+        try:
+            url = urljoin(listing.url, entry.url)
+            place = origin(url)
+        except ValueError:  # brackets without an address
+            url = place = ""
+        if listing.url and not url.lower().startswith(("http://", "https://")):
+            seen = f"The entry {entry.reference} of {listing.prefix} has an unsupported url: {entry.url}."
+            raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the url of the entry."))
+        if (
+            listing.url
+            and place not in listing.credentials.origins
+            and (address := await private_address(url, listing.url))
+        ):
+            seen = f"The entry {entry.reference} of {listing.prefix} leads to the private address {address}, and was "
+            seen += "not fetched."
+            fault = Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust it, add --trust {place}.")
+            raise PrivateRedirectError(fault, PrivateRedirect(origin(listing.url), place, address, in_catalog=True))
+        return url or entry.url
+
+    async def nested(self, listing: Listing, entry: Entry) -> Listing:
+        """Read a catalog that is an entry of another catalog; raises `FaultError`."""
+        if entry.data is not None:
+            inner = nested_catalog(entry)
+            if isinstance(inner, Unreadable):
+                seen = f"The entry {entry.reference} of {listing.prefix} is not a catalog: {inner.why}."
+                raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct data of the entry."))
+            entries = tuple(replace(each, reference=each.pointer) for each in inner.entries)
+            return replace(listing, catalog=replace(inner, entries=entries), findings=())
+        url = await self.card_url(listing, entry)
+        return await self._fetch(url, url, listing.credentials)
+
+    async def read_document(self, place: str, raw: bytes) -> Listing:
+        """Read and record the bytes of a catalog that was not fetched; raises `FaultError`."""
+        catalog = read_catalog(raw)
+        if isinstance(catalog, Unreadable):
+            raise _not_a_catalog(place, catalog.why, Whose.YOURS)
+        findings = self.journal.checker.catalog(raw)
+        payload, label = (len(raw), self.journal.redactor.body(raw)), f"the catalog {place}"
+        self.journal.append(Kind.NOTE, time.time(), event="catalog", label=label, payloads=[payload], findings=findings)
+        _, credentials = await self.access("")
+        return Listing(place, "", catalog, credentials, findings)
+
+    async def _fetch(self, prefix: str, url: str, credentials: Credentials) -> Listing:
+        fetch = await fetch_card(self.journal, self.client, credentials, url)
+        if fetch.fault is not None:
+            raise FaultError(fetch.fault)
+        shown, status = self.journal.redactor.url(url), fetch.head.status if fetch.head else 0
+        if fetch.private_redirect is not None:
+            hint = f"If you trust the address, add --trust {fetch.private_redirect.origin}."
+            fault = Fault(
+                Whose.YOURS, FaultCode.CARD_NOT_FOUND, f"The catalog {shown} was not fetched: {fetch.found}", hint
+            )
+            raise PrivateRedirectError(fault, fetch.private_redirect)
+        if status != HTTPStatus.OK:
+            seen = f"No catalog was found at {shown} ({status})."
+            denied = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
+            code = denied.get(status, FaultCode.CARD_NOT_FOUND)
+            raise FaultError(
+                Fault(Whose.AGENT, code, seen, f"A catalog is at {WELL_KNOWN}, or write its URL before #.")
+            )
+        if fetch.catalog is None:
+            unread = read_catalog(fetch.raw)
+            raise _not_a_catalog(shown, unread.why if isinstance(unread, Unreadable) else str(fetch.found), Whose.AGENT)
+        return Listing(prefix, fetch.url, fetch.catalog, credentials, fetch.findings)
+
+    def _inline(self, entry: Entry, reference: str, url: str) -> Connection:
+        """Return the connection of a card that is inside of a catalog, and record the card."""
+        found = card_of(entry)
+        if isinstance(found, str):
+            seen = f"The card of {reference} is invalid: {found}."
+            raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the entry of the catalog."))
+        return card_inside(self.journal, found, reference, url)
 
 
-def split_entry(reference: str) -> tuple[str, str]:
-    """Return the catalog and the name of the entry in a reference; the name is `""` if it is not an entry.
-
-    A path that exists and contains `#` is a file.
-    """
-    catalog, _, name = reference.partition("#")
-    path = local_path(reference)
-    return (reference, "") if path is not None and path.exists() else (catalog, unquote(name))
+def card_of(entry: Entry) -> FoundCard | str:
+    """Return the card that is the data of an entry, or why it is not a card."""
+    return read_card_bytes(dump(entry.data))
 
 
-def catalog_url(catalog: str) -> str:
-    """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
-    url = normalise(catalog)
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(path=WELL_KNOWN)) if parts.path in ("", "/") else url
+def _nested(catalog: Catalog, name: str) -> Entry | None:
+    """Return an entry of a catalog that is the data of an entry, by its JSON pointer."""
+    for entry in catalog.entries if name.startswith("/") else ():
+        if entry.kind is EntryKind.CATALOG and name.startswith(f"{entry.pointer}/data/"):
+            inner = nested_catalog(entry)
+            if isinstance(inner, Catalog):
+                return inner.find(name) or _nested(inner, name)
+    return None
 
 
-@dataclass(slots=True)
-class CatalogFetch(CardFetch):
-    """Fetches a catalog, which is not checked as a card."""
-
-    def take_body(self, body: Body) -> list[Record]:
-        """Append the body."""
-        self.raw = body.raw
-        return self.append_payloads(Kind.BODY, body.at, [body.raw], "", "catalog")
-
-
-async def connect_entry(
-    journal: Journal, client: Client, credentials: Credentials, reference: str, catalog: str, name: str
-) -> Connection:
-    """Find the card of an entry without choosing an interface; raises `FaultError` if there is none.
-
-    The credentials are those for the origin of the catalog.
-    """
-    path = local_path(catalog)
-    if path is not None:
-        raw, base = read_raw(path), ""
-    else:
-        base = catalog_url(catalog)
-        raw = await _fetch(journal, client, credentials, base)
-    entry = _entry(raw, name, catalog)
-    card = entry.get("data")
-    if isinstance(card, dict):
-        return _inline(journal, card, reference, base)
-    url = entry.get("url")
-    if not isinstance(url, str) or not url:
-        seen = f"The entry {name!r} of {catalog} has neither a url nor data with a card."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the entry of the catalog."))
-    url = urljoin(base, url)
-    if base and origin(url) not in credentials.origins and (address := await private_address(url, base)):
-        seen = f"The entry {name!r} of {catalog} leads to the private address {address}, and was not fetched."
-        fault = Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust it, add --trust {origin(url)}.")
-        raise PrivateRedirectError(fault, PrivateRedirect(origin(base), origin(url), address))
-    return replace(await find_card(journal, client, credentials, url), reference=reference)
-
-
-async def _fetch(journal: Journal, client: Client, credentials: Credentials, url: str) -> bytes:
-    fetch = await fetch_card(journal, client, credentials, url, kind=CatalogFetch)
-    if fetch.fault is not None:
-        raise FaultError(fetch.fault)
-    status = fetch.head.status if fetch.head else 0
-    if status != HTTPStatus.OK:
-        seen = f"No catalog was found at {journal.redactor.url(url)} ({status})."
-        denied = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
-        code = denied.get(status, FaultCode.CARD_NOT_FOUND)
-        raise FaultError(Fault(Whose.AGENT, code, seen, f"A catalog is at {WELL_KNOWN}, or write its URL before #."))
-    return fetch.raw
-
-
-def _entry(raw: bytes, name: str, catalog: str) -> Mapping[str, Any]:
-    """Return the entry with a name; raises `FaultError` without one."""
-    value = parse(raw)
-    entries = value.get("entries") if isinstance(value, dict) else None
-    if not isinstance(entries, list):
-        seen = f"{catalog} is not a catalog: it has no list of entries."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Write the URL of a catalog before #."))
-    known = [entry for entry in entries if isinstance(entry, dict)]
-    for entry in known:
-        if name in [entry.get(member) for member in _NAMES]:
-            return entry
-    for entry in known:  # the last part of `urn:example:weather`
-        if name == str(entry.get("identifier", "")).rpartition(":")[2]:
-            return entry
-    names = [next((str(entry[member]) for member in _NAMES if entry.get(member)), "") for entry in known]
-    shown = ", ".join(filter(None, names[:_MOST_NAMES])) or "none"
-    seen = f"The catalog {catalog} has no entry {name!r}."
-    raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"Entries: {shown}."))
-
-
-def _inline(journal: Journal, card: Mapping[str, Any], reference: str, url: str) -> Connection:
-    """Return the connection of a card that is inside of a catalog, and record the card."""
-    found = read_card_bytes(dump(dict(card)))
-    if not isinstance(found, FoundCard):
-        seen = f"The card of {reference} is invalid: {found}."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the entry of the catalog."))
-    return card_inside(journal, found, reference, url)
+def _not_a_catalog(place: str, why: str, whose: Whose) -> FaultError:
+    seen = f"{place} is not an AI Catalog: {why}."
+    return FaultError(Fault(whose, FaultCode.CARD_INVALID, seen, "Write the URL or the file of a catalog before #."))

@@ -37,6 +37,15 @@ class Checker:
         """Check the bytes of a card; see `lint`."""
         return lint(raw, url, headers).findings if self.on else ()
 
+    def catalog(self, raw: bytes, url: str = "", headers: Headers = ()) -> tuple[Finding, ...]:
+        """Check the bytes of an AI Catalog, which was served at `url` with `headers`."""
+        if not self.on:
+            return ()
+        from inspector.findings.card.facts import Served  # noqa: PLC0415 - see the first line
+        from inspector.findings.catalog import lint_catalog  # noqa: PLC0415 - see the first line
+
+        return lint_catalog(raw, Served(url, {name.lower(): value for name, value in headers}))
+
     def check_card(self, card: Mapping[str, Json], version: str) -> tuple[Finding, ...]:
         """Check a card by the rules of one protocol version."""
         if not self.on:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.findings.finding import Finding
+from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import is_login_page
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.selection import Choice
+from inspector.session.catalog_listing import CatalogFoundError, Listing
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
@@ -28,6 +30,12 @@ from inspector.wire.client.http_caching import caching_of
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Headers
 from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError
 from inspector.wire.private_address import private_address
+
+Access: TypeAlias = Callable[[str], Awaitable[tuple[str, Credentials]]]
+"""Returns a URL that the user entered without its user name and password, and the credentials for its origin.
+
+For a file, it is called with `""`.
+"""
 
 GET_CARD = "GetAgentCard"
 """The name of the operation in the records of fetching a card; the specification does not define a name."""
@@ -123,7 +131,7 @@ class DocumentFetch(Recorder):
 
 @dataclass(slots=True)
 class CardFetch(DocumentFetch):
-    """Fetches a card; `found` is the card, or the reason why the response is not a card.
+    """Fetches a card; `found` is the card, or the reason why the response is not a card; `catalog` is an AI Catalog.
 
     `private_redirect` is a redirect to a private address, which is followed only if its origin is trusted. `login_page`
     is the URL of a login page that a redirect led to, `""` for none.
@@ -133,6 +141,7 @@ class CardFetch(DocumentFetch):
     also_at: str = ""
     found: FoundCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
+    catalog: Catalog | None = field(default=None, init=False)
     private_redirect: PrivateRedirect | None = field(default=None, init=False)
     login_page: str = field(default="", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
@@ -144,10 +153,15 @@ class CardFetch(DocumentFetch):
         return self.append_payloads(Kind.FRAME, seen.at, raws, "unreadable", reason)
 
     def take_body(self, body: Body) -> list[Record]:
-        """Append the body; if the status is 200, read it as a card."""
+        """Append the body; if the status is 200, read it as a card or a catalog."""
         status = self.head.status if self.head else 0
         self.raw = body.raw
         self.found = discovery.read_answer(status, self.content_type, body.raw)
+        if self.head and status == HTTPStatus.OK and (read := self._as_catalog(body.raw)):
+            self.catalog = read
+            self.found = f"an AI Catalog with {len(read.entries):,} entries"
+            self.findings = self.journal.checker.catalog(body.raw, self.url, self.head.headers)
+            return self.append_payloads(Kind.BODY, body.at, [body.raw], "catalog", self.found, self.findings)
         card = self.found.card if isinstance(self.found, FoundCard) else None
         event, label = ("card", card.name) if card else ("", str(self.found))
         findings = () if body.cut else self._judge(body.raw)
@@ -155,12 +169,22 @@ class CardFetch(DocumentFetch):
         self.findings = records[0].findings
         return records
 
+    def raise_if_catalog(self, reference: str, credentials: Credentials) -> None:
+        """Raise `CatalogFoundError` if the document at a reference is a catalog."""
+        if self.catalog is not None:
+            raise CatalogFoundError(Listing(reference, self.url, self.catalog, credentials, self.findings))
+
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
         """Append the end; a response that is too large is not a card."""
         if ended.how is Ending.LIMIT and ended.fault is not None:
             self.found = f"too large: {ended.fault.seen.removeprefix('Stopped reading: ').rstrip('.')}"
         # `super()` without arguments does not work in a dataclass with slots.
         return super(CardFetch, self).take_end(ended, label, **members)
+
+    def _as_catalog(self, raw: bytes) -> Catalog | None:
+        """Return a document that is not a card as a catalog, None if it is not one, either."""
+        read = None if isinstance(self.found, FoundCard) else read_catalog(raw)
+        return read if isinstance(read, Catalog) else None
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
         """Lint a card, or JSON at a URL that is only for a card, but not an error page."""
@@ -180,12 +204,11 @@ async def fetch_card(
     *,
     probe: bool = False,
     also_at: str = "",
-    kind: type[CardFetch] = CardFetch,
 ) -> CardFetch:
     """Fetch a card and follow redirects; credentials are sent only after a 401, and not to another origin.
 
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
-    records as those of the doctor; `also_at` is a URL at which the agent serves a card, too. `kind` reads the response.
+    records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
     login_page = ""
     for hop in range(MOST_REDIRECTS + 1):
@@ -193,7 +216,7 @@ async def fetch_card(
         request = HttpRequest("GET", url, headers)
         offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
         for offer in offers:
-            fetch = kind(journal, GET_CARD, url, also_at)
+            fetch = CardFetch(journal, GET_CARD, url, also_at)
             fetch.probe, fetch.login_page = probe, login_page
             await fetch.run(client, offer.sign(request))
             if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
@@ -221,13 +244,23 @@ async def fetch_card(
 
 
 async def search_card(
-    journal: Journal, client: Client, credentials: Credentials, reference: str, accept: Callable[[str, CardFetch], bool]
+    journal: Journal,
+    client: Client,
+    credentials: Credentials,
+    reference: str,
+    accept: Callable[[str, CardFetch], bool],
+    *,
+    exact: bool = False,
 ) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
-    """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does."""
+    """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does.
+
+    With `exact`, the reference is meant as the URL of the card itself, which is tried first.
+    """
     tries: list[CardAttempt] = []
     statuses: set[int] = set()
     redactor, private, login_page = journal.redactor, None, ""
-    for url in discovery.candidates(reference):
+    urls = discovery.candidates(reference)
+    for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
             return fetch, (*tries, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
@@ -261,13 +294,20 @@ def _not_found(
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
 
-async def find_card(journal: Journal, client: Client, credentials: Credentials, reference: str) -> Connection:
-    """Find the card of an agent without choosing an interface; raises `FaultError` if there is no card."""
+async def find_card(
+    journal: Journal, client: Client, credentials: Credentials, reference: str, *, exact: bool = False
+) -> Connection:
+    """Find the card of an agent without choosing an interface; raises `FaultError` if there is no card.
+
+    If there is a catalog, raises `CatalogFoundError`. With `exact`, the reference is meant as the URL of the card
+    itself, which is tried first.
+    """
 
     def is_card(_: str, fetch: CardFetch) -> bool:
-        return isinstance(fetch.found, FoundCard)
+        return isinstance(fetch.found, FoundCard) or fetch.catalog is not None
 
-    fetch, tries = await search_card(journal, client, credentials, reference, is_card)
+    fetch, tries = await search_card(journal, client, credentials, reference, is_card, exact=exact)
+    fetch.raise_if_catalog(reference, credentials)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
     return Connection(reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, fetch.head.at)

@@ -8,19 +8,22 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from inspector.capture.records import Common, Kind, Payload, Record
+from inspector.capture.records import EXTENSIONS, Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
+from inspector.protocol.extensions import may_have_uses
+from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import Artifact, Event, Json, ListTasksRequest, TaskList, Unreadable
 from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.denial import SentToken
+from inspector.session.extension_use import NO_USE, ExtensionUse, find_use
 from inspector.session.frame_reader import FrameReader
 from inspector.session.payload import describe, describe_http_error, event_in, result_pointer
 from inspector.session.recorder import Recorder
@@ -103,8 +106,17 @@ class Exchange(Recorder):
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
-        about = {"task": call.task_id, "context": call.context_id, "label": call.label}
+        use = self._use_of_request(sent.body)
+        warnings |= {EXTENSIONS: list(use.names)} if use.names else {}
+        about = {"task": call.task_id, "context": call.context_id, "label": use.added_to(call.label)}
         return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
+
+    def _use_of_request(self, body: bytes) -> ExtensionUse:
+        """Return what the body of the request contains of known extensions."""
+        if not may_have_uses(body):
+            return NO_USE
+        call = self.call
+        return find_use(body, parse(call.binding.show(call.dialect, call.operation, body, True)))
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
@@ -162,7 +174,8 @@ class Exchange(Recorder):
                 records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
             else:
                 findings = self._judge_payload(seen.at, event.said, event.value, event.frames[0])
-                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
+                use = find_use(event.frames[0].raw, event.value)
+                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings, use)
         return records
 
     def _payloads(self, frames: Sequence[Frame]) -> Iterator[Payload]:
@@ -191,12 +204,17 @@ class Exchange(Recorder):
         said: Answer | TextAppended,
         payloads: Sequence[Payload],
         findings: tuple[Finding, ...],
+        use: ExtensionUse = NO_USE,
     ) -> list[Record]:
         """Append an event or a response, then fold it into its task."""
         update = said.like if isinstance(said, TextAppended) else said
         if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._describe(kind, update)
-        records = self.journal.add(self._described[1], at, payloads, self.mark, findings)
+        common, meta = self._described[1], self.mark
+        if use.names:
+            common = common._replace(label=use.added_to(common.label))
+            meta = {**meta, EXTENSIONS: list(use.names)}
+        records = self.journal.add(common, at, payloads, meta, findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records
@@ -229,7 +247,8 @@ class Exchange(Recorder):
         findings = self._judge_payload(body.at, answer, value, body)
         if isinstance(call.request, ListTasksRequest) and isinstance(answer, TaskList):
             self.tasks.pages.add(call.request, answer)
-        return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings)
+        use = find_use(body.raw, value)
+        return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings, use)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""

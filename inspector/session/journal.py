@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
+from inspector.capture.records import EMPTY, EXTENSIONS, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity, worst_of
@@ -37,19 +38,21 @@ If something else has changed, it is called without records. It has to be fast.
 class Journal:
     """A capture with its subscribers; masks the texts and findings of records, but not the payloads: callers mask them.
 
-    `found` has the numbers of the records with findings, by rule; a card that is fetched again and has the same
-    findings as before does not count. `worst` is the most severe severity of them. `running` has the functions that end
-    running exchanges; `sends` the number and the time of each request that sends or subscribes; `last_seq` is the
-    number of the last record that the subscribers received; `checker` returns the findings about the records.
+    `found` has the numbers of the records with findings, by rule; a card or a catalog that is fetched again and has the
+    same findings as before does not count. `worst` is the most severe severity of them. `running` has the functions
+    that end running exchanges; `sends` the number and the time of each request that sends or subscribes; `last_seq` is
+    the number of the last record that the subscribers received; `extensions` counts the records with data of each known
+    extension, by its name; `checker` returns the findings about the records.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor, checker: Checker | None = None) -> None:
         self.capture = capture
         self.redactor = redactor
         self.checker = checker or Checker()
+        self.extensions: Counter[str] = Counter()
         self.found: dict[str, list[int]] = {}
         self.worst: Severity | None = None
-        self._of_card: tuple[Finding, ...] = ()
+        self._of_document: dict[str, tuple[Finding, ...]] = {}
         self.exchanges = Exchanges()
         self.running: dict[int, Callable[[float], None]] = {}
         self.sends: list[tuple[int, float]] = []
@@ -96,20 +99,23 @@ class Journal:
         first = records[0]
         if first.kind is REQUEST and first.operation in _SENDS:
             self.sends += [(record.seq, record.at) for record in records]
-        if first.findings and not self._is_same_card(first):
+        if first.findings and not self._is_same_document(first):
             self.worst = worst_of([self.worst, *(finding.severity for finding in first.findings)])
             for finding in first.findings:
                 self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
+        if names := first.meta.get(EXTENSIONS):
+            self.extensions.update(names)
         self.exchanges.offer(records)
         for subscriber in self._subscribers:
             subscriber(records)
         self.last_seq = records[-1].seq
 
-    def _is_same_card(self, record: Record) -> bool:
-        """Return whether a record is a card with the findings of the card before it."""
-        if record.event != "card":
+    def _is_same_document(self, record: Record) -> bool:
+        """Return whether a record is a card with the findings of the card before it, or a catalog likewise."""
+        if record.event not in ("card", "catalog"):
             return False
-        before, self._of_card = self._of_card, record.findings
+        before = self._of_document.get(record.event)
+        self._of_document[record.event] = record.findings
         return before == record.findings
 
     def _mask(self, common: Common) -> Common:

@@ -31,14 +31,12 @@ from inspector.protocol.selection import Choice, options, select
 from inspector.session import lazy_loading
 from inspector.session.authentication import EnteredCredentials
 from inspector.session.bookmarks import Bookmarks
+from inspector.session.card_finder import CardFinder
 from inspector.session.checker import Checker
 from inspector.session.connection import (
     Connection,
     Target,
-    find_card,
     mask_reference,
-    read_card_file,
-    refetch_card,
     same_choice,
     unavailable_reason,
 )
@@ -50,7 +48,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import local_path, normalise
+from inspector.wire.discovery import is_grpc
 
 if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call
@@ -97,6 +95,8 @@ class Session:
         self.grpc = GrpcClient(self.settings.limits, **tls)
         self._given = self.settings.credentials()
         self._url = ""
+        wanted = self.settings.transports, self.settings.version
+        self.cards = CardFinder(self.journal, self.client, self.access, self._card_call, *wanted)
         self.entered = EnteredCredentials(redactor)
         """The credentials that were entered while the session was running."""
         self.connection: Connection | None = None
@@ -207,44 +207,29 @@ class Session:
         """
         self.connection = None
         self._given, self._url = self.settings.credentials(), ""
-        found = await self._entry_of_catalog(reference) or read_card_file(self.journal, reference)
-        if found is None:
-            url, userinfo = split_userinfo(normalise(reference))
-            mask_reference(self.journal.redactor, url, userinfo)
-            self.use_credentials_for(url, userinfo)
-            place = url if userinfo else reference
-            try:
-                found = await find_card(self.journal, self.client, await self.card_credentials(), place)
-            except FaultError as error:
-                if self.settings.withheld and error.fault.code in (
-                    FaultCode.CREDENTIALS_MISSING,
-                    FaultCode.AUTH_FAILED,
-                ):
-                    hint = f"The credentials were not sent: {self.why_withheld}. Add --trust {origin(url)}."
-                    raise FaultError(replace(error.fault, hint=hint)) from error
-                raise
-        self.connection = replace(found, choice=self._select(found.card))
+        try:
+            found = await self.cards.find(reference)
+        except FaultError as error:
+            if self.settings.withheld and error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED):
+                hint = f"The credentials were not sent: {self.why_withheld}. Add --trust {origin(self._url)}."
+                raise FaultError(replace(error.fault, hint=hint)) from error
+            raise
+        self.connection = replace(found, choice=self._select(found))
         self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
         self.load_token(self.agent_url)
         self._note_connection(self.connection)
         return self.connection
 
-    async def _entry_of_catalog(self, reference: str) -> Connection | None:
-        """Return the card of an entry of a catalog, None if the reference is not an entry; raises `FaultError`."""
-        if "#" not in reference:
-            return None
-        from inspector.session import catalog as catalogs  # noqa: PLC0415 - only a few references have an entry
+    async def access(self, url: str) -> tuple[str, Credentials]:
+        """Return a URL that the user entered without its user name and password, and the credentials for its origin.
 
-        catalog, name = catalogs.split_entry(reference)
-        if not name:
-            return None
-        if local_path(catalog) is None:
-            url, userinfo = split_userinfo(catalogs.catalog_url(catalog))
-            mask_reference(self.journal.redactor, url, userinfo)
+        From now on, the credentials of the settings are sent there. For a file, `url` is `""`.
+        """
+        url, userinfo = split_userinfo(url)
+        mask_reference(self.journal.redactor, url, userinfo)
+        if url:
             self.use_credentials_for(url, userinfo)
-            catalog = url
-        credentials = await self.card_credentials()
-        return await catalogs.connect_entry(self.journal, self.client, credentials, reference, catalog, name)
+        return url, await self.card_credentials()
 
     def use_credentials_for(self, url: str, userinfo: str = "") -> None:
         """Send the credentials of the settings and the stored token to the origin of a URL."""
@@ -262,14 +247,11 @@ class Session:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
         await self._renew(before.url)
-        after = await self._entry_of_catalog(before.reference)
-        after = after or (None if before.url else read_card_file(self.journal, before.reference, before))
-        if after is None:
-            after = await refetch_card(self.journal, self.client, self.credentials, before)
+        after = await self.cards.refresh(before, self.credentials)
         if after.found is before.found:
             self.note("the card is unchanged")
         else:
-            after = replace(after, choice=same_choice(before.choice, after.card) or self._select(after.card))
+            after = replace(after, choice=same_choice(before.choice, after.card) or self._select(after))
             self._note_connection(after)
         self.connection = after
         return after
@@ -320,9 +302,10 @@ class Session:
             raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
         return self.connection
 
-    def _select(self, card: AgentCard) -> Choice | None:
+    def _select(self, found: Connection) -> Choice | None:
         settings = self.settings
-        return select(card, settings.transports, settings.version, outdated=settings.outdated)
+        preferred = settings.transports or (("GRPC",) if is_grpc(found.url) else ())
+        return select(found.card, preferred, settings.version, outdated=settings.outdated)
 
     @property
     def why_withheld(self) -> str:
@@ -425,6 +408,10 @@ class Session:
     def extended_card(self) -> Call:
         """Prepare GetExtendedAgentCard."""
         return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest())
+
+    def _card_call(self, choice: Choice) -> Call:
+        """Prepare the call that reads the card over an interface."""
+        return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest(), choice=choice)
 
     def call(
         self,

@@ -18,6 +18,7 @@ from inspector.capture import paths, recent_agents
 from inspector.capture.private_files import CaptureError
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.catalog_listing import CatalogFoundError
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
@@ -28,6 +29,7 @@ from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.catalog import CatalogScreen, unchosen_fault
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
@@ -143,6 +145,10 @@ class Sessions:
             workbench.show_fault(refused_fault(error))
             if await follow_redirect(self._app, workbench.session, error.redirect):
                 await self._connect_again(workbench)
+            return
+        except CatalogFoundError as error:
+            workbench.show_fault(unchosen_fault(error))
+            await self._app.push_screen(CatalogScreen(error.listing))
             return
         except FaultError as error:
             workbench.show_fault(error.fault)

@@ -18,13 +18,22 @@ _TRUST = "trust"
 async def follow_redirect(app: App[Any], session: Session, redirect: PrivateRedirect) -> bool:
     """Ask whether to follow a redirect of the card to a private address; if so, trust its origin in the session."""
     credentials = " Your credentials are sent there if it asks for them." if session.credentials else ""
+    what, link = _words(redirect)
     description = (
-        f"The card of {redirect.source} redirects to a private address:\n\n  {_place(redirect)}\n\n"
-        "Only this machine or its network can reach this address. With such a redirect, an agent can make you send "
+        f"{what} to a private address:\n\n  {_place(redirect)}\n\n"
+        f"Only this machine or its network can reach this address. With such a {link}, an agent can make you send "
         f"requests to services that are not public.{credentials}"
     )
-    answers = ("Connect once: follow the redirect, in this session only", "Cancel")
-    return await _ask(app, session, redirect.origin, "Redirect to a private address", description, answers)
+    answers = (f"Connect once: follow the {link}, in this session only", "Cancel")
+    title = f"{link.capitalize()} to a private address"
+    return await _ask(app, session, redirect.origin, title, description, answers)
+
+
+def _words(redirect: PrivateRedirect) -> tuple[str, str]:
+    """Return what leads to a private address, and the name for it."""
+    if redirect.in_catalog:
+        return f"An entry of the catalog of {redirect.source} leads", "link"
+    return f"The card of {redirect.source} redirects", "redirect"
 
 
 async def send_credentials(app: App[Any], session: Session) -> bool:
@@ -60,7 +69,8 @@ async def _ask(
 
 def refused_fault(error: PrivateRedirectError) -> Fault:
     """Return the fault of a redirect that is not followed, with the key that asks the question again."""
-    seen = f"The card redirects to a private address, {_place(error.redirect)}. The redirect was not followed."
+    what = "An entry of the catalog leads" if error.redirect.in_catalog else "The card redirects"
+    seen = f"{what} to a private address, {_place(error.redirect)}. The {_words(error.redirect)[1]} was not followed."
     hint = f"If you trust the address, press {key_of('refresh')} and choose to connect once."
     return replace(error.fault, seen=seen, hint=hint)
 

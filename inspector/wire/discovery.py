@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
@@ -38,11 +39,15 @@ class FoundCard:
 
 
 class PrivateRedirect(NamedTuple):
-    """A redirect to a private address that was not followed: from which origin to which origin and address."""
+    """A redirect to a private address that was not followed: from which origin to which origin and address.
+
+    `in_catalog` is whether it is not a redirect, but the URL of an entry of a catalog.
+    """
 
     source: str
     origin: str
     address: str
+    in_catalog: bool = False
 
 
 class PrivateRedirectError(FaultError):
@@ -128,8 +133,52 @@ def candidates(reference: str) -> list[str]:
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 
+def split_entry(reference: str) -> tuple[str, str]:
+    """Return the catalog and the name of the entry in a reference; the name is `""` if it is not an entry.
+
+    A path that exists and contains `#` is a file.
+    """
+    catalog, _, name = reference.partition("#")
+    path = local_path(reference)
+    return (reference, "") if path is not None and path.exists() else (catalog, unquote(name))
+
+
+def is_in_catalog(reference: str) -> bool:
+    """Return whether a reference names a catalog or an entry of one explicitly: with `#`, or by its well-known path."""
+    return reference.endswith(CATALOG_PATH) or ("#" in reference and split_entry(reference)[0] != reference)
+
+
+def is_grpc(reference: str) -> bool:
+    """Return whether a reference is the URL of a gRPC server, from which the card is read."""
+    return reference.lower().startswith(("grpc://", "grpcs://"))
+
+
+def grpc_url(url: str) -> str:
+    """Return a URL or `host:port` with the scheme `grpcs` if it has TLS, else `grpc`, without a path."""
+    scheme, separator, rest = url.rpartition("://")
+    kind = "grpcs" if scheme.lower() in ("https", "grpcs") else "grpc"
+    return f"{kind}://{rest.partition('/')[0]}" if separator else grpc_url(normalise(url))
+
+
+def catalog_url(catalog: str) -> str:
+    """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
+    url = normalise(catalog)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # the client rejects it
+        return url
+    return urlunsplit(parts._replace(path=CATALOG_PATH)) if parts.path in ("", "/") else url
+
+
 def what_happens(reference: str) -> str:
     """Return what connecting to a reference does, in words."""
+    if is_in_catalog(reference):
+        place, name = split_entry(reference)
+        path = local_path(place)
+        read = f"Fetch the catalog {catalog_url(place)}" if path is None else f"Read the catalog {path}"
+        return f"{read}, and {f'connect to its entry {name}' if name else 'list its agents'}"
+    if is_grpc(reference):
+        return f"Read the card over gRPC from {grpc_url(reference)}"
     path = local_path(reference)
     if path is not None:
         return f"Read the card file {path}" if path.is_file() else f"There is no file {path}"

@@ -117,7 +117,8 @@ def port_remedy(found: PortProtocol, *, tls: bool, grpc: bool = False) -> tuple[
     if found.http2_only and not grpc:
         remedy = (
             "Cards, JSON-RPC and HTTP+JSON use HTTP/1.1 here. If this is the gRPC port of the agent, use the port for "
-            "HTTP; else allow HTTP/1.1 at the agent or the proxy."
+            f"HTTP, or {'grpcs' if found.tls else 'grpc'}:// to read its card over gRPC; else allow HTTP/1.1 at the "
+            "agent or the proxy."
         )
         return f"The port uses {found.value}.", remedy
     return f"The port uses {'TLS' if found.tls else 'no TLS'}.", scheme

@@ -200,7 +200,9 @@ def test_every_rule_has_a_passing_and_a_failing_example():
 def test_every_rule_has_a_section_a_requirement_and_a_remedy(rule: Any):
     assert RULES[rule.id] is rule
     assert re.fullmatch(r"[A-Z]+-\d{3}", rule.id)
-    assert "§" in rule.section or "Appendix" in rule.section or rule.section.startswith(("OpenAPI", "RFC"))
+    assert (
+        "§" in rule.section or "Appendix" in rule.section or rule.section.startswith(("OpenAPI", "RFC", "AI Catalog"))
+    )
     for sentence in (rule.requirement, rule.remedy):
         assert len(sentence.split()) > 1
         assert sentence.endswith(".")

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import environments
@@ -213,3 +213,15 @@ def test_every_transport_can_be_selected(agent: Agent, program: Program, transpo
     with Capture.open(program.home / "seen") as capture:
         sent = list(capture.select(kinds=(Kind.REQUEST,)))
     assert {item.meta["binding"] for item in sent if "binding" in item.meta} == {transport}
+
+
+@pytest.mark.parametrize("agent", ["v1", "v0_3"], indirect=True)
+def test_the_card_is_read_over_grpc_alone(agent: Agent, program: Program):
+    shown = program.run("card", "get").stdout.splitlines()
+    target = next(line.split()[1] for line in shown if line.startswith("Interface:") and " GRPC " in line)
+    only_grpc = replace(program, agent=replace(agent, url=f"grpc://{target}"))
+    name = program.json("card", "get")["name"]
+    assert only_grpc.json("card", "get")["name"] == name
+    sent = only_grpc.send("echo hi")
+    assert isinstance(sent, Message)
+    assert texts(sent.parts) == "hi"

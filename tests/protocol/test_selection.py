@@ -135,3 +135,21 @@ def test_a_version_that_an_interface_declares_is_not_forced_on_another():
     chosen = select(card(interface("1.0"), interface("0.3")), version="0.3")
     assert chosen is not None
     assert chosen.interface.protocol_version == "0.3"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("SLIMRPC", "SLIM network"),
+        ("slimrpc", "SLIM network"),
+        ("https://a2a-protocol.org/bindings/slim-rpc/v1", "SLIM network"),
+        ("WEBSOCKET", "WebSocket connection"),
+        ("https://a2a-protocol.org/bindings/web-socket/v1", "WebSocket connection"),
+        ("MQTT", ""),
+    ],
+)
+def test_a_known_custom_binding_is_explained(name: str, words: str):
+    card = AgentCard(supported_interfaces=[AgentInterface(url="x", protocol_binding=name, protocol_version="1.0")])
+    [option] = options(card)
+    assert option.reason.startswith(f"the binding {name!r} is not supported")
+    assert words in option.reason

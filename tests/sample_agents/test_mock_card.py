@@ -10,8 +10,11 @@ from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
 from mock_peer import peer_for
 
+from inspector.findings.catalog import lint_catalog
+from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.registry import read_card
+from inspector.protocol.extensions.known import known
 from inspector.protocol.model import ExtendedCardRequest
 from inspector.protocol.operations import Operation
 
@@ -61,7 +64,8 @@ async def test_the_card_is_a_1_0_card_with_every_interface(agent: MockAgent, ses
     assert (dialect.version, card.name) == ("1.0", "Mock Agent")
     assert (card.capabilities.streaming, card.capabilities.push_notifications) == (True, True)
     assert card.capabilities.extensions is not None
-    assert [interface.required for interface in card.capabilities.extensions] == [False]
+    assert [known(extension.uri) for extension in card.capabilities.extensions].count(None) == 0
+    assert not any(extension.required for extension in card.capabilities.extensions)
     assert not card.security_schemes
     assert not card.security_requirements
     assert card.provider is not None
@@ -228,3 +232,18 @@ async def test_the_extended_card_of_0_2_has_its_own_path(session: aiohttp.Client
                 assert response.status == status
         finally:
             await agent.stop()
+
+
+async def test_the_catalog_has_the_card_of_every_version(agent: MockAgent, session: aiohttp.ClientSession) -> None:
+    async with session.get(f"{agent.url}/.well-known/ai-catalog.json") as response:
+        assert response.content_type == "application/ai-catalog+json"
+        raw = await response.read()
+    assert lint_catalog(raw) == ()
+    catalog = read_catalog(raw)
+    assert isinstance(catalog, Catalog)
+    first, *others = catalog.entries
+    assert isinstance(first.data, dict)
+    assert first.data["name"] == "Mock Agent"
+    for entry in others:
+        async with session.get(entry.url) as response:
+            assert (await response.json())["name"] == "Mock Agent"

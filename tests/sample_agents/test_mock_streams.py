@@ -12,13 +12,21 @@ import aiohttp
 import pytest
 from inspector.sample_agents.behaviours.base import MessageBehaviour, TaskBehaviour
 from inspector.sample_agents.behaviours.registry import Behaviours
-from inspector.sample_agents.extension import URI
+from inspector.sample_agents.extension import TIMESTAMPS, TRACES, URI
 from inspector.sample_agents.server import MockAgent
 from inspector.sample_agents.task_context import TaskContext
 from mock_peer import TIMEOUT_SECONDS, Peer, eventually, immediately, peer_for, say, state_of, text_of
 
 from inspector.protocol.card import AgentSkill
-from inspector.protocol.model import Artifact, Part, Task, TaskRequest, TaskStatusUpdateEvent
+from inspector.protocol.extensions.known import uses_in
+from inspector.protocol.model import (
+    Artifact,
+    Part,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskRequest,
+    TaskStatusUpdateEvent,
+)
 from inspector.protocol.operations import Operation
 
 
@@ -213,6 +221,21 @@ async def test_the_extension_numbers_the_events_of_a_stream_on_request(
     numbered = await peer.events("push")
     assert [event.metadata[URI] for event in numbered] == list(range(1, len(numbered) + 1))
     assert (await peer.task(numbered[0].id)).metadata is None
+
+
+async def test_timestamps_and_traces_are_added_on_request(peer: Peer) -> None:
+    peer.headers[peer.dialect.extensions_header] = f"{TIMESTAMPS}, {TRACES}"
+    events = await peer.events("report 2")
+    artifacts = [event.artifact for event in events if isinstance(event, TaskArtifactUpdateEvent)]
+    messages = [event.status.message for event in events if isinstance(event, TaskStatusUpdateEvent)]
+    assert artifacts
+    assert messages
+    for holder in (*artifacts, *messages):
+        assert holder is not None
+        names = {use.extension.name for use in uses_in({"metadata": holder.metadata})}
+        assert names == ({"Timestamps"} if holder in messages else {"Timestamps", "Traceability"})
+    plain = await peer.task(events[0].id)
+    assert all(artifact.metadata is None for artifact in plain.artifacts or ())
 
 
 async def test_a_hundred_streams_at_once_get_every_event(agent: MockAgent, session: aiohttp.ClientSession) -> None:

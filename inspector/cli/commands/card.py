@@ -19,6 +19,8 @@ _LINT_EXAMPLES = """\
 a2a-inspect lint http://localhost:9000
 # Check a card from stdin, and fail for warnings, too
 a2a-inspect card get http://localhost:9000 -o json | a2a-inspect lint - --strict
+# Check an AI Catalog and every card in it
+a2a-inspect lint https://agents.example/.well-known/ai-catalog.json
 # Write a JUnit report
 a2a-inspect lint http://localhost:9000 -o junit"""
 
@@ -55,14 +57,22 @@ def _add_signatures(parser: Parser) -> None:
 
 def _add_lint(parser: Parser) -> None:
     parser.add_argument(
-        "reference", metavar="URL | PATH | -", help="the card: its URL, the URL of its agent, a file, or - for stdin"
+        "reference",
+        metavar="URL | PATH | -",
+        help="the card or AI Catalog: its URL, the URL of its agent, a file, or - for stdin",
     )
     parser.value(
         "--protocol-version VERSION",
         f"check the card against this version: {', '.join(STABLE)} (1.0 by another name); default: detected",
         choices=STABLE,
     )
-    parser.switch("--strict", "exit with 1 for warnings, too")
+    parser.switch("--strict", "exit with 1 for warnings, and for cards of a catalog that were not checked")
+    parser.value(
+        "--max-cards N",
+        "of a catalog, fetch at most this many cards and catalogs in it; default: 100",
+        values.positive,
+        default=100,
+    )
     parser.add_format("text", "json", "sarif", "junit")
     parser.add_connection()
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from inspector.findings.authorization.denials import DENIALS, DENIED, Denial
 from inspector.findings.error_cause import judge_error
+from inspector.findings.extensions import ACTIVATION, DATA, Activation, inactive_data
 from inspector.findings.finding import Finding
 from inspector.findings.result import judge_result
 from inspector.findings.rule_set import Checks, judge_with
@@ -30,7 +31,7 @@ from inspector.findings.transport.judge import judge_grpc_status, judge_payload
 from inspector.findings.transport.payload import Payload, charset_of
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer
-from inspector.protocol.circumstances import Circumstances
+from inspector.protocol.circumstances import Circumstances, named_extensions
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
@@ -75,6 +76,8 @@ class StreamJudge(ExchangeObserver):
         self._status, self._media_type, self._charset = 0, "", ""
         self._reached = True
         self._circumstances = Circumstances()
+        self._activated: frozenset[str] = frozenset()
+        self._inactive: set[str] = set()
         version, binding = call.dialect.version, call.binding.name
         self._acceptor = Acceptor(version, binding, call.request_id)
         self._context_checks = CONTEXTS.checks_of(version)
@@ -107,7 +110,10 @@ class StreamJudge(ExchangeObserver):
         self._media_type = content_type.partition(";")[0].strip().lower()
         facts = http.ResponseHead(self._state.version, self._call.binding.name, status, content_type, challenge)
         denied = self._denial(status, challenge, headers.get("location", "")) if status in DENIALS else ()
-        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts), *denied)
+        self._activated = named_extensions(headers.get(self._call.dialect.extensions_header.lower(), ""))
+        activation = Activation(self._state.version, self._activated, self._circumstances)
+        activated = ACTIVATION.judge(activation) if self._activated else ()
+        return (*http.HEAD.judge(facts), *clients.HEADS.judge(facts), *denied, *activated)
 
     def _denial(self, status: int, challenge: str, location: str) -> list[Finding]:
         sent = self._circumstances
@@ -134,10 +140,20 @@ class StreamJudge(ExchangeObserver):
             self._state.started = self._state.failed = True
         if is_first or frame is None or isinstance(answer, ProtocolError):
             found += self._compare_with_request(answer, where)
+        found += self._of_extensions(raw, value)
         if frame is not None:
             found += self.frame(frame)
         self._repeats, self._last = self._plain and found == self._last, found
         return found
+
+    def _of_extensions(self, raw: bytes, value: Json) -> tuple[Finding, ...]:
+        """Check the data of known extensions; each extension is reported once."""
+        found: list[Finding] = []
+        for facts in inactive_data(self._state.version, raw, value, self._activated, self._circumstances):
+            if facts.name not in self._inactive:
+                self._inactive.add(facts.name)
+                found += DATA.judge(facts)
+        return tuple(found)
 
     def repeatable(self, frames: Sequence[Frame]) -> int:
         """Return how many of the next frames, which only differ in a text, have the findings of the last payload."""

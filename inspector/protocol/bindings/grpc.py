@@ -86,7 +86,7 @@ def complete_url(url: str, card_url: str = "") -> str:
     """Return the URL of an interface with the scheme `https` for TLS, `http` without.
 
     `grpcs://` and `https://` use TLS, `grpc://` and `http://` do not. Many cards have `host:port` only. Then TLS is
-    used for port 443. If the URL of the card is `https`, TLS is also used for every host except this machine, because
+    used for port 443. If the URL of the card has TLS, TLS is also used for every host except this machine, because
     calls contain credentials.
     """
     if "://" in url:
@@ -97,7 +97,7 @@ def complete_url(url: str, card_url: str = "") -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return f"http://{url}"
-    tls = port == 443 or (card_url.lower().startswith("https:") and not _is_local(host))
+    tls = port == 443 or (card_url.lower().startswith(("https:", "grpcs:")) and not _is_local(host))
     return f"{'https' if tls else 'http'}://{url}"
 
 

@@ -1,34 +1,89 @@
-"""Lint the card of a URL, a host or a file, or the text of a card that is being edited."""
+"""Lint the card of a URL, a host, a file or an entry of a catalog, or the text of a card that is being edited."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from inspector.findings.finding import Finding
-from inspector.findings.lint import Lint, lint
+from inspector.findings.lint import Lint, check, lint
+from inspector.protocol.errors import FaultCode, FaultError
+from inspector.protocol.jsonvalue import dump, parse
 from inspector.session import checker
 from inspector.session.connection import CardFetch, search_card
 from inspector.session.session import Session
 from inspector.wire import discovery
+from inspector.wire.client.credentials import Credentials
+from inspector.wire.discovery import PrivateRedirectError, is_in_catalog
+
+
+class LintedCard(NamedTuple):
+    """The result of linting a card, its bytes, its URL (`""` for a file), and the attempt before it that failed."""
+
+    lint: Lint
+    raw: bytes
+    url: str = ""
+    failed: str = ""
 
 
 async def lint_reference(session: Session, reference: str, version: str = "") -> Lint:
-    """Lint the bytes of the card of a URL, a host or a file; raise `FaultError` if there is no card."""
+    """Lint a card as it is served or written; raise `FaultError` without one, `CatalogFoundError` for a catalog."""
+    if is_in_catalog(reference):
+        return await _lint_entry(session, reference, version)
+    if discovery.is_grpc(reference):
+        return await _lint_over_grpc(session, reference, version)
     path = discovery.local_path(reference)
     if path is not None:
-        return lint(discovery.read_raw(path), version=version)
-    credentials = session.settings.credentials_for(reference)
-    only_candidate = len(discovery.candidates(reference)) == 1
+        raw = discovery.read_raw(path)
+        await session.cards.catalogs.offer_document(reference, raw)
+        return lint(raw, version=version)
+    try:
+        found = await lint_url(session, session.settings.credentials_for(reference), reference, version)
+    except FaultError as error:
+        if error.fault.code == FaultCode.CARD_NOT_FOUND and not isinstance(error, PrivateRedirectError):
+            await session.cards.catalogs.offer(reference)
+        raise
+    return found.lint
 
-    def may_be_card(url: str, fetch: CardFetch) -> bool:
-        expected = only_candidate or "/.well-known/" in url
+
+async def _lint_over_grpc(session: Session, reference: str, version: str) -> Lint:
+    """Lint a card that is read over gRPC, whose JSON is that of its message."""
+    found = (await session.cards.find(reference)).found
+    value, judged = parse(found.raw), version or found.dialect.version
+    return Lint(judged, check(value if isinstance(value, dict) else {}, judged))
+
+
+async def _lint_entry(session: Session, reference: str, version: str) -> Lint:
+    """Lint the card of an entry of a catalog."""
+    catalogs = session.cards.catalogs
+    listing, entry = await catalogs.entry(reference)
+    if entry.data is not None:
+        return lint(dump(entry.data), version=version)
+    url = await catalogs.card_url(listing, entry)
+    return (await lint_url(session, listing.credentials, url, version, exact=True)).lint
+
+
+async def lint_url(
+    session: Session, credentials: Credentials, url: str, version: str = "", *, exact: bool = False
+) -> LintedCard:
+    """Lint the card of a URL or a host; raise `FaultError` without one, and `CatalogFoundError` for a catalog.
+
+    With `exact`, the URL is meant as that of the card itself, which is tried first.
+    """
+    only_candidate = len(discovery.candidates(url)) == 1
+
+    def may_be_card(tried: str, fetch: CardFetch) -> bool:
+        expected = only_candidate or "/.well-known/" in tried
         ok = fetch.head is not None and fetch.head.status == 200
         return ok and (expected or isinstance(fetch.found, discovery.FoundCard))
 
-    fetch, _ = await search_card(session.journal, session.client, credentials, reference, may_be_card)
+    places = session.journal, session.client, credentials, url
+    fetch, tries = await search_card(*places, may_be_card, exact=exact)
+    fetch.raise_if_catalog(url, credentials)
     headers = fetch.head.headers if fetch.head else ()
-    return checker.lint(fetch.raw, fetch.url, headers, version)
+    failed = tries[0].outcome if len(tries) > 1 else ""
+    return LintedCard(checker.lint(fetch.raw, fetch.url, headers, version), fetch.raw, fetch.url, failed)
 
 
 @dataclass(frozen=True, slots=True)

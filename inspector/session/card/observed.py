@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 
 from inspector.capture.records import HTTP_ERROR, Kind, Record, is_login, is_probe
 from inspector.capture.store import Capture
-from inspector.protocol.card import AgentCard
+from inspector.protocol.card import AgentCard, AgentExtension
+from inspector.protocol.circumstances import named_extensions
 from inspector.protocol.operations import Operation
 from inspector.wire.client.observations import Ending
 
 _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.END, Kind.DELIVERY})
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
+_OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
 
 
@@ -38,6 +40,40 @@ class CapabilityResult:
     contradicts: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ExtensionStatus:
+    """An extension: whether the card declares and requires it, and how often it was requested, activated and used.
+
+    `name` is its name with its version if it is known, else `""`. Only the data of known extensions is counted.
+    """
+
+    uri: str
+    name: str
+    declared: bool
+    required: bool = False
+    description: str = ""
+    requested: int = 0
+    activated: int = 0
+    used: int = 0
+
+    @property
+    def in_words(self) -> str:
+        """Return how often the extension was requested, activated and used."""
+        counts = [
+            f"requested {self.requested:,}" if self.requested else "not requested",
+            f"activated {self.activated:,}" if self.activated else "not activated" if self.requested else "",
+            f"used {self.used:,}" if self.used else "",
+            "" if self.declared else "not on the card",
+        ]
+        return ", ".join(filter(None, counts))
+
+    @property
+    def contradicts(self) -> bool:
+        """Return whether the agent did not activate what was requested, or used what it did not activate or declare."""
+        ignored = bool(self.requested) and not self.activated
+        return ignored or (bool(self.used) and not self.activated) or not self.declared
+
+
 @dataclass(slots=True)
 class _Call:
     operation: str
@@ -52,13 +88,15 @@ class ObservedBehaviour:
     """What the records of a capture show: the results of each operation, accepted deliveries, and extensions.
 
     For the URI of each extension, `requested` has the number of requests that asked for the extension, `extensions` the
-    number of responses that activated it. The probes of the doctor do not count.
+    number of responses that activated it. `used` has the number of payloads with data of each known extension, by its
+    name; the journal counts them. The probes of the doctor do not count.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)
     deliveries: int = 0
     extensions: Counter[str] = field(default_factory=Counter)
     requested: Counter[str] = field(default_factory=Counter)
+    used: Counter[str] = field(default_factory=Counter)
     _open: dict[int, _Call] = field(default_factory=dict)
     _last: int = 0
 
@@ -89,7 +127,7 @@ class ObservedBehaviour:
             return
         if record.kind is Kind.REQUEST:
             asked = _named(record)
-            self.requested.update(asked)
+            self.requested.update(asked if record.operation in _OPERATIONS else ())  # not those for the card
             self._open[record.seq] = _Call(record.operation, asked)
             return
         call = self._open.get(record.exchange)
@@ -125,7 +163,7 @@ def _named(record: Record) -> frozenset[str]:
     """Return the extensions in the headers of a record."""
     headers: Iterable[tuple[str, str]] = record.meta.get("headers") or ()
     values = (value for name, value in headers if name.lower() in _EXTENSIONS)
-    return frozenset(uri.strip() for value in values for uri in value.split(",") if uri.strip())
+    return named_extensions(*values)
 
 
 def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
@@ -168,12 +206,30 @@ def calls_in_words(seen: ObservedBehaviour) -> str:
     return "; ".join(lines)
 
 
-def extension_in_words(uri: str, seen: ObservedBehaviour) -> tuple[str, bool]:
-    """Describe the use of an extension, and return whether it contradicts the card."""
-    requested, activated = seen.requested[uri], seen.extensions[uri]
-    if activated:
-        return f"activated in {_times(activated, 'call')}", False
-    return (f"requested in {_times(requested, 'call')}, never activated", True) if requested else ("", False)
+def extension_statuses(card: AgentCard, seen: ObservedBehaviour) -> list[ExtensionStatus]:
+    """Return the status of each extension on the card, then of those that were used although the card lacks them."""
+    declared = {extension.uri: extension for extension in card.capabilities.extensions or ()}
+    others = dict.fromkeys([*seen.requested, *seen.extensions])
+    uris = [*declared, *(uri for uri in others if uri not in declared)]
+    if not uris and not seen.used:
+        return []
+    from inspector.protocol.extensions.known import KNOWN, known, title_of  # noqa: PLC0415 - most cards have none
+
+    tables = [known(uri) for uri in uris]
+    found = [
+        _status(uri, title_of(uri), declared.get(uri), seen, seen.used[of_table.name] if of_table else 0)
+        for uri, of_table in zip(uris, tables, strict=True)
+    ]
+    undeclared = (each for each in KNOWN if each not in tables and seen.used[each.name])
+    return [*found, *(_status(each.uri, each.name, None, seen, seen.used[each.name]) for each in undeclared)]
+
+
+def _status(
+    uri: str, name: str, declared: AgentExtension | None, seen: ObservedBehaviour, used: int
+) -> ExtensionStatus:
+    required, description = bool(declared and declared.required), (declared.description if declared else "") or ""
+    counts = seen.requested[uri], seen.extensions[uri], used
+    return ExtensionStatus(uri, name, declared is not None, required, description, *counts)
 
 
 def _times(count: int, noun: str, plural: str = "") -> str:

@@ -166,8 +166,8 @@ class Caller:
     async def _card(self) -> Response:
         """Fetch the card, without a condition: an unchanged card is fetched, too."""
         connection = self.session.connection
-        if connection is None or not connection.url:
-            raise StepError("the card was read from a file, so that it cannot be fetched from the agent")
+        if connection is None or not connection.tries:
+            raise StepError("the card was read from a file or a catalog, so that it cannot be fetched from the agent")
         session, began = self.session, time.monotonic()
         fetch = await fetch_card(session.journal, session.client, session.credentials, connection.url)
         self.sent.append(fetch.number)

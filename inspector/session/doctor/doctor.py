@@ -12,9 +12,9 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from urllib.parse import urlsplit
 
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Severity
+from inspector.protocol.bindings.grpc import complete_url
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
@@ -30,13 +30,27 @@ from inspector.session.doctor.steps import (
     Step,
     Timeouts,
     compare,
+    fetch_in_words,
+    finding_in_words,
+    path_of,
     protocol_name,
 )
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
-from inspector.wire.discovery import LOGIN_PAGE_HINT, FoundCard, candidates, local_path, normalise, not_found
+from inspector.wire.discovery import (
+    LOGIN_PAGE_HINT,
+    FoundCard,
+    candidates,
+    catalog_url,
+    is_grpc,
+    is_in_catalog,
+    local_path,
+    normalise,
+    not_found,
+    split_entry,
+)
 from inspector.wire.port_protocol import port_protocol, port_remedy
 from inspector.wire.reach import AddressScope
 
@@ -70,8 +84,12 @@ class Doctor:
         self._reference = reference
         self._message = message
         self._timeouts = timeouts or Timeouts()
+        self._in_catalog = is_in_catalog(reference)
+        place = split_entry(reference)[0] if self._in_catalog else reference
+        url = "" if local_path(place) else catalog_url(place) if self._in_catalog else normalise(place)
+        self._is_grpc = is_grpc(place)
         # The user name and the password are credentials: they are removed from all URLs.
-        self._url, userinfo = ("", "") if local_path(reference) else split_userinfo(normalise(reference))
+        self._url, userinfo = split_userinfo(complete_url(url) if self._is_grpc else url)
         mask_reference(session.journal.redactor, self._url, userinfo)
         if self._url and not self._is_connected():
             session.use_credentials_for(self._url, userinfo)
@@ -79,6 +97,7 @@ class Doctor:
         self._connection: Connection | None = None
         self._confirmed: list[Choice] = []
         self._denied: Exchange | None = None
+        self._has_inline_card = False
 
     async def examine(self) -> AsyncGenerator[Step, None]:
         """Run the checks in order and yield each result; stop if a failed check makes the next checks impossible."""
@@ -91,11 +110,8 @@ class Doctor:
                 yield step
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
-        if self._url:
-            async for step in self._layers():
-                yield step
-        if self.report.fault is None:
-            async for step in self._card():
+        async with aclosing(self._until_card()) as steps:
+            async for step in steps:
                 yield step
         connection = self._connection
         if connection is None:
@@ -120,6 +136,18 @@ class Doctor:
                 yield step
         has_credentials = bool(self._session.credentials)
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
+
+    async def _until_card(self) -> AsyncGenerator[Step, None]:
+        """Check everything that is needed to read the card, and the card."""
+        if self._url:
+            async for step in self._layers():
+                yield step
+        if self._in_catalog and self.report.fault is None:
+            async for step in self._entry():
+                yield step
+        if self.report.fault is None:
+            async for step in self._card():
+                yield step
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Connect to the host layer by layer (name, TCP, TLS); the first failure becomes the fault of the report."""
@@ -154,29 +182,72 @@ class Doctor:
             yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy)
             return
 
+    async def _entry(self) -> AsyncGenerator[Step, None]:
+        """Find the entry in its catalog; if it has the URL of a card, check the layers of that host, too."""
+        catalogs, began = self._session.cards.catalogs, time.perf_counter()
+        host = reach.endpoint_of(self._url) if self._url else None
+        try:
+            async with asyncio.timeout(self._timeouts.call):
+                listing, entry = await catalogs.entry(self._reference)
+                self._has_inline_card = entry.data is not None
+                url = "" if self._has_inline_card else await catalogs.card_url(listing, entry)
+        except TimeoutError:
+            yield self._no_response("catalog", began)
+            return
+        except FaultError as error:
+            self.report.fault = error.fault
+            yield Step("catalog", False, error.fault.seen, time.perf_counter() - began, error.fault.hint)
+            return
+        where = f"the card at {url}" if url else "its card is in the catalog"
+        seen = f"an AI Catalog with {len(listing.catalog.entries):,} entries; {entry.name}: {where}"
+        yield Step("catalog", True, seen, time.perf_counter() - began)
+        if url and local_path(url) is None:
+            self._url = url
+            if reach.endpoint_of(url) != host:
+                async for step in self._layers():
+                    yield step
+
     async def _card(self) -> AsyncGenerator[Step, None]:
-        fetched: CardFetch | None = None
-        if self._url:
+        fetched, began = None, time.perf_counter()
+        if self._url and not self._has_inline_card and not self._is_grpc:
             tries: list[CardFetch] = []
+            over_grpc = self._session.cards.prefers_grpc
             async for step in self._fetches(tries):
-                yield step
+                yield replace(step, passed=None, remedy="") if over_grpc and step.passed is False else step
             fetched = next((fetch for fetch in tries if isinstance(fetch.found, FoundCard)), None)
-            if fetched is None:
+            if fetched is None and over_grpc:
+                self.report.fault, self._is_grpc = None, True
+            elif fetched is None:
                 if self.report.fault is None:
                     yield self._no_card(tries)
                 return
+        name = "card over GRPC" if self._is_grpc else "card"
         try:
-            self._connection = connection = await self._connect(fetched)
+            async with asyncio.timeout(self._timeouts.call if self._is_grpc else None):
+                self._connection = connection = await self._connect(fetched)
+        except TimeoutError:
+            yield self._no_response(name, began)
+            return
         except FaultError as error:
             self.report.fault = error.fault
-            yield Step("card", False, error.fault.seen, 0.0, error.fault.hint)
+            yield Step(name, False, error.fault.seen, time.perf_counter() - began, error.fault.hint)
             return
+        if self._is_grpc:
+            found = connection.tries[-1] if connection.tries else None
+            where = path_of(found.url) if found else "the port"
+            yield Step(name, True, f"a card from {where}", time.perf_counter() - began)
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
-        listed = "; ".join(map(_finding, serious)) or "no errors or warnings"
+        listed = "; ".join(map(finding_in_words, serious)) or "no errors or warnings"
         remedy = "Run a2a-inspect card get --validate for all findings." if serious else ""
         seen = f"{connection.card.name}, an A2A {connection.found.dialect.version} card: {listed}"
         yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
+
+    def _no_response(self, name: str, began: float) -> Step:
+        """Return the step for a response that did not arrive in time."""
+        seen = f"no response within {self._timeouts.call:g} s"
+        self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
+        return Step(name, False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
 
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""
@@ -190,15 +261,14 @@ class Doctor:
                     places = session.journal, session.client, credentials, url
                     fetch = await fetch_card(*places, probe=True, also_at=also_at)
             except TimeoutError:
-                seen = f"no response within {self._timeouts.call:g} s"
-                fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
-                self.report.fault = fault
-                yield Step(f"card at {_path(url)}", False, seen, time.perf_counter() - began, fault.hint)
+                yield self._no_response(f"card at {path_of(url)}", began)
                 return
             tries.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
             also_at = also_at or (fetch.url if good else "")
-            yield Step(f"card at {_path(url)}", good, _seen(fetch), time.perf_counter() - began, "", fetch.number)
+            yield Step(
+                f"card at {path_of(url)}", good, fetch_in_words(fetch), time.perf_counter() - began, "", fetch.number
+            )
             status = fetch.head.status if fetch.head else 0
             if fetch.url == url and (found := await other_protocol(url, status, fetch.fault)):
                 self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
@@ -327,24 +397,3 @@ class Doctor:
             if used and choice.interface == used.interface and choice.dialect == used.dialect:
                 return choice
         return confirmed[0]
-
-
-def _finding(finding: Finding) -> str:
-    """Return a finding in words, with its place, because a rule can be violated at several places."""
-    return f"{finding.rule} {finding.seen}{f' at {finding.pointer}' if finding.pointer else ''}"
-
-
-def _path(url: str) -> str:
-    try:
-        return urlsplit(url).path or "/"
-    except ValueError:
-        return url
-
-
-def _seen(fetch: CardFetch) -> str:
-    if fetch.head is None:
-        return fetch.fault.seen if fetch.fault else "no response"
-    response = f"{fetch.head.status} {fetch.content_type or 'without Content-Type'}"
-    if fetch.found == str(fetch.head.status):
-        return response
-    return f"{response}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"

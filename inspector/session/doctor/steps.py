@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
+from inspector.findings.finding import Finding
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
+from inspector.session.connection import CardFetch
+from inspector.wire.discovery import FoundCard
 
 CREDENTIALS = "credentials"
 """The name of the step that compares the demanded with the declared credentials."""
@@ -136,3 +140,26 @@ class Timeouts:
     call: float = 10.0
     work: float = 60.0
     push: float = 3.0
+
+
+def finding_in_words(finding: Finding) -> str:
+    """Return a finding in words, with its place, because a rule can be violated at several places."""
+    return f"{finding.rule} {finding.seen}{f' at {finding.pointer}' if finding.pointer else ''}"
+
+
+def path_of(url: str) -> str:
+    """Return the path of a URL, or the URL itself if it is not valid."""
+    try:
+        return urlsplit(url).path or "/"
+    except ValueError:
+        return url
+
+
+def fetch_in_words(fetch: CardFetch) -> str:
+    """Return the outcome of fetching a card."""
+    if fetch.head is None:
+        return fetch.fault.seen if fetch.fault else "no response"
+    response = f"{fetch.head.status} {fetch.content_type or 'without Content-Type'}"
+    if fetch.found == str(fetch.head.status):
+        return response
+    return f"{response}: {'a card' if isinstance(fetch.found, FoundCard) else fetch.found}"

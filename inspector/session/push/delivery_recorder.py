@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import EXTENSIONS, Kind, Record
 from inspector.protocol.model import Event, Task, TaskStatusUpdateEvent, Unreadable
+from inspector.session.extension_use import find_use
 from inspector.session.journal import Journal
 from inspector.session.push.attempts import Attempt, Attempts
 from inspector.session.push.judge import Judgement, PushJudge
@@ -61,6 +62,7 @@ class DeliveryRecorder:
         refused = redactor.text(delivery.refused)
         target, headers = self._masked_head(delivery)
         lag = self._journal.capture.last_at - delivery.at
+        use = find_use(delivery.body, judgement.reading.value)
         [record] = self._journal.append(
             Kind.DELIVERY,
             delivery.at,
@@ -68,7 +70,7 @@ class DeliveryRecorder:
             task=task or (registration.task_id if registration else ""),
             context=context,
             state=state,
-            label=refused or label,
+            label=refused or use.added_to(label),
             payloads=[(len(delivery.body), redactor.body(delivery.body))],
             meta={
                 "method": delivery.method,
@@ -89,6 +91,7 @@ class DeliveryRecorder:
                 "gap": round(attempt.gap, 6),
                 "latency": self._latency_of(judgement.reading.event, delivery),
                 **({"lag": round(lag, 6)} if lag > _LEAST_LAG else {}),
+                **({EXTENSIONS: list(use.names)} if use.names else {}),
                 "checks": self._check_rows(delivery.checks + judgement.checks),
             },
             findings=judgement.findings,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from inspector.protocol.assemble import AssembledArtifact, TextRun
+from inspector.protocol.extensions.known import Use, uses_in
 from inspector.protocol.model import Artifact, Message, Part
 from inspector.session.replay.file_content import FileFacts, decode, file_facts
 from inspector.text.units import size
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
 SectionKind: TypeAlias = Literal["text", "data", "file", "url", "nothing"]
-Representation: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex"]
+Representation: TypeAlias = Literal["text", "markdown", "chunks", "json", "image", "facts", "hex", "extension"]
 
 REPRESENTATIONS: dict[SectionKind, tuple[Representation, ...]] = {
     "text": ("text", "markdown", "chunks"),
@@ -62,6 +63,8 @@ class Section:
     end: int = 0
     media_type: str = ""
     filename: str = ""
+    uses: list[Use] | None = None
+    """The data of known extensions in the part, None before it was looked for."""
 
     @property
     def name(self) -> str:
@@ -134,6 +137,12 @@ class Sections:
             last.end = end
         else:
             self.all.append(added)
+
+    def uses(self, section: Section) -> list[Use]:
+        """Return the data of known extensions in a part."""
+        if section.uses is None:
+            section.uses = uses_in(section.part.to_json()) if section.part is not None else []
+        return section.uses
 
     def text_of(self, section: Section, taken: int = 0) -> str:
         """Return the text of a section after its first `taken` characters."""

@@ -15,7 +15,7 @@ from inspector.protocol.pointer import pointer
 from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
 from inspector.protocol.selection import Option, options
 from inspector.session.authentication import Authentication
-from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
+from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_statuses
 from inspector.session.connection import Connection
 from inspector.text.sanitise import clean
 from inspector.tui.keys import key_of
@@ -39,6 +39,8 @@ _DESCRIPTION_ROWS = 8
 """The lines of the description that are shown before the rest is unfolded."""
 _GAP = 3
 """The cells between two columns of the interfaces."""
+_LONGEST_NAME = 60
+"""The most characters of the name of an extension."""
 _MOST_ROWS = 40
 """The most interfaces, schemes or extensions that are listed."""
 
@@ -238,18 +240,23 @@ class CardFacts:
             self._write.text("Observed calls", calls, "card--muted")
 
     def _extensions(self) -> None:
-        extensions = self._card.capabilities.extensions or []
-        for number, extension in enumerate(extensions[:_MOST_ROWS]):
-            seen, odd = extension_in_words(extension.uri, self._observed)
+        statuses = extension_statuses(self._card, self._observed)
+        names = [clean(status.name or status.uri, limit=_LONGEST_NAME) for status in statuses[:_MOST_ROWS]]
+        width = column_width(names)
+        for number, (status, name) in enumerate(zip(statuses, names, strict=False)):
+            sign = self._glyphs.check if status.activated else self._glyphs.quiet
             self._write.row(
                 "Extensions" if number == 0 else "",
-                (extension.uri, "card--text"),
-                ("   required" if extension.required else "", "card--warning"),
-                (f"   {seen}" if seen else "", "card--warning" if odd else "card--good"),
-                (f"   {extension.description}" if extension.description else "", "card--muted"),
-                at=f"/capabilities/extensions/{number}",
+                (f"{self._glyphs.cross if status.contradicts else sign} {padded(name, width)}   ", "card--text"),
+                (
+                    "required   " if status.required else "optional   ",
+                    "card--warning" if status.required else "card--muted",
+                ),
+                (status.in_words, "card--warning" if status.contradicts else "card--muted"),
+                (f"   {status.description}" if status.description and not status.name else "", "card--muted"),
+                at=f"/capabilities/extensions/{number}" if status.declared else "/capabilities/extensions",
             )
-        self._more("extensions", len(extensions))
+        self._more("extensions", len(statuses))
         self._take("capabilities", "supportsAuthenticatedExtendedCard")
 
     def _modes(self) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
@@ -25,7 +26,7 @@ from inspector.text.units import size
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
-from inspector.tui.render.content import plain, styled
+from inspector.tui.render.content import plain
 from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 from inspector.tui.widgets.footer import KeyFooter
@@ -34,6 +35,8 @@ DEMO = "demo"
 """The reference of the built-in agent."""
 _CAPTURES = 5
 """The maximum number of captures that are listed."""
+_MOST_ROWS = 1_000
+"""The maximum number of lines in a part of the list."""
 _LONGEST_NAME = 28
 _INDENT = 2
 _NAME_GAP = 3
@@ -45,8 +48,11 @@ _ADDRESS_LETTERS = frozenset("./:\\~[")
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A line of the list: what it opens, its name, its address, its version or size, and when it was used."""
+class Row:
+    """A line of the list: what it opens, its name, its address, its version or size, and when it was used.
+
+    `about` is shown while the line is selected; a line that is not `enabled` cannot be selected.
+    """
 
     choice: str | Path
     name: str
@@ -54,16 +60,29 @@ class _Row:
     detail: str = ""
     used: float | None = None
     agent: RecentAgent | None = None
+    about: str = ""
+    enabled: bool = True
 
     def matches(self, words: str) -> bool:
-        text = f"{self.name}\n{self.address}".casefold()
+        """Return whether every word is in the texts of the line."""
+        text = f"{self.name}\n{self.address}\n{self.about}".casefold()
         return all(word in text for word in words.casefold().split())
+
+
+class Section(NamedTuple):
+    """A part of the list: its heading and its lines."""
+
+    heading: str
+    rows: Sequence[Row]
 
 
 class ConnectScreen(Screen[None]):
     """A field for a URL, a card file or a capture, and a list of agents and captures, which the field filters."""
 
     CSS_PATH = "connect.tcss"
+    field_title = "Connect to an agent, or open a capture"
+    list_title = "Agents and captures"
+    placeholder = "URL, host, card file or capture; a word filters the list"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("down", "to_list", "list", "Go to the list of agents and captures"),
         bind("remove", "remove", "remove", "Remove the agent from the list"),
@@ -80,40 +99,49 @@ class ConnectScreen(Screen[None]):
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
         self._can_go_back = can_go_back
-        self._agents: list[_Row] = []
-        self._captures: list[_Row] = []
-        self._shown: list[_Row | None] = []
+        self._agents: list[Row] = []
+        self._captures: list[Row] = []
+        self._shown: list[Row | None] = []
+        self._names = 0
         self._removed: list[tuple[int, RecentAgent]] = []
 
     def compose(self) -> ComposeResult:
         """Make the field and the list."""
         with Vertical(id="connect"):
             field = Vertical(id="connect-field", classes="pane")
-            field.border_title = styled([("Connect to an agent, or open a capture", "bold")])
+            field.border_title = plain(self.field_title).stylize("bold")
             with field:
-                hint = "URL, host, card file or capture; a word filters the list"
-                yield LineInput(enter_hint="connect", placeholder=hint, id="reference")
+                yield LineInput(enter_hint="connect", placeholder=self.placeholder, id="reference")
                 yield Static(id="connect-hint")
             listed = Vertical(id="connect-list", classes="pane")
-            listed.border_title = styled([("Agents and captures", "bold")])
+            listed.border_title = plain(self.list_title).stylize("bold")
             with listed:
                 yield ChoiceList(enter_hint="connect", id="agents")
         yield KeyFooter()
 
     def on_mount(self) -> None:
         """List the known agents and captures."""
-        problem = self._load()
+        problem = self.load()
         captures = paths.recent_captures(_CAPTURES)
-        self._captures = [_Row(each.path, each.path.name, "", size(each.size), each.changed) for each in captures]
+        self._captures = [Row(each.path, each.path.name, "", size(each.size), each.changed) for each in captures]
         self._show()
         self.query_one(Input).focus()
         self._hint(problem)
 
-    def _load(self) -> str:
+    def load(self) -> str:
         """Read the recent agents; return an error message or `""`."""
         agents, problem = recent_agents.load()
-        self._agents = [_Row(DEMO, "Demo", "the built-in mock agent"), *map(_row_of, agents)]
+        self._agents = [Row(DEMO, "Demo", "the built-in mock agent"), *map(_row_of, agents)]
         return problem
+
+    def sections(self) -> list[Section]:
+        """Return the parts of the list."""
+        return [Section("Agents", self._agents), Section("Captures", self._captures)]
+
+    @property
+    def nothing(self) -> str:
+        """What is shown if the list is empty."""
+        return "Nothing in the list matches."
 
     def on_resize(self) -> None:
         """Fit the columns to the new width."""
@@ -126,42 +154,52 @@ class ConnectScreen(Screen[None]):
     def _show(self) -> None:
         """Show the agents and captures that match the typed text."""
         listed, before = self.query_one(OptionList), self._selected
-        words = self._typed
+        words, sections = self._typed, self.sections()
+        self._names = self._name_width([row for section in sections for row in section.rows])
         self._shown = []
         listed.clear_options()
-        for heading, rows in (("Agents", self._agents), ("Captures", self._captures)):
+        for heading, rows in sections:
             found = [row for row in rows if row.matches(words)]
             if found:
-                listed.add_option(Option(Content.styled(heading, "$text-soft"), disabled=True))
-                self._shown += [None, *found]
-                listed.add_options([Option(self._line(row)) for row in found])
+                self._shown += [None, *found[:_MOST_ROWS]]
+                lines = [Option(self._line(row), disabled=not row.enabled) for row in found[:_MOST_ROWS]]
+                listed.add_options([_text_option(heading), *lines])
+            if len(found) > _MOST_ROWS:
+                self._shown.append(None)
+                listed.add_option(_text_option(f"{len(found) - _MOST_ROWS:,} more. Type a word to filter the list."))
         if not self._shown:
-            listed.add_option(Option(Content.styled("Nothing in the list matches.", "$text-soft"), disabled=True))
-        selected = next((index for index, row in enumerate(self._shown) if row and row == before), None)
-        listed.highlighted = selected if selected is not None else 1 if self._shown else None
+            listed.add_option(_text_option(self.nothing))
+        selectable = [index for index, row in enumerate(self._shown) if row and row.enabled]
+        selected = next((index for index in selectable if self._shown[index] == before), None)
+        listed.highlighted = selected if selected is not None else next(iter(selectable), None)
 
     @property
-    def _selected(self) -> _Row | None:
+    def _selected(self) -> Row | None:
         index = self.query_one(OptionList).highlighted
         return self._shown[index] if index is not None and index < len(self._shown) else None
 
-    def _line(self, row: _Row) -> Content:
+    @property
+    def _width(self) -> int:
+        return max(40, self.query_one("#connect-list").content_size.width - 2)
+
+    def _line(self, row: Row) -> Content:
         """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
         age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
-        width = max(40, self.query_one("#connect-list").content_size.width - 2)
-        names = self._name_width(width) if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
+        width = self._width
+        names = self._names if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
         name = clean_line(row.name, names)
         first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name) + _NAME_GAP)}"
         room = width - cell_len(first) - _VERSION - _AGE
         address = clean_line(row.address, max(8, room - 1)) if row.address else ""
         gap = " " * max(1, room - cell_len(address))
-        last = f"{row.detail:>{_VERSION - 1}} {age:>{_AGE}}"
+        last = f"{clean_line(row.detail, _VERSION):>{_VERSION - 1}} {age:>{_AGE}}"
         return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
 
-    def _name_width(self, width: int) -> int:
+    def _name_width(self, rows: list[Row]) -> int:
         """Return the width of the names of the agents: as long as the names, unless an address would be cut."""
-        longest = max(cell_len(clean_line(row.name, width)) for row in self._agents)
-        addresses = max(cell_len(clean_line(row.address, width)) for row in self._agents)
+        width, rows = self._width, [row for row in rows if row.address]
+        longest = max((cell_len(clean_line(row.name, width)) for row in rows), default=0)
+        addresses = max((cell_len(clean_line(row.address, width)) for row in rows), default=0)
         room = width - addresses - _VERSION - _AGE - _INDENT - _NAME_GAP - 1
         return max(min(longest, _LONGEST_NAME, width // 3), min(longest, room))
 
@@ -170,16 +208,18 @@ class ConnectScreen(Screen[None]):
         typed, row = self._typed, self._selected
         if problem:
             text = plain(problem).stylize("$state-bad")
-        elif self._is_reference(typed):
+        elif self.is_reference(typed):
             text = plain(_what_happens(typed)).stylize("$text-soft")
         elif row is not None:
-            text = plain(f"{'Open the capture' if isinstance(row.choice, Path) else 'Connect to'} {row.name}")
+            text = plain(
+                f"{'Open the capture' if isinstance(row.choice, Path) else 'Connect to'} {row.name}{row.about}"
+            )
             text = text.stylize("$text-soft")
         else:
             text = Content("")
         self.query_one("#connect-hint", Static).update(text)
 
-    def _is_reference(self, typed: str) -> bool:
+    def is_reference(self, typed: str) -> bool:
         """Return whether the typed text is opened itself; a word without a match in the list may be a host."""
         return bool(typed) and (bool(_ADDRESS_LETTERS & set(typed)) or typed == "localhost" or self._selected is None)
 
@@ -197,7 +237,7 @@ class ConnectScreen(Screen[None]):
         """Choose the typed text, or the selected line if the text only filters the list."""
         event.stop()
         typed, row = self._typed, self._selected
-        if not self._is_reference(typed):
+        if not self.is_reference(typed):
             if row is not None:
                 self.post_message(self.Chosen(row.choice))
         else:
@@ -231,7 +271,7 @@ class ConnectScreen(Screen[None]):
         self._renew(recent_agents.restore(agent, index))
 
     def _renew(self, problem: str) -> None:
-        problem = problem or self._load()
+        problem = problem or self.load()
         self._show()
         self._hint(problem)
         self.refresh_bindings()
@@ -258,9 +298,14 @@ class ConnectScreen(Screen[None]):
         return super().check_action(action, parameters)
 
 
-def _row_of(agent: RecentAgent) -> _Row:
+def _text_option(text: str) -> Option:
+    """Return a line that cannot be selected."""
+    return Option(plain(text).stylize("$text-soft"), disabled=True)
+
+
+def _row_of(agent: RecentAgent) -> Row:
     version = f"A2A {agent.protocol_version}" if agent.protocol_version else ""
-    return _Row(agent.url, agent.name or agent.url, agent.url, version, agent.last_seen, agent)
+    return Row(agent.url, agent.name or agent.url, agent.url, version, agent.last_seen, agent)
 
 
 def _capture_at(typed: str) -> Path | None:

@@ -118,7 +118,8 @@ class AgentView(View):
     def show_fault(self, fault: Fault) -> None:
         """Show why the connection failed; a response that is not a valid card can be read and edited."""
         bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
-        self._unread = next((record for record in reversed(bodies) if record.findings), None)
+        found = (record for record in reversed(bodies) if record.findings and record.event != "catalog")
+        self._unread = next(found, None)
         self._connecting.show_fault(fault, unread=self._unread is not None)
         self.action_section("connecting")
 

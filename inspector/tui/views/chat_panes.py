@@ -16,12 +16,12 @@ from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
-from inspector.tui.widgets.feed import Column, Feed
+from inspector.tui.widgets.feed import Column, Feed, Headings
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.timeline_pane import TimelinePane
 from inspector.tui.widgets.travel_line import TravelLine
 
-TASK_COLUMNS = (Column("state", 16), Column("id", SHORT_ID), Column("message"))
+TASK_COLUMNS = (Column("STATE", 16), Column("ID", SHORT_ID), Column("LAST MESSAGE"))
 """The columns of the task list."""
 
 
@@ -46,6 +46,7 @@ class ChatPanes(BookmarkView):
                 yield self._artifact
                 yield self.detail
             with Pane("Tasks", id="tasks-pane"):
+                yield Headings(self._task_feed)
                 yield self._task_feed
         yield self.composer
 

@@ -20,6 +20,7 @@ from inspector.tui.render.artifact_parts import (
     file_lines,
     read_file,
 )
+from inspector.tui.render.extension_lines import extension_lines
 from inspector.tui.render.glyphs import ASCII, Glyphs
 from inspector.tui.render.hexdump import HexDump
 from inspector.tui.render.text_lines import Paragraphs
@@ -66,6 +67,7 @@ class ArtifactBody(ContentSwitcher):
             "image": self._image,
             "facts": self._lines,
             "hex": self._lines,
+            "extension": self._lines,
         }
         super().__init__(*dict.fromkeys(self._bodies.values()), initial="artifact-text")
 
@@ -101,6 +103,10 @@ class ArtifactBody(ContentSwitcher):
             known = self._known(before) if fresh else None
             body = self._show_text(sections, section, known, fresh=fresh)
             self._start_reading(body, fresh=fresh and known is None, is_over=is_over)
+        elif fresh and view == "extension":
+            self._lines.show(Paragraphs(extension_lines(sections.uses(section))))
+            self._lines.following = False
+            self._lines.action_first()
         elif fresh:
             self._show_part(section, view)
 

@@ -143,6 +143,8 @@ class ArtifactPane(Pane):
         if self._sections is not None and self._sections.is_markdown(section):
             return MARKDOWN
         draws = section.is_image and not self._body.why_no_image()
+        if section.kind == "data" and self._sections is not None and self._sections.uses(section):
+            return ("extension", *REPRESENTATIONS["data"])
         return ("image", *REPRESENTATIONS["file"]) if draws else REPRESENTATIONS[section.kind]
 
     @property

@@ -25,7 +25,7 @@ class CardPair:
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         self._session = session
         self._glyphs = glyphs
-        self._observed = ObservedBehaviour()
+        self._observed = ObservedBehaviour(used=session.journal.extensions)
         self._signed = Signed()
         self._connection: Connection | None = None
         self.card = CardView(id="card")

@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, Whose
+from inspector.protocol.operations import Operation
 from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
@@ -32,6 +33,8 @@ _TICK = 0.2
 """The seconds between two updates of the elapsed time."""
 _GAP = 3
 _LABEL = 14
+_OF_CARDS = (GET_CARD, Operation.EXTENDED_CARD.value)
+"""The operations that read a card, over HTTP and over gRPC."""
 _RECORDING = "This is a capture file. You can inspect it; no request is sent to the agent."
 _RESPONSIBLE = {Whose.YOURS: "you: what was entered, or the options of the command"}
 
@@ -210,11 +213,14 @@ class Connecting(VerticalScroll):
     def _tried(self) -> list[_Attempt]:
         capture, exchanges = self._journal.capture, self._journal.exchanges
         bodies = {record.exchange: record.label for record in capture.select(kinds=(Kind.BODY,), after=self._first)}
-        heads = {record.exchange: record.label for record in capture.select(kinds=(Kind.RESPONSE,), after=self._first)}
+        heads = {
+            record.exchange: record.label
+            for record in capture.select(kinds=(Kind.RESPONSE, Kind.TRAILERS), after=self._first)
+        }
         attempts = []
         for record in capture.select(kinds=(Kind.REQUEST,), after=self._first):
             summary = exchanges.get(record.seq)
-            if summary is None or summary.operation != GET_CARD:
+            if summary is None or summary.operation not in _OF_CARDS:
                 continue
             head, body, running = heads.get(record.seq, ""), bodies.get(record.seq, ""), summary.seconds is None
             reason = body if body and body.partition(",")[0] != str(summary.status) else ""

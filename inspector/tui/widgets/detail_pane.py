@@ -12,7 +12,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import ContentSwitcher
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import EXTENSIONS, Kind, Record
+from inspector.protocol.extensions.known import uses_in
+from inspector.protocol.jsonvalue import parse
 from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.session.replay.moments import Moments
 from inspector.session.replay.position import position_of
@@ -22,6 +24,7 @@ from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify
 from inspector.tui.render import detail
+from inspector.tui.render.extension_lines import extension_lines
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
@@ -36,6 +39,8 @@ from inspector.tui.widgets.pane import Chip, NextChip, Pane
 
 REPRESENTATIONS = ("decoded", "raw", "hex", "headers", "diff")
 """The representations of a record, in the order in which the key shows them."""
+EXTENSION = "extension"
+"""The first representation of a record with data of known extensions: what the data means."""
 SECTIONS = ("request headers", "request body", "response headers", "response body")
 """The sections of an exchange, in this order: a side and a part of it."""
 
@@ -70,7 +75,7 @@ class DetailPane(Pane):
         super().__init__("Detail", id=id)
         self._session = session
         self._glyphs = glyphs
-        self._chosen = "decoded"
+        self._chosen = ""
         self._section = SECTIONS[-1]
         self._exchange: HttpExchange | None = None
         self._moments: Moments | None = None
@@ -79,6 +84,7 @@ class DetailPane(Pane):
         self._notes = FactView(id="detail-notes", classes="notes")
         self._json = JsonView(id="decoded", empty="Select a row to see it here.")
         self._texts = {
+            EXTENSION: FactView(id="extension"),
             "raw": FactView(id="raw", empty="No bytes."),
             "hex": FactView(id="hex", empty="No bytes."),
             "headers": FactView(id="headers"),
@@ -151,14 +157,20 @@ class DetailPane(Pane):
             empty = {SECTIONS[1]: not exchange.request.raw, SECTIONS[3]: not exchange.bodies}
             return tuple(section for section in SECTIONS if not empty.get(section))
         has_diff = self.record is not None and detail.has_task_update(self.record)
-        return REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
+        names = REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
+        return (EXTENSION, *names) if self._uses_extensions else names
+
+    @property
+    def _uses_extensions(self) -> bool:
+        return self.record is not None and bool(self.record.meta.get(EXTENSIONS))
 
     @property
     def _current(self) -> str:
         """Return the name of what is shown."""
         if self._exchange is not None:
             return self._section if self._section in self._names else SECTIONS[2]
-        return self._chosen if self._chosen in self._names else "decoded"
+        names = self._names
+        return self._chosen if self._chosen in names else next(name for name in (EXTENSION, "decoded") if name in names)
 
     def action_next_view(self) -> None:
         """Show the next representation, or the next section of the exchange."""
@@ -245,6 +257,8 @@ class DetailPane(Pane):
 
     def _show_record(self, record: Record) -> None:
         match self._current:
+            case "extension":
+                self._body.show(Paragraphs(extension_lines(uses_in(parse(self._session.payload(record))))))
             case "decoded":
                 if record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
                     self._json.show_bytes(body)

@@ -20,7 +20,7 @@ from inspector.wire.client.observations import Ending
 TOO_LARGE = "Check whether the agent should send that much; the limit protects this machine."
 _CHECK_NAME = "Check the spelling, the network connection and, in a container, its DNS."
 _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
-_CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
+CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
 PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
@@ -128,7 +128,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             return _agent(seen, "Check the log of the agent: it may have crashed during the response.")
         case httpx.RemoteProtocolError():
             describe = _invalid if headed else _agent  # a server without HTTP is not an agent
-            return describe(f"The response of {host} is not valid HTTP: {_words(error)}.", _CHECK_PORT)
+            return describe(f"The response of {host} is not valid HTTP: {_words(error)}.", CHECK_PORT)
         case httpx.TransportError():
             seen = f"The connection to {host} was lost: {_words(_root(error))}."
             return _network(seen, "Check whether the agent or a proxy closed it.")

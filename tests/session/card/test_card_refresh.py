@@ -28,11 +28,12 @@ from scripted import (
 
 from inspector.capture.card_history import SeenCard
 from inspector.capture.records import Kind
+from inspector.protocol.card import AgentCapabilities, AgentCard, AgentExtension
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.model import PushConfig
 from inspector.session.card.changes import CardHistory, card_of_answer, extended_difference
 from inspector.session.card.lint import lint_text, save_text
-from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_in_words
+from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_statuses
 from inspector.session.session import Session
 from inspector.wire.discovery import FoundCard, read_bytes
 
@@ -283,10 +284,13 @@ async def test_extensions_are_activated_or_only_requested(agent: Agent, open_ses
     agent.answer(handle)
     session = await open_session(agent.url, headers={"A2A-Extensions": "urn:one, urn:two"})
     await say(session, "hello")
-    observed = observed_in(session)
-    assert extension_in_words("urn:one", observed) == ("activated in 1 call", False)
-    assert extension_in_words("urn:two", observed)[1] is True
-    assert extension_in_words("urn:three", observed) == ("", False)
+    declared = [AgentExtension(uri="urn:one"), AgentExtension(uri="urn:three", required=True)]
+    card = AgentCard(capabilities=AgentCapabilities(extensions=declared))
+    one, three, two = extension_statuses(card, observed_in(session))
+    assert (one.uri, one.in_words, one.contradicts) == ("urn:one", "requested 1, activated 1", False)
+    assert (three.uri, three.in_words, three.required) == ("urn:three", "not requested", True)
+    assert (two.uri, two.contradicts) == ("urn:two", True)
+    assert two.in_words == "requested 1, not activated, not on the card"
 
 
 # Edited

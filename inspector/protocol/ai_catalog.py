@@ -1,0 +1,177 @@
+"""AI Catalogs: JSON documents that list agents and other artifacts (AI Catalog 0.9, ai-catalog.io/spec).
+
+Drafts before 0.9 spelled some members in other ways (`mediaType` instead of `type`, `name`, `id`); they are read, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.pointer import pointer, steps_of
+
+WELL_KNOWN = "/.well-known/ai-catalog.json"
+MEDIA_TYPE = "application/ai-catalog+json"
+CARD_TYPE = "application/a2a-agent-card+json"
+
+_NUMBERS = re.compile(r"v?(\d{1,9}(?:\.\d{1,9})*)")
+"""A version that can be compared, without its suffix."""
+
+
+class EntryKind(Enum):
+    """What an entry refers to; one without a type may be a card."""
+
+    CARD = "agent card"
+    CATALOG = "catalog"
+    OTHER = "other artifact"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a catalog; members that are missing or have the wrong type are `""`, and None for `data`.
+
+    `pointer` is a JSON pointer into the document. `reference` names the entry after `#`: it is unique in its catalog.
+    """
+
+    pointer: str
+    identifier: str
+    name: str
+    kind: EntryKind
+    type: str
+    version: str
+    updated_at: str
+    description: str
+    url: str
+    data: Json
+    aliases: tuple[str, ...] = ()
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """A catalog: the version of its specification, the name of its operator, and its entries."""
+
+    spec_version: str
+    host: str
+    entries: tuple[Entry, ...]
+
+    def cards(self) -> list[Entry]:
+        """Return the entries that are or may be agent cards."""
+        return [entry for entry in self.entries if entry.kind is EntryKind.CARD]
+
+    def find(self, name: str) -> Entry | None:
+        """Return the entry with a name; of several versions, the latest.
+
+        A name is a JSON pointer, the identifier (also with `@version`), a name, or the last part of the identifier.
+        """
+        for entry in self.entries:
+            if name in (entry.pointer, f"{entry.identifier}@{entry.version}"):
+                return entry
+        named = [entry for entry in self.entries if name in entry.aliases]
+        named = named or [entry for entry in self.entries if name and name == _last_part(entry.identifier)]
+        return max(named, key=_age_of) if named else None
+
+
+def read_catalog(raw: bytes) -> Catalog | Unreadable:
+    """Read the bytes of a catalog; anything else, for example a card, is unreadable."""
+    return catalog_of(parse(raw))
+
+
+def catalog_of(value: Any, inside: Sequence[str] = ()) -> Catalog | Unreadable:
+    """Read the value of a catalog; `inside` are the steps to a catalog that is the data of an entry."""
+    if isinstance(value, Unreadable):
+        return value
+    if not isinstance(value, dict):
+        return Unreadable(value, f"JSON, but {type_name(value)} instead of an object")
+    if not isinstance(value.get("entries"), list):
+        return Unreadable(value, "it has no list of entries")
+    found = [
+        _entry(member, pointer(*inside, "entries", str(number)))
+        for number, member in enumerate(value["entries"])
+        if isinstance(member, dict)
+    ]
+    host = value.get("host")
+    return Catalog(
+        _text(value, "specVersion"),
+        _text(host, "displayName", "name") if isinstance(host, dict) else "",
+        tuple(_with_references(found)),
+    )
+
+
+def nested_catalog(entry: Entry) -> Catalog | Unreadable:
+    """Read the catalog that is the data of an entry."""
+    return catalog_of(entry.data, (*steps_of(entry.pointer), "data"))
+
+
+def _entry(member: dict[str, Any], place: str) -> Entry:
+    identifier, data, kind = _text(member, "identifier", "id"), member.get("data"), _text(member, "type", "mediaType")
+    card_name = _text(data, "name", "displayName") if isinstance(data, dict) else ""
+    name = _text(member, "displayName", "name") or card_name or _last_part(identifier) or place
+    aliases = (_text(member, each) for each in ("identifier", "id", "name", "displayName"))
+    return Entry(
+        place,
+        identifier,
+        name,
+        _kind(kind, data),
+        kind,
+        _text(member, "version") or (_text(data, "version") if isinstance(data, dict) else ""),
+        _text(member, "updatedAt"),
+        _text(member, "description") or (_text(data, "description") if isinstance(data, dict) else ""),
+        _text(member, "url", "cardUrl"),
+        data,
+        tuple(filter(None, aliases)),
+    )
+
+
+def _kind(kind: str, data: Json) -> EntryKind:
+    plain = kind.partition(";")[0].strip().lower()
+    if plain in (CARD_TYPE, "application/agent-card+json"):
+        return EntryKind.CARD
+    if plain == MEDIA_TYPE or (not plain and isinstance(data, dict) and isinstance(data.get("entries"), list)):
+        return EntryKind.CATALOG
+    return EntryKind.OTHER if plain else EntryKind.CARD
+
+
+def _text(value: Any, *names: str) -> str:
+    """Return the first of these members that is a text."""
+    texts = (value.get(name) for name in names) if isinstance(value, dict) else ()
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def _last_part(identifier: str) -> str:
+    """Return the part of an identifier after its last `:` or `/`, the name of an artifact without another name."""
+    return re.split("[:/]", identifier)[-1]
+
+
+def _with_references(entries: list[Entry]) -> list[Entry]:
+    """Add the shortest reference that leads to this entry only."""
+    identifiers = Counter(entry.identifier for entry in entries)
+    parts = Counter(part for entry in entries for part in {*entry.aliases, _last_part(entry.identifier)})
+    versions = Counter(f"{entry.identifier}@{entry.version}" for entry in entries)
+    found = []
+    for entry in entries:
+        part, versioned = _last_part(entry.identifier), f"{entry.identifier}@{entry.version}"
+        if part and parts[part] == 1:
+            reference = part
+        elif entry.identifier and identifiers[entry.identifier] == 1 and parts[entry.identifier] == 1:
+            reference = entry.identifier
+        elif entry.identifier and entry.version and versions[versioned] == 1:
+            reference = versioned
+        else:
+            named = next((alias for alias in entry.aliases if parts[alias] == 1), "")
+            reference = named or entry.pointer
+        found.append(replace(entry, reference=reference))
+    return found
+
+
+def _age_of(entry: Entry) -> tuple[bool, tuple[int, ...], str]:
+    """Return a key that is larger for later versions; entries without a comparable version come first."""
+    numbers = _NUMBERS.match(entry.version)
+    parts = tuple(map(int, numbers.group(1).split("."))) if numbers else ()
+    return bool(parts), parts, entry.updated_at
