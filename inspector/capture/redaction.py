@@ -21,6 +21,8 @@ _SHORTEST = 4
 """Shorter secrets are not masked."""
 _SHORTEST_IN_HEADER = 8
 """Shorter values of secret headers, such as a number of tokens, are masked in the header only."""
+_LONGEST_PATTERN = 4096
+"""Longer secrets are masked in their usual spellings only: a pattern needs kilobytes of memory for each character."""
 _SHORT = 256
 _CACHE_SIZE = 1024
 """The results of masking are cached for texts, headers and urls of up to `_SHORT` characters, `_CACHE_SIZE` of each."""
@@ -150,6 +152,10 @@ class Redactor:
     def _masked(self, secrets: Iterable[str], raw: bytes) -> bytes:
         """Mask each of these secrets. One pattern of all would be compiled again for each webhook, and kept by `re`."""
         for secret in secrets:
+            if len(secret) > _LONGEST_PATTERN:
+                for form in self._secrets[secret]:
+                    raw = raw.replace(_encode(form), _MASK).replace(_encode(form.replace("/", r"\/")), _MASK)
+                continue
             pattern = self._patterns.get(secret)
             if pattern is None:  # compiled on first use, because most secrets never appear
                 pattern = self._patterns[secret] = _pattern_of(secret, self._secrets[secret])
