@@ -33,7 +33,7 @@ from inspector.wire.client.http import Client
 class Logins:
     """The logins of a session: `Session.logins`. Each origin has at most one token in use.
 
-    `card` and `agent_url` return the card and the URL of the connected agent.
+    `card` and `agent_url` return the card and the URL of the connected agent, `trusted` the trusted origins.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Logins:
         client: Client,
         card: Callable[[], AgentCard | None],
         agent_url: Callable[[], str],
+        trusted: Callable[[], frozenset[str]] = frozenset,
         *,
         store: TokenStore | None = None,
         clock: Callable[[], float] = time.time,
@@ -51,6 +52,7 @@ class Logins:
         self._client = client
         self._card = card
         self._agent_url = agent_url
+        self._trusted = trusted
         self._clock = clock
         self._tokens: dict[str, Token] = {}
         self._renewing = asyncio.Lock()
@@ -92,6 +94,7 @@ class Logins:
             on_change,
             resource_url=resource_metadata_url(self._journal, agent),
             use=self.use,
+            trusted=self._trusted(),
             clock=self._clock,
         )
 
@@ -217,6 +220,7 @@ class Logins:
             scheme=members,
             scopes=token.scopes,
             agent=token.key.origin,
+            trusted=self._trusted(),
             clock=self._clock,
         )
         endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)

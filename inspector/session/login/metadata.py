@@ -86,10 +86,17 @@ def checked_url(url: str, what: str) -> str:
     shown = clean(url, limit=_SHOWN)
     if not url:
         raise invalid(f"The login needs {what}, but there is none.", "Choose another flow, or complete the card.")
-    if not valid or not (url.isascii() and url.isprintable()) or " " in url or "@" in parts.netloc:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is not a web address: {shown}.", "Correct it there.")
-    if len(url) > _LONGEST_URL:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is too long: {shown}.", "Correct it there.")
-    if parts.scheme == "http" and address_scope(host) is AddressScope.PUBLIC:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is http: {shown}. Others could read the secrets.", "Use https.")
+    problem = ""
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        problem = "has characters that a URL cannot contain"
+    elif not valid:
+        problem = "is not a web address"
+    elif "@" in parts.netloc:
+        problem = "contains a user name"
+    elif len(url) > _LONGEST_URL:
+        problem = "is too long"
+    elif parts.scheme == "http" and address_scope(host) is AddressScope.PUBLIC:
+        problem = "is http, so that others could read the secrets"
+    if problem:
+        raise invalid(f"{what[:1].upper()}{what[1:]} {problem}: {shown}.", "Correct it there.")
     return url

@@ -39,7 +39,8 @@ class RedirectListener:
     """Listens on the loopback address until the redirect arrives; an asynchronous context manager.
 
     `is_ours` gets the parameters of a redirect and returns whether it belongs to this login, which the page reports.
-    The first redirect ends the wait, also if it is not ours. `short_url` leads to the page of the login.
+    The first redirect ends the wait, also if it is not ours; requests of a browser for a part of another page are
+    refused. `short_url` leads to the page of the login.
     """
 
     def __init__(self, port: int, is_ours: Callable[[Mapping[str, str]], bool]) -> None:
@@ -109,11 +110,13 @@ class RedirectListener:
         lines = head.decode("latin-1").split("\r\n")
         method, _, rest = lines[0].partition(" ")
         target, _, version = rest.rpartition(" ")
-        hosts = [line.partition(":")[2].strip() for line in lines[1:] if line.lower().startswith("host:")]
+        hosts, destinations = _values(lines, "host"), _values(lines, "sec-fetch-dest")
         if hosts not in ([f"{HOST}:{self.port}"], [f"localhost:{self.port}"]):  # DNS rebinding
             return 421, "This address receives the redirect of a login only.", None
         if not version.startswith("HTTP/1.") or method != "GET":
             return 405, "This address receives the redirect of a login only.", None
+        if destinations not in ([], ["document"]):  # an image, a frame or a script of another page, which would end it
+            return 403, "This address receives the redirect of a login only.", None
         try:
             parts = urlsplit(target)
             pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
@@ -131,3 +134,8 @@ class RedirectListener:
         if "error" in parameters:
             return 200, "The login was refused.", parameters
         return 200, "The login is complete.", parameters
+
+
+def _values(lines: list[str], name: str) -> list[str]:
+    """Return the values of a header, whose name is in lower case, in the lines of a head."""
+    return [line.partition(":")[2].strip() for line in lines[1:] if line.lower().startswith(f"{name}:")]

@@ -47,6 +47,7 @@ class Next(Enum):
     DONE = "done"
     AGAIN = "again"
     RECORD = "record"
+    TRUST = "trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,8 @@ class LoginScreen(Dialog[LoginEnd]):
     def _choices(self) -> list[tuple[Next | Place, str]]:
         if self._token is None:
             found: list[tuple[Next | Place, str]] = [(Next.AGAIN, "Change the input and try again")]
+            if self._state.untrusted:
+                found.append((Next.TRUST, f"Trust {self._state.untrusted} in this session and try again"))
             if self._failed_record() is not None:
                 found.append((Next.RECORD, "Show the record of the failed step"))
             return [*found, (Next.DONE, "Close")]
@@ -189,6 +192,9 @@ class LoginScreen(Dialog[LoginEnd]):
             with notify_faults(self):
                 notify(self, f"The token is stored in {self._session.logins.store(self._token, wanted)}.")
                 self._end(Next.DONE)
+        elif wanted is Next.TRUST:
+            self._session.trust(self._state.untrusted)
+            self._end(Next.AGAIN)
         elif isinstance(wanted, Next):
             self._end(wanted)
 
