@@ -34,10 +34,10 @@ async def log_in(current: Run) -> None:
     given, out, session = current.invocation.given, current.out, current.session
     if current.invocation.options.stored_auth_only:
         raise usage("--stored-auth-only does not log in.", "Leave it out, or print the stored token: auth token.")
-    place = _place(given.store, session.logins.stored.where)
     await current.connect()
     option = _choose(current)
     registration = _registration(current, option)
+    place = _place(given.store, session.logins.stored.where)
     login = session.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
     token = await login.run()
     where = session.logins.store(token, place) if place is not None else ""

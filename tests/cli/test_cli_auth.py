@@ -62,6 +62,24 @@ def test_the_token_is_printed_only_by_auth_token(cli: RunCli, agent: str):
         assert token not in ran.out + ran.err
 
 
+def test_a_missing_scope_is_in_the_command_that_logs_in(cli: RunCli, agent: str):
+    log_in(cli, agent)
+    refused = cli("send", agent, "--text", "approval of a transfer")
+    assert refused.code == 4
+    command = f"auth login --scope 'messages transfers' --client-secret env:THE_SECRET -a {agent}"
+    assert command in refused.err
+    assert SECRET not in refused.err
+    log_in(cli, agent, "--scope", "messages transfers")
+    assert "auth-required" in cli("send", agent, "--text", "approval of a transfer").out
+
+
+def test_the_doctor_names_the_command_that_logs_in(cli: RunCli, agent: str):
+    cli("auth", "logout", "--all")
+    ran = cli("doctor", agent)
+    assert ran.code == 4
+    assert f"Hint: Log in: a2a-inspect auth login -a {agent}. Or add --bearer or --header." in ran.err
+
+
 def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
     log_in(cli, agent)
     [token] = cli("auth", "token", agent).out.splitlines()

@@ -74,6 +74,18 @@ class Logins:
         """Return the token that is sent to a URL, None if there is none."""
         return self._tokens.get(origin(url))
 
+    def missing_scopes(self) -> tuple[str, ...]:
+        """Return the scopes to log in with if the agent demanded others than the token has or the card requires.
+
+        The result is empty if a login asks for them anyway.
+        """
+        url = self._agent_url()
+        token, demanded = self.token_for(url), demanded_scopes(self._journal, url)
+        required = next((option.required for option in self.options), ())
+        if set(demanded) <= set(required):
+            return ()
+        return tuple(dict.fromkeys((*(token.scopes if token is not None else required), *demanded)))
+
     def added_to(self, given: Credentials) -> Credentials:
         """Return credentials with the tokens added, each for its origin."""
         parts = [

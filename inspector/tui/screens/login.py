@@ -37,6 +37,8 @@ from inspector.tui.widgets.fields import ChoiceList
 
 _AROUND = 4
 """Lines of the dialog for its border, the footer and the line above it."""
+_LOW = 30
+"""On a screen with fewer lines, only the current step of a waiting login is shown."""
 _TICK = 0.5
 """The seconds between two updates of the remaining time."""
 
@@ -131,7 +133,8 @@ class LoginScreen(Dialog[LoginEnd]):
     def _paragraphs(self, state: LoginState) -> list[Paragraph]:
         has_redirect = self._option.grant is Grant.AUTHORIZATION_CODE
         port = self._login.registration.redirect_port if has_redirect else 0
-        lines = login_paragraphs(state, self._glyphs, redirect_port=port, no_browser=self._no_browser)
+        brief = self.size.height < _LOW
+        lines = login_paragraphs(state, self._glyphs, redirect_port=port, no_browser=self._no_browser, brief=brief)
         if self._token is not None:
             lines += token_paragraphs(self._token, state, self._glyphs)
         if state.finished:
@@ -145,9 +148,9 @@ class LoginScreen(Dialog[LoginEnd]):
         line.update(plain(text))
 
     def on_resize(self) -> None:
-        """Give the lines the height that they need, as far as there is room."""
+        """Show what fits, and give the lines the height that they need, as far as there is room."""
         super().on_resize()
-        self._fit()
+        self._show()
 
     def _fit(self) -> None:
         choices = self.query_one("#login-next", ChoiceList)

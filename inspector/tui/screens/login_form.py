@@ -35,8 +35,7 @@ def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
 
 def _description(option: LoginOption, before: ClientRegistration) -> str:
     """Return where the input is sent, which redirect URI has to be registered, and what the scopes mean."""
-    server = _server(option)
-    lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
+    lines = _servers(option)
     if option.grant is Grant.AUTHORIZATION_CODE:
         lines.append(f"Redirect URI to register there: {redirect_uri(before.redirect_port)}")
     scopes = [f"{name}: {text}" if text else name for name, text in option.scopes.items()]
@@ -46,9 +45,18 @@ def _description(option: LoginOption, before: ClientRegistration) -> str:
     return "\n".join(lines)
 
 
-def _server(option: LoginOption) -> str:
-    """Return the origin to which the client is sent, as the card names it."""
-    url = option.token_url or option.metadata_url
+def _servers(option: LoginOption) -> list[str]:
+    """Return to which servers the login leads, as far as the card names them."""
+    server, metadata = _origin(option.token_url), _origin(option.metadata_url)
+    if not option.token_url:
+        text = f"The metadata at {metadata} names the server to which the client id and the secret are sent."
+        return [f"{text} The token is sent to the agent."]
+    lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
+    return [*lines, f"Its metadata is at {metadata}."] if option.metadata_url and metadata != server else lines
+
+
+def _origin(url: str) -> str:
+    """Return the origin of a URL on the card, as it is written there."""
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets without an address
