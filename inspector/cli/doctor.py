@@ -60,7 +60,7 @@ async def _examine(current: Run) -> None:
 
 def _with_command(remedy: str, login: str) -> str:
     """Return the remedy for missing credentials with the command that gets them, unless it names one."""
-    if remedy == LOG_IN:
+    if remedy == LOG_IN and login:
         return f"{login}. Or add --bearer or --header."
     return remedy if "auth login" in remedy or remedy.startswith("Add ") else f"{remedy} {login}".strip()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -153,6 +154,7 @@ def test_the_url_of_the_login_is_printed(cli: RunCli, agent: str, flow: str, mon
         ran = cli("auth", "login", agent, *CLIENT, *FILE, "--flow", flow, "--redirect-port", "0", "--no-browser")
     assert ran.code == 0, ran.err
     assert ("Code: " in ran.err) is (flow == "deviceCode")
+    assert bool(re.search(r"port (\d+) of this machine.* ssh -L \1:127", ran.err)) is (flow == "authorizationCode")
     assert "Within: 9m" in ran.err or "Within: 10m" in ran.err
     assert f"({flow})" in ran.out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -67,8 +68,12 @@ class RedirectListener:
         try:
             self._server = await asyncio.start_server(self._serve, HOST, self.port, limit=_LARGEST_HEAD)
         except OSError as error:
-            seen = f"The redirect of the login cannot be received on port {self.port}: {error.strerror or error}."
-            hint = "Choose another port for redirects, and register its redirect URI at the authorization server."
+            why = os.strerror(error.errno) if error.errno else str(error)  # asyncio adds the address to the text
+            seen = f"The redirect of the login cannot be received on port {self.port}: {why}."
+            hint = (
+                "Another login may be running there. Choose another port (--redirect-port), and register its redirect "
+            )
+            hint += "URI at the authorization server."
             raise usage_error(seen, hint) from error
         self.port = self._server.sockets[0].getsockname()[1]
         return self

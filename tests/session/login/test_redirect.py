@@ -110,7 +110,7 @@ async def test_an_endless_head_is_refused():
 
 async def test_a_used_port_is_reported():
     async with RedirectListener(0, ours) as listener:
-        with pytest.raises(FaultError, match=f"port {listener.port}") as error:
+        with pytest.raises(FaultError, match=f"port {listener.port}: Address already in use") as error:
             async with RedirectListener(listener.port, ours):
                 pass
     assert "another port" in error.value.fault.hint
