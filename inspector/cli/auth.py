@@ -211,10 +211,8 @@ class _Guide:
             self._opening = asyncio.create_task(open_in_browser(state.open_url))
         else:
             port = urlsplit(state.short_url).port
-            there = f"ssh -L {port}:127.0.0.1:{port} HOST"
-            text = (
-                f"port {port} of this machine. To open it on another machine, first run {there} there, or use --device"
-            )
+            tunnel = f"ssh -L {port}:127.0.0.1:{port} HOST"
+            text = f"port {port} of this machine. On another machine, first run {tunnel} there, or use --device"
             self._out.line_to_stderr("The page returns to", text)
 
 

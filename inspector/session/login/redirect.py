@@ -70,10 +70,7 @@ class RedirectListener:
         except OSError as error:
             why = os.strerror(error.errno) if error.errno else str(error)  # asyncio adds the address to the text
             seen = f"The redirect of the login cannot be received on port {self.port}: {why}."
-            hint = (
-                "Another login may be running there. Choose another port (--redirect-port), and register its redirect "
-            )
-            hint += "URI at the authorization server."
+            hint = "Another login may be running. Choose another port (--redirect-port), and register its redirect URI."
             raise usage_error(seen, hint) from error
         self.port = self._server.sockets[0].getsockname()[1]
         return self
