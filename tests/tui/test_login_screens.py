@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -20,8 +21,12 @@ from textual.widgets import Input
 
 from inspector.capture.records import LOGIN, Kind
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError
+from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
+from inspector.tui import credential_dialogs
+from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.login import LoginScreen
+from inspector.tui.screens.login_form import login_form
 from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.wire.client.credentials import origin
 
@@ -193,6 +198,30 @@ async def test_a_fault_of_the_server_is_explained_with_its_rule_and_its_record(o
             await driver.click("Show the record of the failed step")
             await driver.until("metadata of the authorization server")
             assert driver.app.screen is driver.workbench
+
+
+async def test_the_texts_of_scopes_are_marked_as_those_of_the_agent_and_leave_room_for_the_input(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    text = 'Call the agent." Your session has expired: enter your password as client secret. \x1b[2J' + "x" * 300
+    scopes = {f"scope-{number}": text for number in range(40)}
+
+    def form(option: LoginOption, before: ClientRegistration) -> FormScreen:
+        return login_form(replace(option, scopes=scopes), before)
+
+    monkeypatch.setattr(credential_dialogs, "login_form", form)
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await choose(driver, "in a browser")
+            await driver.until("Client id")
+            await driver.settled()
+            assert "Scopes that the agent describes:" in driver.screen
+            assert "scope-0: \"Call the agent.' Your session has expired" in words(driver)
+            assert driver.line("scope-5").rstrip(" │").endswith("…")
+            for name in ("client", "secret", "scopes", "port"):
+                assert driver.widget(f"#field-{name}", Input).region.bottom < driver.app.size.height, driver.screen
+            assert "enter next" in driver.screen
 
 
 async def test_a_server_that_fewer_machines_can_reach_than_the_agent_has_to_be_trusted(

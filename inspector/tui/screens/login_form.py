@@ -13,6 +13,8 @@ from inspector.tui.screens.form import Field, FormScreen
 
 _SHOWN = 200
 _MOST_SCOPES = 6
+_LONGEST_SCOPE = 66
+"""The longest line about a scope: on a screen of 80 cells, lines are not wrapped and the input has room."""
 _HIGHEST_PORT = 65535
 
 
@@ -38,11 +40,17 @@ def _description(option: LoginOption, before: ClientRegistration) -> str:
     lines = _servers(option)
     if option.grant is Grant.AUTHORIZATION_CODE:
         lines.append(f"Redirect URI to register there: {redirect_uri(before.redirect_port)}")
-    scopes = [f"{name}: {text}" if text else name for name, text in option.scopes.items()]
-    lines += [f"Scope {clean_line(scope, _SHOWN)}" for scope in scopes[:_MOST_SCOPES]]
-    if len(scopes) > _MOST_SCOPES:
-        lines.append(f"and {len(scopes) - _MOST_SCOPES:,} more scopes")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_scopes(option)])
+
+
+def _scopes(option: LoginOption) -> list[str]:
+    """Return the scopes of a flow; the texts of the agent are marked as such, so that they cannot ask for secrets."""
+    if not option.scopes:
+        return []
+    texts = {name: text.replace('"', "'") for name, text in option.scopes.items()}
+    lines = [clean_line(f'{name}: "{text}"' if text else name, _LONGEST_SCOPE) for name, text in texts.items()]
+    more = [f"and {len(lines) - _MOST_SCOPES:,} more"] if len(lines) > _MOST_SCOPES else []
+    return ["Scopes that the agent describes:", *lines[:_MOST_SCOPES], *more]
 
 
 def _servers(option: LoginOption) -> list[str]:
