@@ -277,6 +277,29 @@ async def test_a_refused_message_offers_the_login_in_every_view(open_app: Open, 
             await has_room(driver)
 
 
+async def test_a_missing_scope_is_named_and_asked_for_by_the_next_login(open_app: Open):
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "without a user", secret="open-sesame")
+            await driver.until("✓ Logged in")
+            await driver.press("enter")
+            await driver.ask("approval of a transfer")
+            await driver.until(lambda: "The token lacks the scope transfers." in words(driver))
+            await driver.press("escape", "C")
+            await driver.until(lambda: "Log in with the scopes messages, transfers." in words(driver))
+            await has_room(driver)
+            await driver.press("escape")
+            await choose(driver, "without a user")
+            await driver.until("Client id")
+            assert driver.widget("#field-scopes", Input).value == "messages transfers"
+            await driver.press("enter", "enter", "enter")
+            await driver.until("Scopes  messages, transfers")
+            await driver.press("enter")
+            await driver.press("i", "enter")
+            await driver.until("auth-required")
+
+
 @pytest.mark.parametrize("pace", [0.0, 0.4], ids=["done before the subscription", "done later"])
 async def test_the_app_listens_on_while_a_task_waits_for_an_authorization(open_app: Open, pace: float):
     with serve_in_thread(pace=pace) as url:
