@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 from inspector.capture.records import Kind
@@ -165,6 +166,11 @@ class Logins:
 
         Raises `FaultError`.
         """
+        is_stored = any(entry.key == token.key for entry in self.stored.entries(token.key.origin))
+        async with self.stored.renewing() if is_stored else nullcontext():
+            return await self._refresh(token)
+
+    async def _refresh(self, token: Token) -> Token:
         latest = self._stored_since(token)
         if latest is not None:
             self.use(latest)
