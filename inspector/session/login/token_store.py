@@ -103,7 +103,7 @@ class TokenStore:
         until = time.monotonic() + _LONGEST_WAIT
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         with self._open(self.path.with_name(_LOCK), flags) as handle:
-            while not _lock(handle, wait=False) and time.monotonic() < until:
+            while not _lock(handle, wait=False) and time.monotonic() < until:  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(_PAUSE)
             yield
 
