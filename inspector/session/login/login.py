@@ -164,8 +164,15 @@ class Login:
         return (*metadata, *resource, *_STEPS.get(option.grant, ()), *keys)
 
     async def _verify(self, channel: LoginChannel, endpoints: Endpoints, response: TokenResponse, nonce: str) -> str:
-        """Verify the ID token of an OpenID Connect login and return its subject, `""` without an ID token."""
+        """Verify the ID token of an OpenID Connect login and return its subject, `""` without an ID token.
+
+        If the server has to send one and does not, that is only a finding: the agent needs the access token.
+        """
         if not self.option.openid or not response.id_token:
+            granted = self._scopes if response.scopes is None else response.scopes
+            if self.option.openid and self.option.asks_user and OPENID_SCOPE in granted:
+                problem = "the response has no id_token, although the scope openid was granted"
+                channel.note(Step.KEYS, "there is no ID token", endpoints.token_url, {}, id_token_problem=problem)
             return ""
         self._progress.begin(Step.KEYS)
         return await id_token.verify(channel, endpoints, response.id_token, self.registration.client_id, nonce)

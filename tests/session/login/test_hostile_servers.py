@@ -261,6 +261,28 @@ async def test_a_refresh_url_at_another_origin_is_not_used(
     assert authority.agent.heard[-1].path == "/refresh"
 
 
+@pytest.mark.parametrize(
+    ("scope", "rules"), [(None, {"AUTH-052"}), ("openid read", {"AUTH-052"}), ("read", {"AUTH-023"})]
+)
+async def test_a_missing_id_token_is_a_finding_and_the_access_token_is_used(
+    authority: Authority, open_session: OpenSession, scope: str | None, rules: set[str]
+):
+    authority.serve(openid=True)
+    endpoints = {"authorization_endpoint": f"{authority.url}/authorize", "token_endpoint": f"{authority.url}/token"}
+    more = {"code_challenge_methods_supported": ["S256"], "grant_types_supported": ["authorization_code"]}
+    document = {"issuer": authority.url, **endpoints, **more}
+    authority.agent.routes["/.well-known/openid-configuration"] = giving(document)
+    members = {"access_token": TOKEN, "token_type": "Bearer", "expires_in": 3600} | ({"scope": scope} if scope else {})
+    authority.agent.routes["/token"] = giving(members, headers={"Cache-Control": "no-store"})
+    session = await open_session(authority.url)
+    browser = Browser()
+    token = await start(session, "authorizationCode", on_change=browser).run()
+    await browser.closed()
+    assert token.subject == ""
+    found = {finding.rule for record in records(session) for finding in record.findings}
+    assert {rule for rule in found if rule.startswith("AUTH-")} == rules
+
+
 async def test_tokens_in_a_redirect_are_masked(authority: Authority, open_session: OpenSession):
     authority.serve()
     session = await open_session(authority.url)
