@@ -30,6 +30,9 @@ from inspector.session.login.tokens import REFRESH_MARGIN, Token, TokenKey
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 
+_RETRY_SECONDS = 60.0
+"""How long the requests to an agent do not wait again for an authorization server that did not renew a token."""
+
 
 class Logins:
     """The logins of a session: `Session.logins`. Each origin has at most one token in use.
@@ -59,6 +62,8 @@ class Logins:
         self._renewing = asyncio.Lock()
         self._refused = ""
         """The token that the server refused to renew, which is not tried again."""
+        self._renew_after = 0.0
+        """When a renewal is tried again after the server did not answer, in seconds since 1970."""
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
@@ -140,22 +145,28 @@ class Logins:
 
         If it fails, the session notes why, and the old token stays in use.
         """
-        token = self.token_for(url)
-        if token is None or not self._is_due(token):
+        if not self._to_renew(url):
             return False
         async with self._renewing:
-            current = self.token_for(url)
-            if current is None or not self._is_due(current):  # another request has renewed it
+            current = self._to_renew(url)
+            if current is None:  # another request has renewed it, or tried to
                 return True
             try:
                 await self.refresh(current)
             except FaultError as error:
                 if error.fault.code == FaultCode.AUTH_FAILED:
                     self._refused = current.access_token
+                self._renew_after = self._clock() + _RETRY_SECONDS
                 label = f"the token was not renewed: {error.fault.sentence()}"
                 self._journal.append(Kind.NOTE, self._clock(), label=label)
                 self._journal.notify()
         return True
+
+    def _to_renew(self, url: str) -> Token | None:
+        """Return the token for a URL if it has to be renewed now."""
+        token = self.token_for(url)
+        is_due = token is not None and self._is_due(token) and self._clock() >= self._renew_after
+        return token if is_due else None
 
     def _is_due(self, token: Token) -> bool:
         is_refused = token.access_token == self._refused

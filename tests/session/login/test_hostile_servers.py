@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -93,6 +94,24 @@ async def test_a_device_is_polled_less_often_if_the_server_does_not_answer(
 
     authority.agent.routes["/token"] = answer
     assert await device(authority, await open_session(authority.url)) == [2, 4]
+
+
+async def test_calls_do_not_wait_again_for_a_server_that_does_not_renew_a_token(
+    authority: Authority, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(exchange, "_SECONDS", 0.2)
+    authority.serve()
+    authority.tokens = [(200, granted(expires_in=10, refresh_token="canary-refresh"))]
+    session = await open_session(authority.url)
+    await start(session, "authorizationCode", on_change=Browser()).run()
+    authority.agent.routes["/token"] = silent
+    for _ in range(3):
+        assert await session.list_tasks().finish() is None
+    assert steps(session).count("refresh") == 1
+    later = time.time() + 61
+    session.logins._clock = lambda: later
+    await session.list_tasks().finish()
+    assert steps(session).count("refresh") == 2
 
 
 async def test_a_server_that_is_not_there_is_not_called_an_agent(authority: Authority, open_session: OpenSession):
