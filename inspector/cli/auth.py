@@ -37,6 +37,8 @@ async def log_in(current: Run) -> None:
         raise usage("--stored-auth-only does not log in.", "Leave it out, or print the stored token: auth token.")
     await current.connect()
     option = _choose(current)
+    if len(option.servers) > 1:
+        out.warn(f"the page of the login is at {option.servers[0]}, but the token is requested at {option.servers[1]}")
     registration = _registration(current, option)
     place = _place(given.store, session.logins.stored.where)
     login = session.logins.start(option, registration, _Guide(out, browser=not given.no_browser))

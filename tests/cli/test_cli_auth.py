@@ -63,6 +63,15 @@ def test_the_token_is_printed_only_by_auth_token(cli: RunCli, agent: str):
         assert token not in ran.out + ran.err
 
 
+def test_a_page_of_the_login_on_another_server_is_a_warning(cli: RunCli, make_agent: MakeAgent):
+    flow = {"authorizationUrl": "https://login.example/a", "tokenUrl": "https://tokens.example/t", "scopes": {}}
+    schemes = {"oauth": {"oauth2SecurityScheme": {"flows": {"authorizationCode": flow}}}}
+    agent = make_agent(card={"securitySchemes": schemes})
+    ran = cli("auth", "login", agent.url, *CLIENT, *FILE, "--redirect-port", "0", "--no-browser", "--timeout", "2s")
+    assert "the page of the login is at https://login.example:443, but the token is requested at" in ran.err
+    assert ran.code == 5
+
+
 def test_a_missing_scope_is_in_the_command_that_logs_in(cli: RunCli, agent: str):
     log_in(cli, agent)
     refused = cli("send", agent, "--text", "approval of a transfer")

@@ -20,6 +20,7 @@ from inspector.sample_agents.server import serve_in_thread
 from textual.widgets import Input
 
 from inspector.capture.records import LOGIN, Kind
+from inspector.protocol.security import Grant
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
@@ -230,8 +231,8 @@ async def test_a_server_that_fewer_machines_can_reach_than_the_agent_has_to_be_t
     inner = "http://10.0.0.9:80"
 
     async def check_reach(channel: LoginChannel, _url: str) -> None:
-        if inner not in channel._trusted:
-            raise UntrustedServerError(inner, "10.0.0.9")
+        if inner not in channel.trusted:
+            raise UntrustedServerError(inner, "which fewer machines can reach than the agent.", "It is not public.")
 
     monkeypatch.setattr(LoginChannel, "check_reach", check_reach)
     with protected() as url:
@@ -244,6 +245,30 @@ async def test_a_server_that_fewer_machines_can_reach_than_the_agent_has_to_be_t
             await driver.until("Client id")
             await driver.press("enter", "enter", "enter")
             await driver.until("✓ Logged in")
+
+
+async def test_the_form_names_every_server_on_the_card():
+    option = LoginOption(
+        "oauth",
+        Grant.AUTHORIZATION_CODE,
+        authorization_url="https://login.example/authorize",
+        token_url="https://tokens.example/token",
+        metadata_url="https://meta.example/.well-known/oauth-authorization-server",
+    )
+    text = login_form(option, ClientRegistration("client"))._description
+    assert text.splitlines()[:3] == [
+        "Authorization server: https://tokens.example. The client id and the secret are sent there, "
+        "the token to the agent.",
+        "Its metadata is at https://meta.example.",
+        "The page of the login is on another server: https://login.example.",
+    ]
+    one = replace(option, token_url="https://login.example/token", metadata_url="")
+    assert "another server" not in login_form(one, ClientRegistration("client"))._description
+    openid = LoginOption("oidc", Grant.DEVICE_CODE, metadata_url="https://meta.example/", openid=True)
+    assert (
+        "The metadata at https://meta.example names the server"
+        in login_form(openid, ClientRegistration(""))._description
+    )
 
 
 async def test_an_empty_field_gets_the_focus_with_the_reason(open_app: Open):

@@ -92,12 +92,10 @@ def mask_secret(journal: Journal, value: Json) -> None:
 
 
 class UntrustedServerError(FaultError):
-    """Raised if a login leads to a server that fewer machines can reach than the agent; `origin` is the server."""
+    """Raised if a login leads to a server that has to be trusted; `origin` is its origin, `seen` is why."""
 
-    def __init__(self, place: str, address: str) -> None:
-        shown = place if address in place else f"{place} ({address})"
-        seen = f"The login leads to {shown}, which fewer machines can reach than the agent. Nothing was sent there."
-        hint = f"With such a URL, an agent can reach servers that are not public. If you trust it: --trust {place}."
+    def __init__(self, place: str, seen: str, why: str) -> None:
+        hint = f"{why} If you trust it: --trust {place}."
         super().__init__(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
         self.origin = place
 
@@ -126,14 +124,16 @@ class LoginChannel:
         self.metadata: Mapping[str, Json] | None = None
         self._client = client
         self._agent = agent
-        self._trusted = trusted
+        self.trusted = trusted
         self._about: dict[str, Any] = {"grant": grant, "scheme": scheme or {}, "scopes": scopes, "agent": agent}
 
     async def check_reach(self, url: str) -> None:
         """Raise `UntrustedServerError` if fewer machines can reach a URL than the agent, unless it is trusted."""
         place = origin(url)
-        if place not in self._trusted and (address := await nearer_address(url, self._agent)):
-            raise UntrustedServerError(place, address)
+        if place not in self.trusted and (address := await nearer_address(url, self._agent)):
+            shown = place if address in place else f"{place} ({address})"
+            seen = f"The login leads to {shown}, which fewer machines can reach than the agent. Nothing was sent there."
+            raise UntrustedServerError(place, seen, "With such a URL, an agent can reach servers that are not public.")
 
     async def get(self, step: Step, url: str, *, issuer: str = "") -> LoginFetch:
         """Fetch a document; raises `FaultError` if there is no response."""

@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.oauth import ServerMetadata, issuer_matches, read_metadata
-from inspector.session.login.exchange import LoginChannel, invalid, refusal
+from inspector.session.login.exchange import LoginChannel, UntrustedServerError, invalid, refusal
 from inspector.session.login.options import LoginOption
 from inspector.session.login.state import Step
 from inspector.text.sanitise import clean
+from inspector.wire.client.credentials import origin
 from inspector.wire.reach import AddressScope, address_scope
 
 _SHOWN = 200
@@ -43,6 +44,8 @@ async def find_endpoints(channel: LoginChannel, option: LoginOption) -> Endpoint
     metadata = ServerMetadata()
     if option.metadata_url:
         metadata = await _fetch(channel, option) or metadata
+        for on_card, in_metadata in ((option.token_url, metadata.token_url), (option.device_url, metadata.device_url)):
+            _check_server(channel, on_card, in_metadata)
     return Endpoints(
         authorization_url=option.authorization_url or metadata.authorization_url,
         token_url=option.token_url or metadata.token_url,
@@ -69,6 +72,17 @@ async def _fetch(channel: LoginChannel, option: LoginOption) -> ServerMetadata |
         raise FaultError(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
     channel.metadata = fetch.answer
     return metadata
+
+
+def _check_server(channel: LoginChannel, on_card: str, in_metadata: str) -> None:
+    """Raise `UntrustedServerError` if the card sends the secrets of a login to another server than the metadata."""
+    place, expected = origin(on_card), origin(in_metadata)
+    if place and expected and place != expected and place not in channel.trusted:
+        seen = (
+            f"The card has an endpoint at {place}, but the metadata of the authorization server has it at {expected}."
+        )
+        why = "With such a card, an agent can get the code of a login at another server. Correct the card."
+        raise UntrustedServerError(place, seen, why)
 
 
 def checked_url(url: str, what: str) -> str:

@@ -60,7 +60,11 @@ def _servers(option: LoginOption) -> list[str]:
         text = f"The metadata at {metadata} names the server to which the client id and the secret are sent."
         return [f"{text} The token is sent to the agent."]
     lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
-    return [*lines, f"Its metadata is at {metadata}."] if option.metadata_url and metadata != server else lines
+    if option.metadata_url and metadata != server:
+        lines.append(f"Its metadata is at {metadata}.")
+    if len(option.servers) > 1:
+        lines.append(f"The page of the login is on another server: {_origin(option.authorization_url)}.")
+    return lines
 
 
 def _origin(url: str) -> str:
