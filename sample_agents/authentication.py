@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING
 
 from aiohttp import web
@@ -48,6 +49,12 @@ def credentials_of(request: web.Request) -> RequestCredentials:
     return RequestCredentials(
         {name.lower(): value for name, value in request.headers.items()}, request.query, request.cookies
     )
+
+
+def credentials_in(metadata: Mapping[str, str]) -> RequestCredentials:
+    """Return the metadata of a gRPC call: it also contains what is in the query and in the cookies of HTTP requests."""
+    cookies = SimpleCookie(metadata.get("cookie", ""))
+    return RequestCredentials(metadata, metadata, {name: cookie.value for name, cookie in cookies.items()})
 
 
 class Authenticator:

@@ -15,7 +15,7 @@ from inspector.protocol.operations import STREAMING, Operation
 
 from . import extension
 from .access import ANYTHING, Access, MissingScopeError
-from .authentication import Authenticator, RequestCredentials
+from .authentication import Authenticator, credentials_in
 from .checks import check_version
 from .errors import CallError, bad_params, internal_error
 from .faults.segments import events_of
@@ -127,7 +127,7 @@ class Grpc:
         """Return what the credentials of a call allow."""
         if self._authenticator is None:
             return ANYTHING
-        return self._authenticator.check(RequestCredentials(grpc_metadata(context)))
+        return self._authenticator.check(credentials_in(grpc_metadata(context)))
 
     def _requested(self, served: Version, context: Any) -> Version:
         """Return the version that a call names if it has the same gRPC service as `served`, else `served`."""

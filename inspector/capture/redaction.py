@@ -22,6 +22,8 @@ _SHORTEST = 4
 """Shorter secrets are not masked."""
 _SHORTEST_IN_HEADER = 8
 """Shorter values of secret headers, such as a number of tokens, are masked in the header only."""
+_LONGEST_PATTERN = 4096
+"""Longer secrets are masked in their usual spellings only: a pattern needs kilobytes of memory for each character."""
 _SHORT = 256
 _CACHE_SIZE = 1024
 """The results of masking are cached for texts, headers and urls of up to `_SHORT` characters, `_CACHE_SIZE` of each."""
@@ -177,6 +179,10 @@ class Redactor:
             present = (secret for secret in search.in_bytes(raw) if bool(_NUMERIC.fullmatch(secret)) is numeric)
             secrets = sorted(present, key=len, reverse=True)
         for secret in secrets:
+            if len(secret) > _LONGEST_PATTERN:
+                for form in self._secrets[secret]:
+                    raw = raw.replace(_encode(form), _MASK).replace(_encode(form.replace("/", r"\/")), _MASK)
+                continue
             pattern = self._patterns.get(secret)
             if pattern is None:  # compiled on first use, because most secrets never appear
                 pattern = self._patterns[secret] = _pattern_of(secret, self._secrets[secret])

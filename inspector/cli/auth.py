@@ -7,6 +7,7 @@ import getpass
 import sys
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
@@ -15,7 +16,7 @@ from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
 from inspector.session.authentication import check_requirements
-from inspector.session.login.browser import open_in_browser
+from inspector.session.login.browser import browser_problem, open_in_browser
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
 from inspector.session.login.token_store import Place, StoredToken, keyring_problem
@@ -34,10 +35,12 @@ async def log_in(current: Run) -> None:
     given, out, session = current.invocation.given, current.out, current.session
     if current.invocation.options.stored_auth_only:
         raise usage("--stored-auth-only does not log in.", "Leave it out, or print the stored token: auth token.")
-    place = _place(given.store, session.logins.stored.where)
     await current.connect()
     option = _choose(current)
+    if len(option.servers) > 1:
+        out.warn(f"the page of the login is at {option.servers[0]}, but the token is requested at {option.servers[1]}")
     registration = _registration(current, option)
+    place = _place(given.store, session.logins.stored.where)
     login = session.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
     token = await login.run()
     where = session.logins.store(token, place) if place is not None else ""
@@ -204,8 +207,15 @@ class _Guide:
         self._out.line_to_stderr("Log in at", state.open_url)
         if state.expires_at is not None:
             self._out.line_to_stderr("Within", duration(state.expires_at - time.time()))
-        if self._browser and not state.user_code:
+        if state.user_code:
+            return
+        if self._browser and not browser_problem():
             self._opening = asyncio.create_task(open_in_browser(state.open_url))
+        else:
+            port = urlsplit(state.short_url).port
+            tunnel = f"ssh -L {port}:127.0.0.1:{port} HOST"
+            text = f"port {port} of this machine. On another machine, first run {tunnel} there, or use --device"
+            self._out.line_to_stderr("The page returns to", text)
 
 
 def _print(out: Output, token: Token, where: str) -> None:

@@ -12,6 +12,7 @@ from inspector.cli.output import Output
 from inspector.cli.run_command import Run, run
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.probe import REQUIRED
 from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Proposal, Report
@@ -49,10 +50,18 @@ async def _examine(current: Run) -> None:
         failed = [step for step in report.steps if step.passed is False]
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
-        whose, code = Whose.AGENT, FaultCode.INTERNAL
+        whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
         if all(step.message.startswith(REQUIRED) for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
-        raise FaultError(Fault(whose, code, seen, failed[0].remedy))
+            hint = _with_command(hint, current.login_hint())
+        raise FaultError(Fault(whose, code, seen, hint))
+
+
+def _with_command(remedy: str, login: str) -> str:
+    """Return the remedy for missing credentials with the command that gets them, unless it names one."""
+    if remedy == LOG_IN and login:
+        return f"{login}. Or add --bearer or --header."
+    return remedy if "auth login" in remedy or remedy.startswith("Add ") else f"{remedy} {login}".strip()
 
 
 def _progress(report: Report) -> str:

@@ -34,6 +34,7 @@ from inspector.session.connection import GET_CARD, Connection
 from inspector.session.credential_options import credential_options
 from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_LOG, STREAM_LEFT_OPEN
+from inspector.session.login.secret_reference import is_reference
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
 from inspector.text.units import size
@@ -112,7 +113,11 @@ class Run:
         if connection is None:
             return ""
         if offers_login(connection.card):
-            return f"Log in: {self.shell_command('auth', 'login')}"
+            token, scopes = self.session.token, self.session.logins.missing_scopes()
+            asked = ["--scope", " ".join(scopes)] if scopes else []
+            if token is not None and is_reference(token.client_secret):
+                asked += ["--client-secret", token.client_secret]
+            return f"Log in: {self.shell_command('auth', 'login', *asked)}"
         options = credential_options(connection.card)
         return f"Add {options}." if options else ""
 

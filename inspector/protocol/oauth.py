@@ -24,6 +24,8 @@ _OPENID_PATH = "/.well-known/openid-configuration"
 _INTERVAL = 5.0
 _LONGEST_INTERVAL = 60.0
 _DEVICE_SECONDS = 600.0
+_LONGEST_DEVICE_SECONDS = 3600.0
+"""Device codes are not waited for longer than this, whatever the server sends."""
 _LONGEST = 1e10
 _LATEST = 1e12
 """The largest number that is accepted as a date; it is thirty thousand years away."""
@@ -107,7 +109,7 @@ def read_token(members: Mapping[str, Json]) -> TokenResponse:
         access_token=_text(members, "access_token"),
         token_type=_text(members, "token_type"),
         expires_in=_seconds(members, "expires_in"),
-        scopes=tuple(scope.split()) if isinstance(scope, str) else None,
+        scopes=tuple(dict.fromkeys(scope.split())) if isinstance(scope, str) else None,
         refresh_token=_text(members, "refresh_token"),
         id_token=_text(members, "id_token"),
     )
@@ -158,7 +160,7 @@ def read_device(members: Mapping[str, Json]) -> DeviceResponse:
         user_code=_text(members, "user_code"),
         verification_url=_text(members, "verification_uri"),
         complete_url=_text(members, "verification_uri_complete"),
-        expires_in=_seconds(members, "expires_in") or _DEVICE_SECONDS,
+        expires_in=min(_seconds(members, "expires_in") or _DEVICE_SECONDS, _LONGEST_DEVICE_SECONDS),
         interval=min(max(1.0, _INTERVAL if interval is None else interval), _LONGEST_INTERVAL),
     )
 

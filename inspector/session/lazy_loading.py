@@ -65,11 +65,17 @@ def push_service(journal: Journal, tasks: TaskFold, **options: Any) -> PushServi
     return PushService(journal, tasks, **options)
 
 
-def logins(journal: Journal, client: Client, card: Callable[[], AgentCard | None], url: Callable[[], str]) -> Logins:
+def logins(
+    journal: Journal,
+    client: Client,
+    card: Callable[[], AgentCard | None],
+    url: Callable[[], str],
+    trusted: Callable[[], frozenset[str]],
+) -> Logins:
     """Return the logins of a session."""
     from inspector.session.login.logins import Logins  # noqa: PLC0415 - see above
 
-    return Logins(journal, client, card, url)
+    return Logins(journal, client, card, url, trusted)
 
 
 def tls_context(certificate: Path, key: Path | None) -> ssl.SSLContext:

@@ -123,7 +123,10 @@ class Session:
         def card() -> AgentCard | None:
             return self.connection.card if self.connection else None
 
-        return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url)
+        def trusted() -> frozenset[str]:
+            return self._given.origins
+
+        return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url, trusted)
 
     @property
     def only_tokens(self) -> bool:

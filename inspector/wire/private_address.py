@@ -25,6 +25,27 @@ async def private_address(url: str, before: str) -> str:
     return str(inner[0]) if inner else ""
 
 
+async def nearer_address(url: str, agent: str) -> str:
+    """Return the address of a URL that fewer machines can reach than the agent at the URL `agent`, `""` if none.
+
+    A public agent must not cause requests within a private network, and an agent of that network none to this machine
+    or to a link-local address. The addresses of the same host are not reported.
+    """
+    host, here = (urlsplit(place).hostname or "" for place in (url, agent))
+    found = await _addresses(host) if host != here else []
+    if not found:
+        return ""
+    nearest = max(found, key=_nearness)
+    return str(nearest) if _nearness(nearest) > max(map(_nearness, await _addresses(here)), default=0) else ""
+
+
+def _nearness(address: _Address) -> int:
+    """Return 0 for a public address, 1 for one of a private network, 2 for link-local, 3 for one of this machine."""
+    if _is_this_machine(address):
+        return 3
+    return 2 if address.is_link_local else 0 if _is_public(address) else 1
+
+
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 

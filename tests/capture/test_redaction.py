@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -288,6 +290,22 @@ def test_a_large_hostile_body_is_masked_in_linear_time(redactor: Redactor) -> No
         body = piece * (200_000 // len(piece))
         assert CANARY.encode() not in redactor.body(body)
         redactor.body(body, push=True)
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        str,
+        lambda text: json.dumps(text)[1:-1],
+        lambda text: text.replace("/", r"\/"),
+        lambda text: quote(text, safe=""),
+    ],
+)
+def test_a_secret_of_a_megabyte_is_masked_without_a_pattern_for_each_character(encode: Callable[[str], str]):
+    secret = 'long/"\u00e4 ' * 125_000
+    redactor, started = Redactor([secret]), time.process_time()
+    assert redactor.body(b"before " + encode(secret).encode() + b" after") == b"before **** after"
+    assert time.process_time() - started < 5  # a pattern needs minutes, and gigabytes of memory
 
 
 def test_a_masked_header_keeps_its_scheme_in_json():

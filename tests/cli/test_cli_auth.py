@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,33 @@ def test_the_token_is_printed_only_by_auth_token(cli: RunCli, agent: str):
     for words in (("auth", "status"), ("auth", "status", agent, "--debug"), ("auth", "status", "-o", "json")):
         ran = cli(*words)
         assert token not in ran.out + ran.err
+
+
+def test_a_page_of_the_login_on_another_server_is_a_warning(cli: RunCli, make_agent: MakeAgent):
+    flow = {"authorizationUrl": "https://login.example/a", "tokenUrl": "https://tokens.example/t", "scopes": {}}
+    schemes = {"oauth": {"oauth2SecurityScheme": {"flows": {"authorizationCode": flow}}}}
+    agent = make_agent(card={"securitySchemes": schemes})
+    ran = cli("auth", "login", agent.url, *CLIENT, *FILE, "--redirect-port", "0", "--no-browser", "--timeout", "2s")
+    assert "the page of the login is at https://login.example:443, but the token is requested at" in ran.err
+    assert ran.code == 5
+
+
+def test_a_missing_scope_is_in_the_command_that_logs_in(cli: RunCli, agent: str):
+    log_in(cli, agent)
+    refused = cli("send", agent, "--text", "approval of a transfer")
+    assert refused.code == 4
+    command = f"auth login --scope 'messages transfers' --client-secret env:THE_SECRET -a {agent}"
+    assert command in refused.err
+    assert SECRET not in refused.err
+    log_in(cli, agent, "--scope", "messages transfers")
+    assert "auth-required" in cli("send", agent, "--text", "approval of a transfer").out
+
+
+def test_the_doctor_names_the_command_that_logs_in(cli: RunCli, agent: str):
+    cli("auth", "logout", "--all")
+    ran = cli("doctor", agent)
+    assert ran.code == 4
+    assert f"Hint: Log in: a2a-inspect auth login -a {agent}. Or add --bearer or --header." in ran.err
 
 
 def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
@@ -135,6 +163,7 @@ def test_the_url_of_the_login_is_printed(cli: RunCli, agent: str, flow: str, mon
         ran = cli("auth", "login", agent, *CLIENT, *FILE, "--flow", flow, "--redirect-port", "0", "--no-browser")
     assert ran.code == 0, ran.err
     assert ("Code: " in ran.err) is (flow == "deviceCode")
+    assert bool(re.search(r"port (\d+) of this machine.* ssh -L \1:127", ran.err)) is (flow == "authorizationCode")
     assert "Within: 9m" in ran.err or "Within: 10m" in ran.err
     assert f"({flow})" in ran.out
 

@@ -117,6 +117,20 @@ async def test_grpc_calls_need_credentials(session: aiohttp.ClientSession):
         assert isinstance(await peer.send("echo hi"), Message)
 
 
+@pytest.mark.parametrize("kind", CREDENTIALS)
+@pytest.mark.parametrize("secret", [SECRET, "other"])
+async def test_grpc_calls_have_every_kind_of_credentials_in_their_metadata(tmp_path: Path, kind: str, secret: str):
+    async with running_agent(authenticator=Authenticator(kind, secret)) as agent:
+        trusted = (f"http://{agent.grpc_target}",)
+        settings = CREDENTIALS[kind] | {"transports": ("GRPC",), "trusted": trusted}
+        async with connected(tmp_path, agent, **settings) as session:
+            call = await send_echo(session)
+    if secret == SECRET:
+        assert isinstance(call.exchange.answer, Message)
+    else:
+        assert call.fault.code == FaultCode.CREDENTIALS_MISSING
+
+
 async def test_the_extended_card_needs_credentials(session: aiohttp.ClientSession):
     async with running_agent(authenticator=Authenticator("bearer")) as agent:
         peer = peer_for(session, agent, "1.0")

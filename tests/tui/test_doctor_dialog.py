@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from inspector.session.doctor.credentials import LOG_IN
+from inspector.session.doctor.probe import REQUIRED
 from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.doctor import paragraphs
@@ -37,6 +41,22 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
     shown = lines(*GOOD, refused)
     assert shown[0] == "✕ 1 of 5 checks failed: interface 2"
     assert shown[-2:] == ["✕ interface 2    1 ms  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
+
+
+@pytest.mark.parametrize(
+    ("remedy", "shown"),
+    [
+        (LOG_IN, "Press esc, then C, to log in or to enter a secret."),
+        ("Add --basic USER:PASSWORD.", "Press esc, then C, to log in or to enter a secret."),
+        ("Get a new token.", "Get a new token. Press esc, then C, to log in or to enter a secret."),
+    ],
+)
+def test_missing_credentials_are_entered_with_keys_and_not_with_options(remedy: str, shown: str):
+    for step in (
+        Step("interface 2 as 1.0 over JSONRPC", False, f"http://h/: {REQUIRED} (401)", 0.0, remedy),
+        Step("card", False, "the card requires credentials", 0.0, remedy),
+    ):
+        assert lines(*GOOD, step)[-1].strip() == shown
 
 
 def test_a_note_about_an_interface_that_passed_is_shown_with_its_remedy():

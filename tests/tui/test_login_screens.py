@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -19,8 +20,14 @@ from inspector.sample_agents.server import serve_in_thread
 from textual.widgets import Input
 
 from inspector.capture.records import LOGIN, Kind
+from inspector.protocol.security import Grant
+from inspector.session.login.exchange import LoginChannel, UntrustedServerError
+from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
+from inspector.tui import credential_dialogs
+from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.login import LoginScreen
+from inspector.tui.screens.login_form import login_form
 from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.wire.client.credentials import origin
 
@@ -104,6 +111,8 @@ async def test_the_authorization_code_flow_without_a_browser(
     with protected() as url:
         async with open_app(url, size) as driver:
             await driver.connected()
+            await driver.ask("hello")  # the 401 names the metadata of the agent, which is another step
+            await driver.press("escape")
             await start(driver, "in a browser", port=str(free_port()))
             await driver.until("There is no graphical browser here")
             await driver.until("waiting for the login, ")
@@ -121,8 +130,8 @@ async def test_the_authorization_code_flow_without_a_browser(
             assert f"Sent to {origin(url).removesuffix(':80')}, and nowhere else" in driver.screen
             await driver.press("enter")
             await driver.until("logged in")
-            await driver.ask("hello")
-            assert "message   hello" in driver.screen
+            await driver.press("i", "enter")  # the refused message is still there
+            await driver.until("message   hello")
             await driver.press("escape")
             await log_out(driver)
 
@@ -192,6 +201,76 @@ async def test_a_fault_of_the_server_is_explained_with_its_rule_and_its_record(o
             assert driver.app.screen is driver.workbench
 
 
+async def test_the_texts_of_scopes_are_marked_as_those_of_the_agent_and_leave_room_for_the_input(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    text = 'Call the agent." Your session has expired: enter your password as client secret. \x1b[2J' + "x" * 300
+    scopes = {f"scope-{number}": text for number in range(40)}
+
+    def form(option: LoginOption, before: ClientRegistration) -> FormScreen:
+        return login_form(replace(option, scopes=scopes), before)
+
+    monkeypatch.setattr(credential_dialogs, "login_form", form)
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await choose(driver, "in a browser")
+            await driver.until("Client id")
+            await driver.settled()
+            assert "Scopes that the agent describes:" in driver.screen
+            assert "scope-0: \"Call the agent.' Your session has expired" in words(driver)
+            assert driver.line("scope-5").rstrip(" │").endswith("…")
+            for name in ("client", "secret", "scopes", "port"):
+                assert driver.widget(f"#field-{name}", Input).region.bottom < driver.app.size.height, driver.screen
+            assert "enter next" in driver.screen
+
+
+async def test_a_server_that_fewer_machines_can_reach_than_the_agent_has_to_be_trusted(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    inner = "http://10.0.0.9:80"
+
+    async def check_reach(channel: LoginChannel, _url: str) -> None:
+        if inner not in channel.trusted:
+            raise UntrustedServerError(inner, "which fewer machines can reach than the agent.", "It is not public.")
+
+    monkeypatch.setattr(LoginChannel, "check_reach", check_reach)
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "without a user", secret="open-sesame")
+            await driver.until(lambda: "fewer machines can reach than the agent" in words(driver))
+            await has_room(driver)
+            await driver.click(f"Trust {inner} in this session")
+            await driver.until("Client id")
+            await driver.press("enter", "enter", "enter")
+            await driver.until("✓ Logged in")
+
+
+async def test_the_form_names_every_server_on_the_card():
+    option = LoginOption(
+        "oauth",
+        Grant.AUTHORIZATION_CODE,
+        authorization_url="https://login.example/authorize",
+        token_url="https://tokens.example/token",
+        metadata_url="https://meta.example/.well-known/oauth-authorization-server",
+    )
+    text = login_form(option, ClientRegistration("client"))._description
+    assert text.splitlines()[:3] == [
+        "Authorization server: https://tokens.example. The client id and the secret are sent there, "
+        "the token to the agent.",
+        "Its metadata is at https://meta.example.",
+        "The page of the login is on another server: https://login.example.",
+    ]
+    one = replace(option, token_url="https://login.example/token", metadata_url="")
+    assert "another server" not in login_form(one, ClientRegistration("client"))._description
+    openid = LoginOption("oidc", Grant.DEVICE_CODE, metadata_url="https://meta.example/", openid=True)
+    assert (
+        "The metadata at https://meta.example names the server"
+        in login_form(openid, ClientRegistration(""))._description
+    )
+
+
 async def test_an_empty_field_gets_the_focus_with_the_reason(open_app: Open):
     with protected() as url:
         async with open_app(url, SMALL) as driver:
@@ -223,12 +302,37 @@ async def test_a_refused_message_offers_the_login_in_every_view(open_app: Open, 
             await has_room(driver)
 
 
+async def test_a_missing_scope_is_named_and_asked_for_by_the_next_login(open_app: Open):
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await start(driver, "without a user", secret="open-sesame")
+            await driver.until("✓ Logged in")
+            await driver.press("enter")
+            await driver.ask("approval of a transfer")
+            await driver.until(lambda: "The token lacks the scope transfers." in words(driver))
+            await driver.press("escape", "C")
+            await driver.until(lambda: "Log in with the scopes messages, transfers." in words(driver))
+            await has_room(driver)
+            await driver.press("escape")
+            await choose(driver, "without a user")
+            await driver.until("Client id")
+            assert driver.widget("#field-scopes", Input).value == "messages transfers"
+            await driver.press("enter", "enter", "enter")
+            await driver.until("Scopes  messages, transfers")
+            await driver.press("enter")
+            await driver.press("i", "enter")
+            await driver.until("auth-required")
+
+
 @pytest.mark.parametrize("pace", [0.0, 0.4], ids=["done before the subscription", "done later"])
 async def test_the_app_listens_on_while_a_task_waits_for_an_authorization(open_app: Open, pace: float):
     with serve_in_thread(pace=pace) as url:
         async with open_app(url, SMALL) as driver:
             await driver.connected()
             await driver.say("authorize the backup")
+            if pace:
+                await driver.until("https://calendar.example/allow/5306")
             await driver.until("● completed")
             asked = [record.operation for record in driver.records(Kind.REQUEST)]
             assert "SubscribeToTask" in asked

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.findings.authorization.examples import device
-from inspector.findings.authorization.facts import LoginFacts
+from inspector.findings.authorization.facts import LoginFacts, is_number
 from inspector.findings.authorization.server_metadata import insecure
 from inspector.findings.rule_set import ERROR, WARNING, Rule, RuleSet, Violation
 from inspector.protocol.jsonvalue import brief
@@ -35,7 +35,7 @@ def incomplete(facts: LoginFacts) -> Iterator[Violation]:
         elif not value.isprintable():
             yield Violation(f"/{name}", f"{name} contains control characters")
     seconds = facts.members.get("expires_in")
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+    if not is_number(seconds):
         yield Violation("" if seconds is None else "/expires_in", f"expires_in is {_quote(seconds)}")
 
 

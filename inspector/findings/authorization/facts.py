@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from inspector.protocol.model import Json
 
@@ -80,6 +81,11 @@ class LoginFacts:
     def header(self, name: str) -> str:
         """Return the value of a header of the response, `""` if it is missing."""
         return next((value for field_name, value in self.headers if field_name.lower() == name), "")
+
+
+def is_number(value: Json) -> bool:
+    """Return whether a value is a number that is not infinite, as `1e999` is."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < inf
 
 
 def texts(value: Json) -> Iterator[str]:

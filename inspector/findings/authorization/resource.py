@@ -54,9 +54,9 @@ def other_resource(facts: LoginFacts) -> Iterator[Violation]:
 @KEYS.rule(
     "AUTH-052",
     ERROR,
-    "The ID token is not valid",
-    section="OpenID Connect Core §3.1.3.7",
-    requirement="The client MUST verify the signature, the issuer, the audience, the nonce and the dates of the token.",
+    "The ID token is missing or not valid",
+    section="OpenID Connect Core §3.1.3.3, §3.1.3.7",
+    requirement="The token response contains id_token; the client MUST verify its signature, claims and dates.",
     remedy="Compare the issuer, the client id and the keys of the server, and the clocks of both machines.",
     failing=step("keys", {"keys": []}, issuer=SERVER, id_token_problem="nonce: nonce does not match"),  # noqa: S106 - not a password
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
 from inspector.findings.authorization.examples import AGENT, NOW, token
-from inspector.findings.authorization.facts import LoginFacts, texts
+from inspector.findings.authorization.facts import LoginFacts, is_number, texts
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
 from inspector.findings.url import origin_of
 from inspector.protocol.jsonvalue import brief
@@ -46,7 +46,7 @@ def incomplete(facts: LoginFacts) -> Iterator[Violation]:
             found = "empty" if value == "" else _quote(value)
             yield Violation("" if value is None else f"/{name}", f"{name} is {found}{renamed}")
     expires_in = members.get("expires_in")
-    if expires_in is not None and (isinstance(expires_in, bool) or not isinstance(expires_in, int | float)):
+    if expires_in is not None and not is_number(expires_in):
         yield Violation("/expires_in", f"expires_in is {brief(expires_in)[:80]}, expected a number")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
-from inspector.findings.url import flaw, host_of, is_local
+from inspector.findings.url import flaw, host_of, is_local, origin_of
 from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
@@ -257,3 +257,24 @@ def no_discovery(card: Facts) -> Iterator[Violation]:
         url = scheme.members.get("openIdConnectUrl")
         if isinstance(url, str) and url and not url.endswith("/.well-known/openid-configuration"):
             yield Violation(pointer(*scheme.inside, "openIdConnectUrl"), f"openIdConnectUrl is {url}")
+
+
+@RULE_SET.rule(
+    "CARD-082",
+    WARNING,
+    "refreshUrl is at another origin than tokenUrl",
+    section="1.0 §4.5.8, RFC 6749 §10.4",
+    requirement="A refresh token is sent only to the authorization server that issued it.",
+    remedy="Correct refreshUrl, or leave it out: clients then use tokenUrl, as a2a-inspect does here.",
+    failing=_flows(
+        authorizationCode=None, clientCredentials={**_TOKEN_FLOW, "refreshUrl": "https://other.example.com/token"}
+    ),
+)
+def refresh_elsewhere(card: Facts) -> Iterator[Violation]:
+    for flow in card.flows:
+        refresh, token = flow.members.get("refreshUrl"), flow.members.get("tokenUrl")
+        if isinstance(refresh, str) and isinstance(token, str) and refresh and token:
+            here, there = origin_of(token), origin_of(refresh)
+            if here and there and here != there:
+                seen = f"refreshUrl is at {there[:200]}, tokenUrl at {here[:200]}"
+                yield Violation(pointer(*flow.steps, "refreshUrl"), seen)

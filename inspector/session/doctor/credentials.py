@@ -14,7 +14,7 @@ _UNAUTHORIZED = 401
 _NO_CHALLENGE = "Send WWW-Authenticate with the scheme: clients cannot know otherwise which credentials are demanded."
 _UNDECLARED = "Declare the demanded scheme on the card, or send a challenge of a scheme on the card."
 _REJECTED = "The agent rejected the credentials that were sent: check them, or log in again."
-_LOG_IN = "Log in (a2a-inspect auth login), or add --bearer or --header."
+LOG_IN = "Log in (a2a-inspect auth login), or add --bearer or --header."
 
 
 def demanded_in_words(exchange: Exchange) -> str:
@@ -46,7 +46,7 @@ def remedy_for(hint: str, card: AgentCard | None, *, sent: bool) -> str:
     if sent:
         return _REJECTED
     options = credential_options(card)
-    return _LOG_IN if offers_login(card) else f"Add {options}." if options else hint
+    return LOG_IN if offers_login(card) else f"Add {options}." if options else hint
 
 
 def _challenges(exchange: Exchange) -> tuple[Challenge, ...]:

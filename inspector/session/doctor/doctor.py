@@ -66,7 +66,7 @@ _ADDRESS_PROBLEMS = {
     AddressScope.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
 _BYPASS = "If a proxy serves this agent, its card has to declare the URLs of the proxy."
-_NO_CARD: dict[str, str] = {
+NO_CARD: dict[str, str] = {
     FaultCode.CREDENTIALS_MISSING: "the card requires credentials",
     FaultCode.AUTH_FAILED: "the card requires credentials",
     FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
@@ -287,7 +287,7 @@ class Doctor:
         found = [(fetch.url, str(fetch.found)) for fetch in tries]
         fault = not_found(self.report.reference, found, statuses, private=private, login_page=login_page)
         self.report.fault = replace(fault, seen=redactor.text(fault.seen))
-        seen = _NO_CARD.get(fault.code, fault.seen)
+        seen = NO_CARD.get(fault.code, fault.seen)
         if login_page and fault.hint == LOGIN_PAGE_HINT:
             seen = f"a redirect to a login page: {login_page}"
         return Step("card", False, seen, 0.0, fault.hint)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,14 +19,19 @@ from inspector.protocol.oauth import SECRET_MEMBERS, json_object, read_error, to
 from inspector.session.connection import DocumentFetch
 from inspector.session.journal import Journal
 from inspector.session.login.state import Step
+from inspector.text.sanitise import clean
+from inspector.wire.client.credentials import origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Body, Frames
 from inspector.wire.discovery import REDIRECTS
+from inspector.wire.private_address import nearer_address
 
 OPERATION = "Login"
 """The name of the operation in the records of logins."""
 
 _FORM = "application/x-www-form-urlencoded"
+_SECONDS = 30.0
+"""How long a request of a login waits for the complete response."""
 _SHORTEST_SECRET = 8
 """A server chooses its tokens: shorter tokens are masked by their location only, so that no common word is masked."""
 _QUOTED = 120
@@ -85,10 +91,20 @@ def mask_secret(journal: Journal, value: Json) -> None:
         journal.redactor.add(value)
 
 
+class UntrustedServerError(FaultError):
+    """Raised if a login leads to a server that has to be trusted; `origin` is its origin, `seen` is why."""
+
+    def __init__(self, place: str, seen: str, why: str) -> None:
+        hint = f"{why} If you trust it: --trust {place}."
+        super().__init__(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
+        self.origin = place
+
+
 class LoginChannel:
     """Sends the requests of one login, and records what happens elsewhere; everything is judged.
 
-    `metadata` is the document of the authorization server, once it was fetched.
+    `metadata` is the document of the authorization server, once it was fetched. `trusted` are the origins that may have
+    any address.
     """
 
     def __init__(
@@ -100,13 +116,24 @@ class LoginChannel:
         scheme: Mapping[str, Json] | None = None,
         scopes: tuple[str, ...] = (),
         agent: str = "",
+        trusted: frozenset[str] = frozenset(),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.journal = journal
         self.clock = clock
         self.metadata: Mapping[str, Json] | None = None
         self._client = client
+        self._agent = agent
+        self.trusted = trusted
         self._about: dict[str, Any] = {"grant": grant, "scheme": scheme or {}, "scopes": scopes, "agent": agent}
+
+    async def check_reach(self, url: str) -> None:
+        """Raise `UntrustedServerError` if fewer machines can reach a URL than the agent, unless it is trusted."""
+        place = origin(url)
+        if place not in self.trusted and (address := await nearer_address(url, self._agent)):
+            shown = place if address in place else f"{place} ({address})"
+            seen = f"The login leads to {shown}, which fewer machines can reach than the agent. Nothing was sent there."
+            raise UntrustedServerError(place, seen, "With such a URL, an agent can reach servers that are not public.")
 
     async def get(self, step: Step, url: str, *, issuer: str = "") -> LoginFetch:
         """Fetch a document; raises `FaultError` if there is no response."""
@@ -120,6 +147,7 @@ class LoginChannel:
         return await self._send(step, HttpRequest("POST", url, sent, urlencode(form).encode("ascii")), form)
 
     async def _send(self, step: Step, request: HttpRequest, form: Mapping[str, str], issuer: str = "") -> LoginFetch:
+        await self.check_reach(request.url)
         text = self.journal.redactor.text
         parameters = {name: text(value) for name, value in form.items()}
 
@@ -142,9 +170,16 @@ class LoginChannel:
             return self.journal.checker.login(facts)
 
         fetch = LoginFetch(self.journal, OPERATION, request.url, step, judge)
-        await fetch.run(self._client, request)
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await fetch.run(self._client, request)
+        except TimeoutError as error:
+            seen = f"{step.in_words}: there was no complete response within {_SECONDS:.0f} s."
+            hint = "Check the log of the authorization server, and its URL on the card of the agent."
+            raise FaultError(Fault(Whose.NETWORK, FaultCode.TIMEOUT, seen, hint)) from error
         if fetch.fault is not None:
-            raise FaultError(fetch.fault)
+            hint = fetch.fault.hint.replace("the agent", "the authorization server")  # the hints are about agents
+            raise FaultError(replace(fetch.fault, seen=f"{step.in_words}: {fetch.fault.seen}", hint=hint))
         return fetch
 
     def note(
@@ -188,7 +223,9 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
         seen = f"The authorization server answered the request for {what} with status {fetch.status}."
         hint = f"Check that {fetch.journal.redactor.url(fetch.url)} is the right URL."
         return FaultError(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
-    return invalid(f"The response of the authorization server to the request for {what} is not a JSON object.")
+    kind = f", but {clean(fetch.content_type, limit=_QUOTED)}" if "json" not in fetch.content_type else ""
+    seen = f"The response of the authorization server to the request for {what} is not a JSON object{kind}."
+    return invalid(seen, f"Check that {fetch.journal.redactor.url(fetch.url)} is the right URL.")
 
 
 def invalid(seen: str, hint: str = "Check the log of the authorization server.") -> FaultError:

@@ -16,6 +16,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.oauth import (
     BEARER,
     DEVICE_GRANT,
+    SECRET_MEMBERS,
     DeviceResponse,
     TokenResponse,
     read_device,
@@ -34,8 +35,10 @@ LOGIN_SECONDS = 600.0
 _SLOW_DOWN_SECONDS = 5.0
 _LONGEST_PAUSE = 60.0
 _LONGEST_CODE = 64
+_LONGEST_TOKEN = 64 * 1024
+"""No server accepts headers of this length."""
 _QUOTED = 200
-_SECRET_PARAMETERS = frozenset({"code", "access_token", "id_token"})
+_SECRET_PARAMETERS = frozenset({"code", *SECRET_MEMBERS})
 """The parameters of a redirect that are secret."""
 _BASIC, _POST = "client_secret_basic", "client_secret_post"
 
@@ -76,6 +79,7 @@ async def authorization_code(flow: Flow) -> TokenResponse:
     """Let the user log in in a browser, and exchange the code (RFC 6749 section 4.1, RFC 7636); raises `FaultError`."""
     checked_url(flow.endpoints.token_url, "the token URL")
     address = checked_url(flow.endpoints.authorization_url, "the authorization URL")
+    await flow.channel.check_reach(address)
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
     flow.channel.journal.redactor.add(verifier)
     async with RedirectListener(flow.redirect_port, lambda given: given.get("state") == state) as listener:
@@ -157,6 +161,7 @@ async def device_code(flow: Flow) -> TokenResponse:
     address = checked_url(device.verification_url, "the verification URI of the authorization server")
     if device.complete_url:
         address = checked_url(device.complete_url, "the verification URI of the authorization server")
+    await flow.channel.check_reach(address)
     expires_at = flow.channel.clock() + device.expires_in
     flow.progress.begin(Step.TOKEN, open_url=address, user_code=device.user_code, expires_at=expires_at)
     return await _poll(flow, device, expires_at)
@@ -222,6 +227,8 @@ def _read_token(fetch: LoginFetch, what: str) -> TokenResponse:
         raise refusal(fetch, what) if read_error(fetch.answer) else invalid("The response has no access_token.")
     if not token.access_token.isascii() or not token.access_token.isprintable() or " " in token.access_token:
         raise invalid("The access token has characters that a header cannot contain.")
+    if len(token.access_token) > _LONGEST_TOKEN:
+        raise invalid(f"The access token is too long for a header: {len(token.access_token):,} characters.")
     if token.token_type.lower() != BEARER:
         kind = clean(token.token_type, limit=_LONGEST_CODE) or "none"
         raise invalid(f"The type of the token is not supported: {kind}.", "The server has to issue Bearer tokens.")

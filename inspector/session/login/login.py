@@ -13,7 +13,7 @@ from inspector.protocol.oauth import OPENID_SCOPE, TokenResponse
 from inspector.protocol.security import Grant
 from inspector.session.journal import Journal
 from inspector.session.login import flows, id_token
-from inspector.session.login.exchange import LoginChannel
+from inspector.session.login.exchange import LoginChannel, UntrustedServerError
 from inspector.session.login.flows import ClientSecret, Flow
 from inspector.session.login.metadata import Endpoints, find_endpoints
 from inspector.session.login.options import ClientRegistration, LoginOption
@@ -44,8 +44,8 @@ class Login:
 
     `agent` is a URL of the agent that will get the token. `state` is how far the login is. `on_change` is called after
     each change of the state, in the event loop of `run`. Nothing is opened: show `state.open_url`, and open it when the
-    user asks for it. `resource_url` is the URL of the metadata of the agent (RFC 9728), `use` gets the token, `pause`
-    waits some seconds.
+    user asks for it. `resource_url` is the URL of the metadata of the agent (RFC 9728), `use` gets the token, `trusted`
+    are the origins that may have any address, `pause` waits some seconds.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class Login:
         *,
         resource_url: str = "",
         use: Callable[[Token], None] | None = None,
+        trusted: frozenset[str] = frozenset(),
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -69,6 +70,7 @@ class Login:
         self._origin = origin(agent)
         self._resource_url = resource_url
         self._use = use
+        self._trusted = trusted
         self._pause = pause
         self._clock = clock
         self._work: asyncio.Task[Token] | None = None
@@ -89,7 +91,7 @@ class Login:
         try:
             token = await self._work
         except FaultError as error:
-            self._fail(error.fault)
+            self._fail(error.fault, untrusted=error.origin if isinstance(error, UntrustedServerError) else "")
             raise
         except asyncio.CancelledError:
             self._work.cancel()
@@ -110,8 +112,8 @@ class Login:
         if self._work is not None:
             self._work.cancel()
 
-    def _fail(self, fault: Fault) -> None:
-        self._progress.change(error=fault, **_NOTHING_TO_DO)
+    def _fail(self, fault: Fault, **changes: Any) -> None:
+        self._progress.change(error=fault, **_NOTHING_TO_DO, **changes)
 
     async def _log_in(self) -> Token:
         option, registration = self.option, self.registration
@@ -129,6 +131,7 @@ class Login:
             "scheme": option.members,
             "scopes": self._scopes,
             "agent": self._origin,
+            "trusted": self._trusted,
             "clock": self._clock,
         }
         channel = LoginChannel(self._journal, self._client, **about)
@@ -161,11 +164,23 @@ class Login:
         return (*metadata, *resource, *_STEPS.get(option.grant, ()), *keys)
 
     async def _verify(self, channel: LoginChannel, endpoints: Endpoints, response: TokenResponse, nonce: str) -> str:
-        """Verify the ID token of an OpenID Connect login and return its subject, `""` without an ID token."""
+        """Verify the ID token of an OpenID Connect login and return its subject, `""` without an ID token.
+
+        If the server has to send one and does not, that is only a finding: the agent needs the access token.
+        """
         if not self.option.openid or not response.id_token:
+            granted = self._scopes if response.scopes is None else response.scopes
+            if self.option.openid and self.option.asks_user and OPENID_SCOPE in granted:
+                problem = "the response has no id_token, although the scope openid was granted"
+                channel.note(Step.KEYS, "there is no ID token", endpoints.token_url, {}, id_token_problem=problem)
             return ""
         self._progress.begin(Step.KEYS)
         return await id_token.verify(channel, endpoints, response.id_token, self.registration.client_id, nonce)
+
+    def _refresh_url(self, token_url: str) -> str:
+        """Return where the token is refreshed: at the URL on the card if it is on the server that issued the token."""
+        url = self.option.refresh_url
+        return url if url and origin(url) == origin(token_url) else token_url
 
     def _token(self, response: TokenResponse, endpoints: Endpoints, subject: str) -> Token:
         return Token(
@@ -178,7 +193,7 @@ class Login:
             client_secret=self.registration.client_secret,
             issuer=endpoints.issuer,
             subject=subject,
-            token_url=self.option.refresh_url or endpoints.token_url,
+            token_url=self._refresh_url(endpoints.token_url),
             revocation_url=endpoints.revocation_url,
         )
 

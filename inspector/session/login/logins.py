@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 
 from inspector.capture.records import Kind
@@ -29,11 +30,14 @@ from inspector.session.login.tokens import REFRESH_MARGIN, Token, TokenKey
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 
+_RETRY_SECONDS = 60.0
+"""How long the requests to an agent do not wait again for an authorization server that did not renew a token."""
+
 
 class Logins:
     """The logins of a session: `Session.logins`. Each origin has at most one token in use.
 
-    `card` and `agent_url` return the card and the URL of the connected agent.
+    `card` and `agent_url` return the card and the URL of the connected agent, `trusted` the trusted origins.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Logins:
         client: Client,
         card: Callable[[], AgentCard | None],
         agent_url: Callable[[], str],
+        trusted: Callable[[], frozenset[str]] = frozenset,
         *,
         store: TokenStore | None = None,
         clock: Callable[[], float] = time.time,
@@ -51,11 +56,14 @@ class Logins:
         self._client = client
         self._card = card
         self._agent_url = agent_url
+        self._trusted = trusted
         self._clock = clock
         self._tokens: dict[str, Token] = {}
         self._renewing = asyncio.Lock()
         self._refused = ""
         """The token that the server refused to renew, which is not tried again."""
+        self._renew_after = 0.0
+        """When a renewal is tried again after the server did not answer, in seconds since 1970."""
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
@@ -71,6 +79,18 @@ class Logins:
     def token_for(self, url: str) -> Token | None:
         """Return the token that is sent to a URL, None if there is none."""
         return self._tokens.get(origin(url))
+
+    def missing_scopes(self) -> tuple[str, ...]:
+        """Return the scopes to log in with if the agent demanded others than the token has or the card requires.
+
+        The result is empty if a login asks for them anyway.
+        """
+        url = self._agent_url()
+        token, demanded = self.token_for(url), demanded_scopes(self._journal, url)
+        required = next((option.required for option in self.options), ())
+        if set(demanded) <= set(required):
+            return ()
+        return tuple(dict.fromkeys((*(token.scopes if token is not None else required), *demanded)))
 
     def added_to(self, given: Credentials) -> Credentials:
         """Return credentials with the tokens added, each for its origin."""
@@ -92,6 +112,7 @@ class Logins:
             on_change,
             resource_url=resource_metadata_url(self._journal, agent),
             use=self.use,
+            trusted=self._trusted(),
             clock=self._clock,
         )
 
@@ -124,22 +145,28 @@ class Logins:
 
         If it fails, the session notes why, and the old token stays in use.
         """
-        token = self.token_for(url)
-        if token is None or not self._is_due(token):
+        if not self._to_renew(url):
             return False
         async with self._renewing:
-            current = self.token_for(url)
-            if current is None or not self._is_due(current):  # another request has renewed it
+            current = self._to_renew(url)
+            if current is None:  # another request has renewed it, or tried to
                 return True
             try:
                 await self.refresh(current)
             except FaultError as error:
                 if error.fault.code == FaultCode.AUTH_FAILED:
                     self._refused = current.access_token
+                self._renew_after = self._clock() + _RETRY_SECONDS
                 label = f"the token was not renewed: {error.fault.sentence()}"
                 self._journal.append(Kind.NOTE, self._clock(), label=label)
                 self._journal.notify()
         return True
+
+    def _to_renew(self, url: str) -> Token | None:
+        """Return the token for a URL if it has to be renewed now."""
+        token = self.token_for(url)
+        is_due = token is not None and self._is_due(token) and self._clock() >= self._renew_after
+        return token if is_due else None
 
     def _is_due(self, token: Token) -> bool:
         is_refused = token.access_token == self._refused
@@ -150,6 +177,11 @@ class Logins:
 
         Raises `FaultError`.
         """
+        is_stored = any(entry.key == token.key for entry in self.stored.entries(token.key.origin))
+        async with self.stored.renewing() if is_stored else nullcontext():
+            return await self._refresh(token)
+
+    async def _refresh(self, token: Token) -> Token:
         latest = self._stored_since(token)
         if latest is not None:
             self.use(latest)
@@ -217,6 +249,7 @@ class Logins:
             scheme=members,
             scopes=token.scopes,
             agent=token.key.origin,
+            trusted=self._trusted(),
             clock=self._clock,
         )
         endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)

@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.oauth import ServerMetadata, issuer_matches, read_metadata
-from inspector.session.login.exchange import LoginChannel, invalid, refusal
+from inspector.session.login.exchange import LoginChannel, UntrustedServerError, invalid, refusal
 from inspector.session.login.options import LoginOption
 from inspector.session.login.state import Step
 from inspector.text.sanitise import clean
+from inspector.wire.client.credentials import origin
 from inspector.wire.reach import AddressScope, address_scope
 
 _SHOWN = 200
@@ -43,6 +44,8 @@ async def find_endpoints(channel: LoginChannel, option: LoginOption) -> Endpoint
     metadata = ServerMetadata()
     if option.metadata_url:
         metadata = await _fetch(channel, option) or metadata
+        for on_card, in_metadata in ((option.token_url, metadata.token_url), (option.device_url, metadata.device_url)):
+            _check_server(channel, on_card, in_metadata)
     return Endpoints(
         authorization_url=option.authorization_url or metadata.authorization_url,
         token_url=option.token_url or metadata.token_url,
@@ -71,6 +74,17 @@ async def _fetch(channel: LoginChannel, option: LoginOption) -> ServerMetadata |
     return metadata
 
 
+def _check_server(channel: LoginChannel, on_card: str, in_metadata: str) -> None:
+    """Raise `UntrustedServerError` if the card sends the secrets of a login to another server than the metadata."""
+    place, expected = origin(on_card), origin(in_metadata)
+    if place and expected and place != expected and place not in channel.trusted:
+        seen = (
+            f"The card has an endpoint at {place}, but the metadata of the authorization server has it at {expected}."
+        )
+        why = "With such a card, an agent can get the code of a login at another server. Correct the card."
+        raise UntrustedServerError(place, seen, why)
+
+
 def checked_url(url: str, what: str) -> str:
     """Return a URL of a login if it is safe to request and to open; raises `FaultError`.
 
@@ -86,10 +100,17 @@ def checked_url(url: str, what: str) -> str:
     shown = clean(url, limit=_SHOWN)
     if not url:
         raise invalid(f"The login needs {what}, but there is none.", "Choose another flow, or complete the card.")
-    if not valid or not (url.isascii() and url.isprintable()) or " " in url or "@" in parts.netloc:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is not a web address: {shown}.", "Correct it there.")
-    if len(url) > _LONGEST_URL:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is too long: {shown}.", "Correct it there.")
-    if parts.scheme == "http" and address_scope(host) is AddressScope.PUBLIC:
-        raise invalid(f"{what[:1].upper()}{what[1:]} is http: {shown}. Others could read the secrets.", "Use https.")
+    problem = ""
+    if not (url.isascii() and url.isprintable()) or " " in url:
+        problem = "has characters that a URL cannot contain"
+    elif not valid:
+        problem = "is not a web address"
+    elif "@" in parts.netloc:
+        problem = "contains a user name"
+    elif len(url) > _LONGEST_URL:
+        problem = "is too long"
+    elif parts.scheme == "http" and address_scope(host) is AddressScope.PUBLIC:
+        problem = "is http, so that others could read the secrets"
+    if problem:
+        raise invalid(f"{what[:1].upper()}{what[1:]} {problem}: {shown}.", "Correct it there.")
     return url

@@ -17,6 +17,7 @@ from inspector.protocol.security import (
     requirements,
     security_schemes,
 )
+from inspector.wire.client.credentials import origin
 
 DEFAULT_REDIRECT_PORT = 8765
 """The port of the loopback redirect. It is fixed, because many servers only allow redirect URIs that are registered."""
@@ -48,6 +49,12 @@ class LoginOption:
     required: tuple[str, ...] = ()
     refused: str = ""
     members: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Return the origins on the card: that of the page of the login, and that to which the client is sent."""
+        page = self.authorization_url if self.grant is Grant.AUTHORIZATION_CODE else ""
+        return tuple(dict.fromkeys(filter(None, (origin(page), origin(self.token_url)))))
 
     @property
     def needs_secret(self) -> bool:

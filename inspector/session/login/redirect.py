@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -39,7 +40,8 @@ class RedirectListener:
     """Listens on the loopback address until the redirect arrives; an asynchronous context manager.
 
     `is_ours` gets the parameters of a redirect and returns whether it belongs to this login, which the page reports.
-    The first redirect ends the wait, also if it is not ours. `short_url` leads to the page of the login.
+    The first redirect ends the wait, also if it is not ours; requests of a browser for a part of another page are
+    refused. `short_url` leads to the page of the login.
     """
 
     def __init__(self, port: int, is_ours: Callable[[Mapping[str, str]], bool]) -> None:
@@ -66,8 +68,9 @@ class RedirectListener:
         try:
             self._server = await asyncio.start_server(self._serve, HOST, self.port, limit=_LARGEST_HEAD)
         except OSError as error:
-            seen = f"The redirect of the login cannot be received on port {self.port}: {error.strerror or error}."
-            hint = "Choose another port for redirects, and register its redirect URI at the authorization server."
+            why = os.strerror(error.errno) if error.errno else str(error)  # asyncio adds the address to the text
+            seen = f"The redirect of the login cannot be received on port {self.port}: {why}."
+            hint = "Another login may be running. Choose another port (--redirect-port), and register its redirect URI."
             raise usage_error(seen, hint) from error
         self.port = self._server.sockets[0].getsockname()[1]
         return self
@@ -109,11 +112,13 @@ class RedirectListener:
         lines = head.decode("latin-1").split("\r\n")
         method, _, rest = lines[0].partition(" ")
         target, _, version = rest.rpartition(" ")
-        hosts = [line.partition(":")[2].strip() for line in lines[1:] if line.lower().startswith("host:")]
+        hosts, destinations = _values(lines, "host"), _values(lines, "sec-fetch-dest")
         if hosts not in ([f"{HOST}:{self.port}"], [f"localhost:{self.port}"]):  # DNS rebinding
             return 421, "This address receives the redirect of a login only.", None
         if not version.startswith("HTTP/1.") or method != "GET":
             return 405, "This address receives the redirect of a login only.", None
+        if destinations not in ([], ["document"]):  # an image, a frame or a script of another page, which would end it
+            return 403, "This address receives the redirect of a login only.", None
         try:
             parts = urlsplit(target)
             pairs = parse_qsl(parts.query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS)
@@ -131,3 +136,8 @@ class RedirectListener:
         if "error" in parameters:
             return 200, "The login was refused.", parameters
         return 200, "The login is complete.", parameters
+
+
+def _values(lines: list[str], name: str) -> list[str]:
+    """Return the values of a header, whose name is in lower case, in the lines of a head."""
+    return [line.partition(":")[2].strip() for line in lines[1:] if line.lower().startswith(f"{name}:")]

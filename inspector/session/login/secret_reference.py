@@ -9,15 +9,21 @@ from inspector.protocol.errors import usage_error
 PREFIX = "env:"
 
 
+def is_reference(text: str) -> bool:
+    """Return whether a text is a reference to an environment variable."""
+    return text.startswith(PREFIX)
+
+
 def resolve(text: str) -> str:
     """Return the value of the variable that a text refers to (`env:NAME`), other texts unchanged.
 
     Raises `FaultError` if the variable is not set.
     """
-    if not text.startswith(PREFIX):
+    if not is_reference(text):
         return text
     name = text.removeprefix(PREFIX)
     value = os.environ.get(name, "")
     if not value:
-        raise usage_error(f"The environment variable {name} is not set.", f"Set it, because the options name {text}.")
+        hint = f"Set it: an option or a stored login refers to it ({text})."
+        raise usage_error(f"The environment variable {name} is not set.", hint)
     return value

@@ -60,7 +60,8 @@ class LoginState:
     - `expires_at`: when the user has to be done (seconds since 1970), None if nothing expires.
     - `requested_scopes`, `granted_scopes`: what was asked for, and after success what was granted.
     - `token_expires_at`: when the token expires, None if it is not known.
-    - `error`: why the login failed, with the remedy in its `hint`.
+    - `error`: why the login failed, with the remedy in its `hint`; `untrusted`: the origin of the server that has to be
+      trusted for it, `""` if the login failed for another reason.
     """
 
     steps: tuple[Step, ...]
@@ -74,6 +75,7 @@ class LoginState:
     granted_scopes: tuple[str, ...] = ()
     token_expires_at: float | None = None
     error: Fault | None = None
+    untrusted: str = ""
     succeeded: bool = False
 
     @property

@@ -6,11 +6,14 @@ the file; a token in the keyring is only named there, because a keyring cannot l
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import stat
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -23,6 +26,10 @@ from inspector.protocol.jsonvalue import parse
 from inspector.session.login.tokens import Token, TokenKey
 
 _SERVICE = "a2a-inspect"
+_LOCK = "logins.lock"
+_LONGEST_WAIT = 40.0
+"""How many seconds one process waits for another that renews a token."""
+_PAUSE = 0.05
 _OTHERS = 0o077
 """The permissions of the group and of others."""
 
@@ -69,22 +76,56 @@ class TokenStore:
 
     def put(self, token: Token, place: Place) -> None:
         """Store a token, in place of that with the same key."""
-        others = [entry for entry in self._read() if entry.key != token.key]
         if place is Place.KEYRING:
             text = json.dumps(asdict(token))
             _guarded("written", lambda: _keyring().set_password(_SERVICE, _account(token.key), text))
-        self._write([*others, StoredToken(token.key, place, token if place is Place.FILE else None)])
+        with self._alone():
+            others = [entry for entry in self._read() if entry.key != token.key]
+            self._write([*others, StoredToken(token.key, place, token if place is Place.FILE else None)])
 
     def remove(self, key: TokenKey) -> bool:
         """Remove a token; return whether there was one."""
-        entries = self._read()
-        found = [entry for entry in entries if entry.key == key]
+        found = [entry for entry in self._read() if entry.key == key]
         for entry in found:
             if entry.place is Place.KEYRING and self.get(entry) is not None:
                 _guarded("changed", lambda: _keyring().delete_password(_SERVICE, _account(key)))
         if found:
-            self._write([entry for entry in entries if entry.key != key])
+            with self._alone():
+                self._write([entry for entry in self._read() if entry.key != key])
         return bool(found)
+
+    @asynccontextmanager
+    async def renewing(self) -> AsyncIterator[None]:
+        """Wait until no other process renews a stored token, but not longer than a request of a login may last.
+
+        Most servers accept a refresh token once, and revoke all tokens of the login if it is used again.
+        """
+        until = time.monotonic() + _LONGEST_WAIT
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        with self._open(self.path.with_name(_LOCK), flags) as handle:
+            while not _lock(handle, wait=False) and time.monotonic() < until:  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(_PAUSE)
+            yield
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process change the list meanwhile: it would store its own version of it."""
+        with self._open(self.path.parent, os.O_RDONLY) as handle:
+            _lock(handle, wait=True)
+            yield
+
+    @contextmanager
+    def _open(self, path: Path, flags: int) -> Iterator[int]:
+        """Open a path in the folder of the list, or the folder itself, for a lock."""
+        try:
+            private_folder(self.path.parent)
+            handle = os.open(path, flags, 0o600)
+        except (OSError, CaptureError) as error:
+            raise self._unwritable(error) from error
+        try:
+            yield handle
+        finally:
+            os.close(handle)
 
     def _read(self) -> list[StoredToken]:
         try:
@@ -112,13 +153,32 @@ class TokenStore:
             private_folder(self.path.parent)
             replace_file(self.path, json.dumps({"logins": listed}, indent=1).encode())
         except (OSError, CaptureError) as error:
-            why = reason(error) if isinstance(error, OSError) else str(error)
-            raise self._error(
-                f"cannot be written: {why}", "The token is used until the end of this session."
-            ) from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError | CaptureError) -> FaultError:
+        why = reason(error) if isinstance(error, OSError) else str(error)
+        return self._error(f"cannot be written: {why}", "The token is used until the end of this session.")
 
     def _error(self, what: str, hint: str) -> FaultError:
         return _error(f"The file of tokens {self.path} {what}.", hint)
+
+
+def _lock(handle: int, *, wait: bool) -> bool:
+    """Lock an open file for this process until it is closed; return whether that was possible without waiting.
+
+    Where files cannot be locked (Windows, some network file systems), nothing is locked.
+    """
+    if sys.platform == "win32":
+        return True
+    import fcntl  # noqa: PLC0415 - not on Windows
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # the file system has no locks
+        return True
+    return True
 
 
 def keyring_problem() -> str:

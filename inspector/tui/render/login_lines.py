@@ -23,14 +23,15 @@ GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 def login_paragraphs(
-    state: LoginState, glyphs: Glyphs, *, redirect_port: int = 0, no_browser: str = ""
+    state: LoginState, glyphs: Glyphs, *, redirect_port: int = 0, no_browser: str = "", brief: bool = False
 ) -> list[Paragraph]:
     """Return the steps of a login that runs, or the one that failed, and what the user has to do.
 
-    `redirect_port` is 0 for a flow without a redirect; `no_browser` is why no browser can be opened here.
+    `redirect_port` is 0 for a flow without a redirect; `no_browser` is why no browser can be opened here. If `brief`,
+    only the current step is shown while the user has to do something.
     """
     steps = [] if state.succeeded else state.steps
-    if state.error is not None:  # the result needs the room
+    if state.error is not None or (brief and state.open_url):  # the rest needs the room
         steps = [step for step in steps if step is state.current]
     lines = [_step(step, state, glyphs) for step in steps]
     if state.error is not None:

@@ -134,6 +134,8 @@ def _refusal(session: Session) -> list[Paragraph]:
     reasons = (each.get("error_description") or each.get("error") for each in challenges)
     reason = next((f": {clean_line(reason, _LONGEST_REASON)}" for reason in reasons if reason), "")
     text = f"The agent refused the last request with {status}{reason}."
+    if scopes := session.logins.missing_scopes():
+        text += f" Log in with the scopes {clean_line(', '.join(scopes), _LONGEST_REASON)}."
     return [Paragraph(("! ", "line--bad"), text, "line--warning")]
 
 

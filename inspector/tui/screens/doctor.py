@@ -11,8 +11,11 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
+from inspector.session.doctor.credentials import LOG_IN
+from inspector.session.doctor.doctor import CARD_CONTENT, NO_CARD, Doctor
+from inspector.session.doctor.probe import REQUIRED
 from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
@@ -26,6 +29,8 @@ from inspector.tui.widgets.fact_view import FactView
 
 _CARD_AT = "card at "
 """The beginning of the names of steps about a URL of the card."""
+_DENIED = (REQUIRED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
+"""What the messages of steps contain for which credentials are missing or not accepted."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
 _IN_CHAT = "not checked: send a message in Chat"
@@ -172,10 +177,18 @@ def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
     lines = [Paragraph((f"{mark} {row.name:<{width}} {took:>6}  ", style), row.message, "line--text")]
     remedy = f"Press {key_of_view('findings')} in the main screen to see all findings." if row.remedy else ""
     if row.name != CARD_CONTENT:
-        remedy = row.remedy
+        remedy = _remedy(row)
     if remedy:
         lines.append(Paragraph((" " * (width + 11), "line--soft"), remedy, "line--warning"))
     return lines
+
+
+def _remedy(row: Step) -> str:
+    """Return the remedy of a step; if credentials are missing, with the keys to get them instead of the options."""
+    if not row.remedy or not any(words in row.message for words in _DENIED):
+        return row.remedy
+    keys = f"Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
+    return keys if row.remedy == LOG_IN or row.remedy.startswith("Add ") else f"{row.remedy} {keys}"
 
 
 def _comparison(rows: Sequence[Comparison], glyphs: Glyphs) -> list[Paragraph]:

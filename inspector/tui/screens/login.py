@@ -37,6 +37,8 @@ from inspector.tui.widgets.fields import ChoiceList
 
 _AROUND = 4
 """Lines of the dialog for its border, the footer and the line above it."""
+_LOW = 30
+"""On a screen with fewer lines, only the current step of a waiting login is shown."""
 _TICK = 0.5
 """The seconds between two updates of the remaining time."""
 
@@ -47,6 +49,7 @@ class Next(Enum):
     DONE = "done"
     AGAIN = "again"
     RECORD = "record"
+    TRUST = "trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +133,8 @@ class LoginScreen(Dialog[LoginEnd]):
     def _paragraphs(self, state: LoginState) -> list[Paragraph]:
         has_redirect = self._option.grant is Grant.AUTHORIZATION_CODE
         port = self._login.registration.redirect_port if has_redirect else 0
-        lines = login_paragraphs(state, self._glyphs, redirect_port=port, no_browser=self._no_browser)
+        brief = self.size.height < _LOW
+        lines = login_paragraphs(state, self._glyphs, redirect_port=port, no_browser=self._no_browser, brief=brief)
         if self._token is not None:
             lines += token_paragraphs(self._token, state, self._glyphs)
         if state.finished:
@@ -144,9 +148,9 @@ class LoginScreen(Dialog[LoginEnd]):
         line.update(plain(text))
 
     def on_resize(self) -> None:
-        """Give the lines the height that they need, as far as there is room."""
+        """Show what fits, and give the lines the height that they need, as far as there is room."""
         super().on_resize()
-        self._fit()
+        self._show()
 
     def _fit(self) -> None:
         choices = self.query_one("#login-next", ChoiceList)
@@ -173,6 +177,8 @@ class LoginScreen(Dialog[LoginEnd]):
     def _choices(self) -> list[tuple[Next | Place, str]]:
         if self._token is None:
             found: list[tuple[Next | Place, str]] = [(Next.AGAIN, "Change the input and try again")]
+            if self._state.untrusted:
+                found.append((Next.TRUST, f"Trust {self._state.untrusted} in this session and try again"))
             if self._failed_record() is not None:
                 found.append((Next.RECORD, "Show the record of the failed step"))
             return [*found, (Next.DONE, "Close")]
@@ -189,6 +195,9 @@ class LoginScreen(Dialog[LoginEnd]):
             with notify_faults(self):
                 notify(self, f"The token is stored in {self._session.logins.store(self._token, wanted)}.")
                 self._end(Next.DONE)
+        elif wanted is Next.TRUST:
+            self._session.trust(self._state.untrusted)
+            self._end(Next.AGAIN)
         elif isinstance(wanted, Next):
             self._end(wanted)
 

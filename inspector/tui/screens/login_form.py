@@ -13,6 +13,8 @@ from inspector.tui.screens.form import Field, FormScreen
 
 _SHOWN = 200
 _MOST_SCOPES = 6
+_LONGEST_SCOPE = 66
+"""The longest line about a scope: on a screen of 80 cells, lines are not wrapped and the input has room."""
 _HIGHEST_PORT = 65535
 
 
@@ -35,20 +37,38 @@ def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
 
 def _description(option: LoginOption, before: ClientRegistration) -> str:
     """Return where the input is sent, which redirect URI has to be registered, and what the scopes mean."""
-    server = _server(option)
-    lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
+    lines = _servers(option)
     if option.grant is Grant.AUTHORIZATION_CODE:
         lines.append(f"Redirect URI to register there: {redirect_uri(before.redirect_port)}")
-    scopes = [f"{name}: {text}" if text else name for name, text in option.scopes.items()]
-    lines += [f"Scope {clean_line(scope, _SHOWN)}" for scope in scopes[:_MOST_SCOPES]]
-    if len(scopes) > _MOST_SCOPES:
-        lines.append(f"and {len(scopes) - _MOST_SCOPES:,} more scopes")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_scopes(option)])
 
 
-def _server(option: LoginOption) -> str:
-    """Return the origin to which the client is sent, as the card names it."""
-    url = option.token_url or option.metadata_url
+def _scopes(option: LoginOption) -> list[str]:
+    """Return the scopes of a flow; the texts of the agent are marked as such, so that they cannot ask for secrets."""
+    if not option.scopes:
+        return []
+    texts = {name: text.replace('"', "'") for name, text in option.scopes.items()}
+    lines = [clean_line(f'{name}: "{text}"' if text else name, _LONGEST_SCOPE) for name, text in texts.items()]
+    more = [f"and {len(lines) - _MOST_SCOPES:,} more"] if len(lines) > _MOST_SCOPES else []
+    return ["Scopes that the agent describes:", *lines[:_MOST_SCOPES], *more]
+
+
+def _servers(option: LoginOption) -> list[str]:
+    """Return to which servers the login leads, as far as the card names them."""
+    server, metadata = _origin(option.token_url), _origin(option.metadata_url)
+    if not option.token_url:
+        text = f"The metadata at {metadata} names the server to which the client id and the secret are sent."
+        return [f"{text} The token is sent to the agent."]
+    lines = [f"Authorization server: {server}. The client id and the secret are sent there, the token to the agent."]
+    if option.metadata_url and metadata != server:
+        lines.append(f"Its metadata is at {metadata}.")
+    if len(option.servers) > 1:
+        lines.append(f"The page of the login is on another server: {_origin(option.authorization_url)}.")
+    return lines
+
+
+def _origin(url: str) -> str:
+    """Return the origin of a URL on the card, as it is written there."""
     try:
         parts = urlsplit(url)
     except ValueError:  # brackets without an address

@@ -94,6 +94,6 @@ class ChatSelection:
 
 
 def _status_text(account: AssembledTask) -> str:
-    """Return the text of the status message of a task."""
+    """Return the texts and the URLs of the status message of a task, such as a page that asks for an authorization."""
     message = account.status.message
-    return " ".join(part.text for part in message.parts if part.text) if message else ""
+    return " ".join(part.text or part.url or "" for part in message.parts).strip() if message else ""

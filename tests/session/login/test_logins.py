@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from authority import CLIENT, SECRET, TOKEN, Authority, granted, start
+from authority import CLIENT, SECRET, TOKEN, Authority, Browser, granted, start
 from scripted import Agent, OpenSession, giving
 
 from inspector.capture.paths import stored_tokens_path
@@ -93,6 +94,25 @@ async def test_a_renewed_token_replaces_the_stored_one_and_another_process_uses_
     await second.list_tasks().finish()
     assert len(authority.asked) == 2
     assert second.logins.tokens[0].access_token == "canary-second"
+
+
+async def test_of_several_processes_one_renews_a_stored_token_and_the_others_use_it(
+    authority: Authority, open_session: OpenSession
+):
+    authority.serve()
+    authority.tokens = [
+        (200, granted(refresh_token="canary-refresh")),
+        (200, granted(access_token="canary-renewed", refresh_token="canary-refresh-2")),
+        (400, {"error": "invalid_grant"}),  # a refresh token is accepted once
+    ]
+    first = await open_session(authority.url)
+    first.logins.store(await start(first, "authorizationCode", on_change=Browser()).run(), Place.FILE)
+    sessions = [first, await open_session(authority.url), await open_session(authority.url)]
+    for session in sessions:
+        session.logins._clock = lambda: time.time() + 3600
+    await asyncio.gather(*(session.list_tasks().finish() for session in sessions))
+    assert [session.logins.tokens[0].access_token for session in sessions] == ["canary-renewed"] * 3
+    assert len(authority.asked) == 2
 
 
 async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority: Authority, open_session: OpenSession):

@@ -38,6 +38,8 @@ def ours(given: Mapping[str, str]) -> bool:
         (get("/callback?state=s&state=s", "127.0.0.1:{port}"), 400),
         (get("/callback?" + "&".join(f"a{n}=1" for n in range(100)), "127.0.0.1:{port}"), 400),
         ("POST /callback?state=s&code=c HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n", 405),
+        (get("/callback?state=x", "127.0.0.1:{port}\r\nSec-Fetch-Dest: image"), 403),
+        (get("/callback?state=x", "127.0.0.1:{port}\r\nSec-Fetch-Dest: iframe"), 403),
         ("nonsense\r\nHost: 127.0.0.1:{port}\r\n\r\n", 405),
     ],
 )
@@ -45,7 +47,8 @@ async def test_other_requests_do_not_end_the_login(request_text: str, status: in
     async with RedirectListener(0, ours) as listener:
         answer = await exchange(listener.port, request_text.replace("{port}", str(listener.port)))
         assert answer.startswith(f"HTTP/1.1 {status} ")
-        answer = await exchange(listener.port, get("/callback?state=s&code=c", f"localhost:{listener.port}"))
+        host = f"localhost:{listener.port}\r\nSec-Fetch-Dest: document"
+        answer = await exchange(listener.port, get("/callback?state=s&code=c", host))
         assert "The login is complete" in answer
         assert await listener.redirect() == {"state": "s", "code": "c"}
 
@@ -107,7 +110,7 @@ async def test_an_endless_head_is_refused():
 
 async def test_a_used_port_is_reported():
     async with RedirectListener(0, ours) as listener:
-        with pytest.raises(FaultError, match=f"port {listener.port}") as error:
+        with pytest.raises(FaultError, match=f"port {listener.port}: Address already in use") as error:
             async with RedirectListener(listener.port, ours):
                 pass
     assert "another port" in error.value.fault.hint

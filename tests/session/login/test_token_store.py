@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import keyring
@@ -76,6 +78,20 @@ def test_the_file_is_private_and_has_the_token(store: TokenStore):
     assert store.remove(KEY)
     assert not store.remove(KEY)
     assert b"canary" not in store.path.read_bytes()
+
+
+def test_nothing_is_lost_if_several_processes_store_and_remove_tokens(store: TokenStore):
+    keys = [TokenKey(f"https://agent-{number}.example:443", "oauth", "client") for number in range(24)]
+
+    def change(key: TokenKey) -> None:
+        own = TokenStore(store.path)  # the locks are those of the open files, as between processes
+        own.put(replace(TOKEN, key=key), Place.FILE)
+        if key in keys[::2]:
+            own.remove(key)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(change, keys))
+    assert {entry.key for entry in store.entries()} == set(keys[1::2])
 
 
 def test_the_keyring_has_the_token_and_the_file_only_names_it(store: TokenStore, ring: MemoryKeyring):
