@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from inspector.agents_file import NAME, REFERENCE, NamedAgents, load_agents, resolved
-from inspector.cli import lazy_loading, values
+from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
@@ -139,7 +139,9 @@ class Parser(argparse.ArgumentParser):
             self._read_agent(given)
         self._read_stored(given, stored())
         if place := given.of_project.get("reference") or given.of_project.get("agent_card"):
-            lazy_loading.restrict_agent_of_project(given, place, given.of_project)
+            from inspector.cli.project_agent import restrict  # noqa: PLC0415 - few commands need it
+
+            restrict(given, place, given.of_project)
         given.chosen = frozenset(name for name in self._defaults if getattr(given, name) is not None)
         for name, default in self._defaults.items():
             if getattr(given, name) is None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Collection
     from pathlib import Path
 
     from inspector.cli.arguments import Invocation
@@ -26,13 +24,6 @@ def trace(journal: Journal, out: Output) -> Trace:
     from inspector.cli.debug_log import Trace  # noqa: PLC0415 - see above
 
     return Trace(journal, out)
-
-
-def restrict_agent_of_project(given: argparse.Namespace, place: str, foreign: Collection[str]) -> None:
-    """Note what an agent that a file of the project names may not get."""
-    from inspector.cli.project_agent import restrict  # noqa: PLC0415 - see above
-
-    restrict(given, place, foreign)
 
 
 def findings_printer(journal: Journal, out: Output, *, skip: frozenset[str]) -> FindingsPrinter:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
+import idle
 from snapshots import Snapshots, screen_lines
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -53,6 +54,7 @@ class Driver:
         return "\n".join(self.lines)
 
     def _strips(self) -> list[Any]:
+        idle.draw(self.app.screen)
         return self.app.screen._compositor.render_strips()
 
     def line(self, what: str) -> str:

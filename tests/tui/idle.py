@@ -68,9 +68,12 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     await asyncio.sleep(0)
     while loop._ready and time.monotonic() < end:
         await asyncio.sleep(0)
-    if pilot.app.screen_stack:
-        _draw(pilot.app.screen)
     return not pilot.app._exception_event.is_set()
+
+
+def draw(screen: Screen[Any]) -> None:
+    """Draw a screen that is to be looked at: the app is not drawn after each key in tests."""
+    _draw(screen)
 
 
 def _draw_if_displayed(screen: Screen[Any]) -> None:

@@ -68,7 +68,7 @@ def make_check(
 
 
 def _identity(requests: str) -> str:
-    """Return the id of a test: the same in every recording of its requests, and another one in other files."""
+    """Return the id of a test: the same in every recording of its requests, but different in other files."""
     return f"RECORDED-{sha256(requests.encode('utf-8', 'surrogatepass')).hexdigest()[:_DIGITS].upper()}"
 
 
