@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from base64 import urlsafe_b64encode
 from pathlib import Path
 from typing import Any
@@ -596,3 +597,18 @@ async def test_enter_on_the_authentication_opens_the_dialog(open_app: Open):
         await driver.connected()
         await driver.click("log in, or enter a secret (C)", times=2)
         await driver.until("Bearer token (header Authorization)")
+
+
+@pytest.mark.parametrize("size", [(400, 200), (80, 24)])
+async def test_a_card_of_ten_megabytes_with_thousands_of_skills_is_shown(open_app: Open, size: tuple[int, int]):
+    skills = [
+        {"id": f"s{number}", "name": f"Skill {number}", "description": "word " * 400, "tags": ["a"]}
+        for number in range(5000)
+    ]
+    began = time.process_time()
+    async with playing(card={"skills": skills}) as agent, open_app(agent.url, size) as driver:
+        await driver.until("Skill 0")
+        await driver.press("end", "home", "pagedown")
+        await driver.press("6")
+        await driver.until("CARD-039")
+    assert time.process_time() - began < 12  # measured: 3 s for the larger size
