@@ -124,7 +124,7 @@ class Session:
             return self.connection.card if self.connection else None
 
         def trusted() -> frozenset[str]:
-            return self._given.origins
+            return self.settings.credentials().origins
 
         return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url, trusted)
 

@@ -331,11 +331,18 @@ async def test_the_app_listens_on_while_a_task_waits_for_an_authorization(open_a
         async with open_app(url, SMALL) as driver:
             await driver.connected()
             await driver.say("authorize the backup")
-            if pace:
-                await driver.until("https://calendar.example/allow/5306")
             await driver.until("● completed")
             asked = [record.operation for record in driver.records(Kind.REQUEST)]
             assert "SubscribeToTask" in asked
             await driver.settled()
             assert "attempts failed" not in driver.screen
             assert "while disconnected" not in driver.screen
+
+
+async def test_the_page_on_which_a_task_has_to_be_authorized_is_shown(open_app: Open):
+    with serve_in_thread(pace=0) as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await driver.say("approval of a transfer")
+            await driver.until("authenticate outside a2a-inspect: Approve the transfer")
+            assert "https://bank.example/allow/8127" in words(driver)
