@@ -56,7 +56,7 @@ def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
         terminal.press("2")
         terminal.wait_for("▌ half a word")
         terminal.click(2, 1)
-        terminal.wait_for("Skills   18")
+        terminal.wait_for("Skills   19")
         assert_inert(terminal.raw)
         assert (terminal.title, terminal.bells) == ("", 0)
         terminal.press("ctrl+q")

@@ -32,7 +32,7 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
             "none required",
             "· streaming             yes           not tried yet",
             "· extended card         no            not tried yet",
-            "urn:a2a-inspect:extension:numbered-events:1",
+            "· Numbered events 1       optional   not requested",
             f"{mock}/.well-known/agent-card.json",
             "▸ Question",
         ):
