@@ -9,6 +9,9 @@ from typing import AnyStr, Generic, TypeAlias
 _PREFIX = 4
 """How many characters of a value are searched with the regular expression. Longer prefixes cost more to compile."""
 
+_LONGEST_SLICE = 4096
+"""Longer values are compared where they are: a copy of each place that may be one would be too much."""
+
 _Tree: TypeAlias = dict[AnyStr, "_Tree[AnyStr]"]
 
 
@@ -17,12 +20,18 @@ class MultiSearch(Generic[AnyStr]):
 
     def __init__(self, values: Collection[AnyStr]) -> None:
         self._values: frozenset[AnyStr] = frozenset(values)
+        self._long: dict[AnyStr, list[AnyStr]] = {}
         self._lengths: dict[AnyStr, list[int]] = {}
         tree: _Tree[AnyStr] = {}
+        for value in self._values:
+            if len(value) > _LONGEST_SLICE:
+                self._long.setdefault(value[:_PREFIX], []).append(value)
         for prefix, length in {(value[:_PREFIX], len(value)) for value in self._values}:
             if length < _PREFIX:
                 raise ValueError(f"a value is shorter than {_PREFIX}")
-            self._lengths.setdefault(prefix, []).append(length)
+            lengths = self._lengths.setdefault(prefix, [])
+            if length <= _LONGEST_SLICE:
+                lengths.append(length)
             node = tree
             for at in range(_PREFIX):
                 node = node.setdefault(prefix[at : at + 1], {})
@@ -42,8 +51,10 @@ class MultiSearch(Generic[AnyStr]):
         while match and self._pattern and not (only_one and found):
             start = match.start()
             for length in self._lengths[match[0]]:
-                value = text[start : start + length]
-                if value in self._values:
+                if start + length <= len(text) and (value := text[start : start + length]) in self._values:
+                    found.add(value)
+            for value in self._long.get(match[0], ()):
+                if value not in found and text.startswith(value, start):
                     found.add(value)
             match = self._pattern.search(text, start + 1)
         return found

@@ -134,9 +134,10 @@ def is_stateless(bench: Bench) -> None:
 
 
 def polls(bench: Bench) -> None:
-    begun = bench.task("report 2", bench.slow_mock, "--async")
-    once = bench.run("task", "get", begun["id"], "-a", bench.slow_mock, "-o", "json").json
+    running = bench.task("long", bench.slow_mock, "--async")
+    once = bench.run("task", "get", running["id"], "-a", bench.slow_mock, "-o", "json").json
     assert once["status"]["state"] != "TASK_STATE_COMPLETED"
+    begun = bench.task("report 2", bench.slow_mock, "--async")
     words = ("task", "get", begun["id"], "-a", bench.slow_mock, "--wait", "--poll-interval", "100ms", "-o", "json")
     assert bench.run(*words).json["status"]["state"] == "TASK_STATE_COMPLETED"
 
