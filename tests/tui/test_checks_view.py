@@ -119,7 +119,7 @@ async def test_a_running_test_is_shown_and_a_run_can_be_stopped(open_app: Open, 
             lambda: states(driver)[1:] == ["✓ pass", "◐ running", "○ waiting"] or "running" in states(driver)[2]
         )
         assert states(driver)[3] == "○ waiting"
-        assert "running: 1 of 3" in driver.screen
+        await driver.until("running: 1 of 3")
         await driver.press("down", "down")
         await driver.until("after a minute")
         assert driver.enabled("r") is False, "one run at a time"

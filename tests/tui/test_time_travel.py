@@ -128,6 +128,7 @@ async def test_the_time_travel_bar_can_be_clicked(open_app: Open):
         await driver.ask("go")
         await arrive(driver)
         line = travel(driver)
+        assert driver.screen, "the bar has a place once it is drawn"
         start, width = line._bar
         await driver.pilot.click(line, offset=(start, 0))
         assert line.seq == frames(driver)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import idle
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widget import Widget
@@ -44,5 +45,7 @@ def drawn(widget: Widget) -> list[str]:
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until nothing is left to be handled or drawn."""
+    """Wait until nothing is left to be handled, and draw the screen."""
+    await pilot.pause()
+    idle.draw(pilot.app.screen)
     await pilot.pause()
