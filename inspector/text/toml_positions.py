@@ -17,7 +17,7 @@ _STRINGS = {
 }
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
-_WHITESPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_WHITESPACE = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
 
 
 def lines_of(text: str) -> Mapping[Path, int]:
