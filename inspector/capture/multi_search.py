@@ -10,7 +10,7 @@ _PREFIX = 4
 """How many characters of a value are searched with the regular expression. Longer prefixes cost more to compile."""
 
 _LONGEST_SLICE = 4096
-"""Longer values are compared where they are: a copy of each place that may be one would be too much."""
+"""Longer values are compared in place: to copy each candidate from the text would need too much time."""
 
 _Tree: TypeAlias = dict[AnyStr, "_Tree[AnyStr]"]
 
@@ -21,17 +21,16 @@ class MultiSearch(Generic[AnyStr]):
     def __init__(self, values: Collection[AnyStr]) -> None:
         self._values: frozenset[AnyStr] = frozenset(values)
         self._long: dict[AnyStr, list[AnyStr]] = {}
-        self._lengths: dict[AnyStr, list[int]] = {}
+        self._lengths: dict[AnyStr, set[int]] = {}
         tree: _Tree[AnyStr] = {}
         for value in self._values:
-            if len(value) > _LONGEST_SLICE:
-                self._long.setdefault(value[:_PREFIX], []).append(value)
-        for prefix, length in {(value[:_PREFIX], len(value)) for value in self._values}:
-            if length < _PREFIX:
+            prefix = value[:_PREFIX]
+            if len(prefix) < _PREFIX:
                 raise ValueError(f"a value is shorter than {_PREFIX}")
-            lengths = self._lengths.setdefault(prefix, [])
-            if length <= _LONGEST_SLICE:
-                lengths.append(length)
+            if len(value) > _LONGEST_SLICE:
+                self._long.setdefault(prefix, []).append(value)
+            else:
+                self._lengths.setdefault(prefix, set()).add(len(value))
             node = tree
             for at in range(_PREFIX):
                 node = node.setdefault(prefix[at : at + 1], {})
@@ -50,7 +49,7 @@ class MultiSearch(Generic[AnyStr]):
         match = self._pattern and self._pattern.search(text)
         while match and self._pattern and not (only_one and found):
             start = match.start()
-            for length in self._lengths[match[0]]:
+            for length in self._lengths.get(match[0], ()):
                 if start + length <= len(text) and (value := text[start : start + length]) in self._values:
                     found.add(value)
             for value in self._long.get(match[0], ()):

@@ -54,7 +54,7 @@ def options_for_visitors(options: Options) -> Options:
     if named.endswith(SUFFIX) and "://" not in named:
         recording = Path(named).expanduser()
         if not recording.is_file():
-            raise usage(f"There is no capture {named}.", "Check the path of the capture.")
+            raise usage(f"The capture {named} does not exist.", "Check the path of the capture.")
         return replace(options, reference=None, recording=recording, tour=False)
     return replace(options, tour=False)
 

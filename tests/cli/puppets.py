@@ -224,3 +224,26 @@ def make_agent(server_thread: ServerThread) -> Iterator[MakeAgent]:
     yield make
     for context in serving:
         context.__exit__(None, None, None)
+
+
+def check_that_sends(variable: str) -> str:
+    """Return a check file with a test that sends an environment variable."""
+    return _CHECK.replace("VARIABLE", variable)
+
+
+_CHECK = """\
+acts_version: "1.0"
+spec_version: "1.0"
+suites:
+  - id: s
+    name: S
+    tests:
+      - id: T-1
+        name: Sends a variable
+        level: must
+        steps:
+          - id: send
+            operation: send_message
+            params: {message: {parts: [{text: "{{env.VARIABLE}}"}]}}
+            expect: {status: 200}
+"""

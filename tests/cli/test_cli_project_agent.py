@@ -6,25 +6,10 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from puppets import Call, CliResult, MakeAgent, Puppet, RunCli
+from puppets import Call, CliResult, MakeAgent, Puppet, RunCli, check_that_sends
 
 SECRET = "canary-5d1c-secret"
-CHECK = """\
-acts_version: "1.0"
-spec_version: "1.0"
-suites:
-  - id: s
-    name: S
-    tests:
-      - id: T-1
-        name: Sends a variable
-        level: must
-        steps:
-          - id: send
-            operation: send_message
-            params: {message: {parts: [{text: "{{env.CANARY}}"}]}}
-            expect: {status: 200}
-"""
+CHECK = check_that_sends("CANARY")
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_calls import Connect, ask, refusal
-from puppets import Call, MakeAgent, chunk, status, task
+from puppets import Call, MakeAgent, check_that_sends, chunk, status, task
 
 from inspector.capture.paths import captures_folder
 
@@ -203,31 +203,13 @@ async def test_credentials_are_sent_only_to_the_agent_of_the_command_line(
 
 async def test_a_check_does_not_read_the_environment(connect: Connect, make_agent: MakeAgent, folder: Path):
     agent = make_agent(reply)
-    (folder / "steal.acts.yaml").write_text(CHECK_WITH_ENVIRONMENT)
+    (folder / "steal.acts.yaml").write_text(check_that_sends("OTHER_SECRET"))
     async with connect(agent.url, "--allow-send", OTHER_SECRET="a-value-that-stays") as client:
         done = await client.call_tool("check", {"files": ["steal.acts.yaml"]})
     assert done.structured_content["passed"] is False, done
     assert "the environment variable OTHER_SECRET is not read" in done.model_dump_json()
     assert "a-value-that-stays" not in done.model_dump_json()
     assert not any(b"a-value-that-stays" in call.body for call in agent.calls)
-
-
-CHECK_WITH_ENVIRONMENT = """\
-acts_version: "1.0"
-spec_version: "1.0"
-suites:
-  - id: s
-    name: S
-    tests:
-      - id: T-1
-        name: Sends a variable
-        level: must
-        steps:
-          - id: send
-            operation: send_message
-            params: {message: {parts: [{text: "{{env.OTHER_SECRET}}"}]}}
-            expect: {status: 200}
-"""
 
 
 async def reply(call: Call) -> Any:

@@ -172,7 +172,7 @@ class Login:
             granted = self._scopes if response.scopes is None else response.scopes
             if self.option.openid and self.option.asks_user and OPENID_SCOPE in granted:
                 problem = "the response has no id_token, although the scope openid was granted"
-                channel.note(Step.KEYS, "there is no ID token", endpoints.token_url, {}, id_token_problem=problem)
+                channel.note(Step.KEYS, "the ID token is missing", endpoints.token_url, {}, id_token_problem=problem)
             return ""
         self._progress.begin(Step.KEYS)
         return await id_token.verify(channel, endpoints, response.id_token, self.registration.client_id, nonce)

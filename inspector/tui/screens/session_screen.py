@@ -93,7 +93,7 @@ class SessionScreen(FrameScreen):
             await self.views.add(view, self._set_up)
 
     async def show_view(self, view: str) -> None:
-        """Show a view; it is mounted afterwards."""
+        """Show a view, and wait until it is mounted."""
         self.view = view
         await self.mounted(view)
 
@@ -276,9 +276,8 @@ class SessionScreen(FrameScreen):
         """Maximise the pane that gets the focus instead of the maximised pane, or restore all for the composer."""
         if self.maximized is None or event.widget.is_in_maximized_view:
             return
-        if (
-            self.views.has("chat") and self.chat.composer in event.widget.ancestors
-        ):  # the key to restore is a letter there
+        # In the composer, the key that restores the panes is a letter.
+        if self.views.has("chat") and self.chat.composer in event.widget.ancestors:
             self.minimize()
         else:
             self.maximize(event.widget)

@@ -69,8 +69,8 @@ async def agent(answer: Answer, *, at: str = WELL_KNOWN, **card: Any) -> AsyncIt
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         if request.path in places:
-            told = interface | {"url": interface["url"].format(base=base, port=base.rpartition(":")[2])}
-            return web.json_response(members | {"supportedInterfaces": [told]})
+            served = interface | {"url": interface["url"].format(base=base, port=base.rpartition(":")[2])}
+            return web.json_response(members | {"supportedInterfaces": [served]})
         if request.path.endswith("/rpc"):
             return await answer(request, json.loads(await request.read()))
         return web.Response(status=404)
