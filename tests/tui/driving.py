@@ -46,16 +46,12 @@ class Driver:
     @property
     def lines(self) -> list[str]:
         """The lines of the screen without trailing spaces."""
-        return ["".join(segment.text for segment in strip).rstrip() for strip in self._strips()]
+        return [strip.text.rstrip() for strip in idle.draw(self.app.screen)]
 
     @property
     def screen(self) -> str:
         """The screen as text."""
         return "\n".join(self.lines)
-
-    def _strips(self) -> list[Any]:
-        idle.draw(self.app.screen)
-        return self.app.screen._compositor.render_strips()
 
     def line(self, what: str) -> str:
         """Return the first line that contains a text, `""` if there is none."""

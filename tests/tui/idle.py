@@ -1,4 +1,4 @@
-"""Wait until the app is idle: faster than the waiting of Textual's pilot, and exact under load.
+"""Make the app faster in tests: wait exactly until it is idle, draw only what is looked at, and keep parsed styles.
 
 For each key, the pilot waits three times until the process needs less than 1 ms of CPU time in 20 ms. Here the app is
 idle if its event loop has nothing to run, no timer is about to expire, and no other thread (agent, search) can run.
@@ -11,11 +11,14 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.screen import Screen
+from textual.strip import Strip
 
 STEP = 0.003
 """The seconds for which the process must be idle."""
@@ -32,7 +35,9 @@ THREADS = Path("/proc/self/task")
 
 _draw = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
-_RULES: dict[tuple[Any, ...], list[RuleSet]] = {}
+_change = Stylesheet.set_variables
+_PARSED: dict[tuple[tuple[str, str], ...], Any] = {}
+_DRAWN: WeakKeyDictionary[Screen[Any], list[Strip]] = WeakKeyDictionary()
 
 
 def install(monkeypatch: Any) -> None:
@@ -44,6 +49,8 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr("textual.screen.UPDATE_PERIOD", UPDATE_PERIOD)
         monkeypatch.setattr(Screen, "_compositor_refresh", _draw_if_displayed)
         monkeypatch.setattr(Stylesheet, "_parse_rules", _parse_rules)
+        monkeypatch.setattr(Stylesheet, "set_variables", _set_variables)
+        monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # the same hash, but not computed by Python code
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
@@ -71,13 +78,19 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     return not pilot.app._exception_event.is_set()
 
 
-def draw(screen: Screen[Any]) -> None:
-    """Draw a screen that is to be looked at: the app is not drawn after each key in tests."""
-    _draw(screen)
+def draw(screen: Screen[Any]) -> list[Strip]:
+    """Draw a screen that is to be looked at, if it has changed since it was drawn, and return its lines."""
+    compositor = screen._compositor
+    lines = _DRAWN.get(screen)
+    if lines is None or compositor._dirty_regions or len(lines) != compositor.size.height:
+        visible_screen_stack.set(screen.app._background_screens)
+        compositor._dirty_regions.clear()
+        lines = _DRAWN[screen] = compositor.render_strips()
+    return lines
 
 
 def _draw_if_displayed(screen: Screen[Any]) -> None:
-    """Draw a screen that a terminal displays; draw another one when it is waited for, not after each change of it."""
+    """Draw a screen that a terminal displays; draw another one when it is looked at, not after each change of it."""
     if screen.app.is_headless and screen is screen.app.screen:
         screen._dirty_widgets.clear()
         screen.app._update_mouse_over(screen)
@@ -85,12 +98,17 @@ def _draw_if_displayed(screen: Screen[Any]) -> None:
         _draw(screen)
 
 
-def _parse_rules(sheet: Stylesheet, css: str, *arguments: Any, **named: Any) -> list[RuleSet]:
+def _parse_rules(sheet: Stylesheet, *arguments: Any, **named: Any) -> list[RuleSet]:
     """Parse a style sheet once for all apps that have the same theme."""
-    key = (css, arguments, *named.items(), *sheet._variables.items())
-    if key not in _RULES:
-        _RULES[key] = _parse(sheet, css, *arguments, **named)
-    return _RULES[key]
+    if not sheet._parse_cache:
+        sheet._parse_cache = _PARSED.setdefault(tuple(sheet._variables.items()), sheet._parse_cache)
+    return _parse(sheet, *arguments, **named)
+
+
+def _set_variables(sheet: Stylesheet, variables: dict[str, str]) -> None:
+    """Change the theme of one app, and leave what is parsed for the other apps."""
+    sheet._parse_cache = type(sheet._parse_cache)(sheet._parse_cache.maxsize)
+    _change(sheet, variables)
 
 
 def _timers(loop: Any, until: float) -> bool:
