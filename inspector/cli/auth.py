@@ -15,7 +15,6 @@ from inspector.cli.run_command import Run, command_for_any_version
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
-from inspector.session.authentication import check_requirements
 from inspector.session.login.browser import browser_problem, open_in_browser
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
@@ -40,10 +39,10 @@ async def log_in(current: Run) -> None:
     if len(option.servers) > 1:
         out.warn(f"the page of the login is at {option.servers[0]}, but the token is requested at {option.servers[1]}")
     registration = _registration(current, option)
-    place = _place(given.store, session.logins.stored.where)
-    login = session.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
+    place = _place(given.store, session.credentials.logins.stored.where)
+    login = session.credentials.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
     token = await login.run()
-    where = session.logins.store(token, place) if place is not None else ""
+    where = session.credentials.logins.store(token, place) if place is not None else ""
     missing = [scope for scope in login.state.requested_scopes if scope not in token.scopes]
     if missing:
         out.warn(f"these scopes were not granted: {', '.join(missing)}")
@@ -55,13 +54,12 @@ async def status(current: Run) -> None:
     """Print the stored tokens, and with an agent what it requires; exit with 4 if its requirements are not met."""
     session, out = current.session, current.out
     if not current.invocation.options.reference:
-        _print_all(current, session.logins.entries())
+        _print_all(current, session.credentials.logins.entries())
         return
     connection = await current.connect()
-    url = session.agent_url
-    alternatives = check_requirements(connection.card, session.credentials, url, token=session.logins.token_for(url))
+    url, token = session.agent_url, session.credentials.token
+    alternatives = session.credentials.sent.alternatives(connection.card)
     met = not alternatives or any(not alternative.missing for alternative in alternatives)
-    token = session.logins.token_for(url)
     if out.json:
         required = [{"requires": each.words, "missing": list(each.missing)} for each in alternatives]
         out.document({"origin": origin(url), "met": met, "alternatives": required, "token": _members(token)})
@@ -78,7 +76,7 @@ async def status(current: Run) -> None:
 @command_for_any_version
 async def log_out(current: Run) -> None:
     """Revoke and remove the tokens for an agent, or all tokens."""
-    logins, out = current.session.logins, current.out
+    logins, out = current.session.credentials.logins, current.out
     entries = logins.entries() if current.invocation.given.all else await _entries(current)
     if not entries and not current.invocation.given.all:
         raise _no_token(current)
@@ -98,7 +96,7 @@ async def token(current: Run) -> None:
     entries = await _entries(current)
     if not entries:
         raise _no_token(current)
-    logins, url = current.session.logins, entries[-1].key.origin
+    logins, url = current.session.credentials.logins, entries[-1].key.origin
     logins.load(url)
     await logins.renew(url)
     found = logins.token_for(url)
@@ -112,7 +110,7 @@ async def token(current: Run) -> None:
 
 async def _entries(current: Run) -> list[StoredToken]:
     """Return the stored tokens for the origin of the agent: as typed, else of its interface."""
-    logins = current.session.logins
+    logins = current.session.credentials.logins
     typed = origin(split_userinfo(normalise(current.reference()))[0])
     entries = logins.stored.entries(typed) if typed else []
     if not entries and logins.entries():
@@ -147,7 +145,7 @@ def _agrees(question: str) -> bool:
 
 def _choose(current: Run) -> LoginOption:
     """Return the flow to use; raises `FaultError` if the card offers none."""
-    given, options = current.invocation.given, current.session.logins.options
+    given, options = current.invocation.given, current.session.credentials.logins.options
     named = [option for option in options if given.scheme in (None, option.scheme)]
     if not named:
         offered = ", ".join(dict.fromkeys(option.scheme for option in options))
@@ -171,7 +169,7 @@ def _registration(current: Run, option: LoginOption) -> ClientRegistration:
     given, options = current.invocation.given, current.invocation.options
     client_id, secret = given.client_id or "", given.client_secret or ""
     if not client_id:
-        entries = current.session.logins.stored.entries(origin(current.session.agent_url))
+        entries = current.session.credentials.logins.stored.entries(origin(current.session.agent_url))
         known = [entry.key.client_id for entry in entries if entry.key.scheme == option.scheme]
         client_id = known[-1] if known else ""
     if not client_id and _can_ask():
@@ -233,7 +231,7 @@ def _print(out: Output, token: Token, where: str) -> None:
 
 
 def _print_all(current: Run, entries: list[StoredToken]) -> None:
-    out, stored = current.out, current.session.logins.stored
+    out, stored = current.out, current.session.credentials.logins.stored
     tokens = [(entry, stored.get(entry)) for entry in entries]
     if out.json:
         out.document([{**_key(entry), **(_members(found) or {})} for entry, found in tokens])

@@ -30,8 +30,7 @@ async def get(current: Run) -> None:
         out.document(parse(connection.found.raw))
     else:
         session = current.session
-        authentication = Authentication(session.credentials, session.agent_url, session.token)
-        _CardPrinter(out, authentication, verbose=current.invocation.verbose).print(connection)
+        _CardPrinter(out, session.credentials.sent, verbose=current.invocation.verbose).print(connection)
         if not given.validate:
             out.field("Findings", "not checked")
         if not verify and connection.card.signatures:
@@ -64,7 +63,7 @@ def _require_scheme(current: Run, public: Connection) -> None:
     """Raise `FaultError` if the public card declares no scheme for the credentials (a2a-cli 0.2 section 12.4)."""
     options, session = current.invocation.options, current.session
     given = options.bearer or options.basic or options.api_key
-    if given and not is_accepted(public.card, session.credentials, session.agent_url):
+    if given and not is_accepted(public.card, session.credentials.current, session.agent_url):
         schemes = ", ".join(security_schemes(public.card)) or "none"
         seen = f"The credentials are not sent: the card declares no security scheme for them (declared: {schemes})."
         hint = "Use credentials of a scheme on the card, or leave them out."

@@ -81,7 +81,7 @@ class Run:
                 connection = await self.session.connect(self.reference())
         except FaultError as error:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
-            if denied and self.session.credentials and not self.session.settings.withheld:
+            if denied and self.session.credentials.current and not self.session.settings.withheld:
                 raise FaultError(_rejected(error.fault)) from error
             raise
         if connection.elsewhere:
@@ -100,7 +100,7 @@ class Run:
     def _require_token(self) -> None:
         """Raise `FaultError` if the agent requires credentials and there is no stored token."""
         connection = self.session.connection
-        if connection is not None and requirements(connection.card) and not self.session.has_token:
+        if connection is not None and requirements(connection.card) and not self.session.credentials.token:
             seen = f"There is no stored token for {self.invocation.options.reference}."
             hint = self.login_hint()
             if not offers_login(connection.card):
@@ -113,7 +113,7 @@ class Run:
         if connection is None:
             return ""
         if offers_login(connection.card):
-            token, scopes = self.session.token, self.session.logins.missing_scopes()
+            token, scopes = self.session.credentials.token, self.session.credentials.logins.missing_scopes()
             asked = ["--scope", " ".join(scopes)] if scopes else []
             if token is not None and is_reference(token.client_secret):
                 asked += ["--client-secret", token.client_secret]
@@ -126,7 +126,7 @@ class Run:
 
         Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
         """
-        choice, credentials, warn = self.session.choice, self.session.credentials, self.out.warn
+        choice, credentials, warn = self.session.choice, self.session.credentials.current, self.out.warn
         if self.invocation.options.stored_auth_only:
             self._require_token()
         version, traits, url = choice.dialect.version, choice.dialect.traits, self.session.agent_url
@@ -137,8 +137,8 @@ class Run:
             warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")
         if credentials and not credentials.are_for(url):
             hint = f"log in for it: {self.shell_command('auth', 'login')}"
-            hint = hint if self.session.only_tokens else f"--trust {origin(url)} allows it"
-            warn(f"the credentials are not sent to {origin(url)}: {self.session.why_withheld}; {hint}")
+            hint = hint if self.session.credentials.only_tokens else f"--trust {origin(url)} allows it"
+            warn(f"the credentials are not sent to {origin(url)}: {self.session.credentials.why_withheld}; {hint}")
 
     def allow(self, operation: Operation) -> None:
         """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
@@ -223,7 +223,7 @@ class Run:
 
     def explain(self, fault: Fault) -> Fault:
         """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
-        credentials = self.session.credentials
+        credentials = self.session.credentials.current
         login = self.login_hint()
         if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
             more = "" if login.endswith(".") else ". Or add --bearer or --header."
@@ -236,16 +236,16 @@ class Run:
 
     def _unsent(self, fault: Fault) -> Fault:
         """Return the fault of a call whose credentials were not sent."""
-        login = self.login_hint() if self.session.only_tokens else ""
+        login = self.login_hint() if self.session.credentials.only_tokens else ""
         hint = login or f"Add --trust {origin(self.session.agent_url)}."
-        return replace(fault, hint=f"The credentials were not sent: {self.session.why_withheld}. {hint}")
+        return replace(fault, hint=f"The credentials were not sent: {self.session.credentials.why_withheld}. {hint}")
 
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
         rejected = _rejected(fault)
         if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
-        hint = f"The agent rejected the token. {login}" if self.session.has_token else rejected.hint
+        hint = f"The agent rejected the token. {login}" if self.session.credentials.token else rejected.hint
         return replace(rejected, hint=hint)
 
     def shell_command(self, *words: str) -> str:

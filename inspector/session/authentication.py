@@ -115,28 +115,6 @@ class Alternative(NamedTuple):
         return "met" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"
 
 
-def check_requirements(
-    card: AgentCard, credentials: Credentials, url: str, skill: AgentSkill | None = None, token: Token | None = None
-) -> list[Alternative]:
-    """Compare each alternative of an agent or of a skill with the credentials that are sent to a URL.
-
-    `token` is the token of the login in use: its scheme and its scopes are compared, too.
-    """
-    headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
-    query = credentials.query_for(url)
-    alternatives = []
-    certificate = credentials.certificate_for(url) if url.startswith(_TLS) else None
-    for combination in requirements(card, skill):
-        lacking = (
-            _lacking_scopes(each, headers, token)
-            if _meets(each.scheme, headers, query, certificate)
-            else each.in_words()
-            for each in combination
-        )
-        alternatives.append(Alternative(combination_in_words(combination), tuple(filter(None, lacking))))
-    return alternatives
-
-
 def is_accepted(card: AgentCard, credentials: Credentials, url: str) -> bool:
     """Return whether the card declares a security scheme for the credentials that are sent to a URL."""
     headers = {name.lower(): value for name, value in credentials.headers_for(url).items()}
@@ -191,7 +169,7 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
 class Authentication:
     """The credentials that are sent to the agent at `url`, compared with the requirements of its card.
 
-    `token` is the token of the login in use, if any.
+    `token` is the token of the login in use, if any: its scheme and its scopes are compared, too.
     """
 
     credentials: Credentials = field(default_factory=Credentials)
@@ -200,23 +178,32 @@ class Authentication:
 
     def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
         """Return the alternatives of the agent or of a skill, and what of them is missing."""
-        return check_requirements(card, self.credentials, self.url, skill, self.token)
+        headers = {name.lower(): value for name, value in self.credentials.headers_for(self.url).items()}
+        query = self.credentials.query_for(self.url)
+        alternatives = []
+        for combination in requirements(card, skill):
+            lacking = (
+                _lacking_scopes(each, headers, self.token)
+                if _meets(each.scheme, headers, query, self._certificate)
+                else each.in_words()
+                for each in combination
+            )
+            alternatives.append(Alternative(combination_in_words(combination), tuple(filter(None, lacking))))
+        return alternatives
 
     @property
     def sent(self) -> list[str]:
-        """Return the credentials with masked values."""
-        return masked(self.credentials, self.url)
+        """Return the credentials with masked values: `Authorization: Bearer ****`."""
+        named = []
+        for name, value in self.credentials.headers_for(self.url).items():
+            scheme, space, _ = value.partition(" ")
+            shown = f"{scheme} {MASK}" if space and name.lower() == AUTHORIZATION.lower() else MASK
+            if name.lower() == "cookie":
+                shown = f"{value.partition('=')[0]}={MASK}"
+            named.append(f"{name}: {shown}")
+        named += [f"{name}={MASK} in the query" for name in self.credentials.query_for(self.url)]
+        return [*named, self._certificate.in_words()] if self._certificate else named
 
-
-def masked(credentials: Credentials, url: str) -> list[str]:
-    """Return the credentials that are sent to a URL, with masked values: `Authorization: Bearer ****`."""
-    named = []
-    for name, value in credentials.headers_for(url).items():
-        scheme, space, _ = value.partition(" ")
-        shown = f"{scheme} {MASK}" if space and name.lower() == AUTHORIZATION.lower() else MASK
-        if name.lower() == "cookie":
-            shown = f"{value.partition('=')[0]}={MASK}"
-        named.append(f"{name}: {shown}")
-    named += [f"{name}={MASK} in the query" for name in credentials.query_for(url)]
-    certificate = credentials.certificate_for(url) if url.startswith(_TLS) else None
-    return [*named, certificate.in_words()] if certificate else named
+    @property
+    def _certificate(self) -> ClientCertificate | None:
+        return self.credentials.certificate_for(self.url) if self.url.startswith(_TLS) else None

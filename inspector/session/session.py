@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlsplit
 
-from inspector.capture.paths import has_stored_tokens
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
@@ -26,10 +25,8 @@ from inspector.protocol.model import (
     TaskRequest,
 )
 from inspector.protocol.operations import Operation
-from inspector.protocol.security import DEFAULT_KEY_PLACE, key_place
 from inspector.protocol.selection import Choice, options, select
 from inspector.session import lazy_loading
-from inspector.session.authentication import EnteredCredentials
 from inspector.session.bookmarks import Bookmarks
 from inspector.session.card_finder import CardFinder
 from inspector.session.checker import Checker
@@ -42,9 +39,10 @@ from inspector.session.connection import (
 )
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
+from inspector.session.session_credentials import SessionCredentials
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
-from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate
+from inspector.wire.client.client_certificate import CertificateFor
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
@@ -55,8 +53,6 @@ if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call_factory import CallFactory
     from inspector.session.card.changes import CardHistory
     from inspector.session.compose.draft import Draft
-    from inspector.session.login.logins import Logins
-    from inspector.session.login.tokens import Token
     from inspector.session.push.service import PushService
     from inspector.session.push.webhook_registration import WebhookRegistration
 
@@ -90,76 +86,19 @@ class Session:
         self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
-        tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self._certificate_for}
+        self.connection: Connection | None = None
+        self.credentials = SessionCredentials(self)
+        tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self.credentials.certificate_for}
         self.client = Client(self.settings.limits, **tls)
         self.grpc = GrpcClient(self.settings.limits, **tls)
-        self._given = self.settings.credentials()
         self._url = ""
         wanted = self.settings.transports, self.settings.version
         self.cards = CardFinder(self.journal, self.client, self.access, self._card_call, *wanted)
-        self.entered = EnteredCredentials(redactor)
-        """The credentials that were entered while the session was running."""
-        self.connection: Connection | None = None
 
     @property
     def may_send(self) -> bool:
         """Return whether messages can be sent: not in a capture, and not in a read-only session."""
         return not (self.recorded or self.settings.read_only)
-
-    @property
-    def credentials(self) -> Credentials:
-        """Return the credentials for new requests: those of the settings, and those that were entered."""
-        card = self.connection.card if self.connection else None
-        given = self.logins.added_to(self._given) if self._has_logins else self._given
-        return self.entered.added_to(given, key_place(card) if card else DEFAULT_KEY_PLACE)
-
-    def _certificate_for(self, url: str) -> ClientCertificate | None:
-        return self.credentials.certificate_for(url)
-
-    @cached_property
-    def logins(self) -> Logins:
-        """Return the logins, which are made on first use."""
-
-        def card() -> AgentCard | None:
-            return self.connection.card if self.connection else None
-
-        def trusted() -> frozenset[str]:
-            return self.settings.credentials().origins
-
-        return lazy_loading.logins(self.journal, self.client, card, lambda: self.agent_url, trusted)
-
-    @property
-    def only_tokens(self) -> bool:
-        """Return whether all credentials are tokens of logins, which are sent to their own origins only."""
-        return not self.entered.added_to(self._given, DEFAULT_KEY_PLACE)
-
-    @property
-    def token(self) -> Token | None:
-        """Return the token of a login that is sent to the agent, None without one."""
-        return self.logins.token_for(self.agent_url) if self._has_logins else None
-
-    @property
-    def has_token(self) -> bool:
-        """Return whether a token of a login is sent to the agent."""
-        return self.token is not None
-
-    @property
-    def _has_logins(self) -> bool:
-        return "logins" in vars(self)
-
-    async def _renew(self, url: str) -> Credentials | None:
-        """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
-        return self.credentials if self._has_logins and await self.logins.renew(url) else None
-
-    def load_token(self, url: str) -> None:
-        """Use the token that was stored for the origin of a URL, unless the options have credentials of this kind."""
-        given = {name.lower() for name in self._given.headers}
-        if "authorization" in given or not has_stored_tokens():
-            return
-        try:
-            self.logins.load(url)
-        except FaultError as error:
-            self.note(f"stored tokens are not used: {error.fault.sentence()}")
 
     @property
     def agent_url(self) -> str:
@@ -209,17 +148,19 @@ class Session:
         those in the URL, are sent only to the origin of the URL and to trusted origins.
         """
         self.connection = None
-        self._given, self._url = self.settings.credentials(), ""
+        self._url = ""
+        self.credentials.use_for("")
         try:
             found = await self.cards.find(reference)
         except FaultError as error:
             if self.settings.withheld and error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED):
-                hint = f"The credentials were not sent: {self.why_withheld}. Add --trust {origin(self._url)}."
+                hint = (
+                    f"The credentials were not sent: {self.credentials.why_withheld}. Add --trust {origin(self._url)}."
+                )
                 raise FaultError(replace(error.fault, hint=hint)) from error
             raise
         self.connection = replace(found, choice=self._select(found))
-        self._given = self._given.with_key(self.settings.api_key, *key_place(found.card))
-        self.load_token(self.agent_url)
+        self.credentials.place_key(found.card)
         self._note_connection(self.connection)
         return self.connection
 
@@ -232,25 +173,18 @@ class Session:
         mask_reference(self.journal.redactor, url, userinfo)
         if url:
             self.use_credentials_for(url, userinfo)
-        return url, await self.card_credentials()
+        return url, await self.credentials.for_card()
 
     def use_credentials_for(self, url: str, userinfo: str = "") -> None:
         """Send the credentials of the settings and the stored token to the origin of a URL."""
-        self._given, self._url = self.settings.credentials(origin(url), userinfo), url
-        self.load_token(url)
-
-    async def card_credentials(self) -> Credentials:
-        """Renew the token if it expires soon, and return the credentials for the card."""
-        await self._renew(self.agent_url)
-        if self.connection is not None:
-            return self.credentials
-        return self.credentials.with_key(self.settings.api_key, *DEFAULT_KEY_PLACE)
+        self._url = url
+        self.credentials.use_for(url, userinfo)
 
     async def refresh(self) -> Connection:
         """Fetch the card again, and keep the interface in use if the card still has it; raises `FaultError`."""
         before = self._connected()
-        await self._renew(before.url)
-        after = await self.cards.refresh(before, self.credentials)
+        await self.credentials.renew(before.url)
+        after = await self.cards.refresh(before, self.credentials.current)
         if after.found is before.found:
             self.note("the card is unchanged")
         else:
@@ -262,15 +196,8 @@ class Session:
     def trust(self, place: str) -> None:
         """Trust an origin in this session: send the credentials of the options there, and follow redirects to it."""
         self.settings = replace(self.settings, trusted=(*self.settings.trusted, place))
-        self._given = replace(self._given, origins=self._given.origins | {place})
+        self.credentials.trust(place)
         self.note(f"{place} is trusted in this session")
-
-    @property
-    def withheld_from(self) -> str:
-        """Return the origin of the interface in use if the credentials of the options are not sent there, else `""`."""
-        has_interface = self.connection is not None and self.connection.choice is not None
-        place = self.agent_url
-        return origin(place) if has_interface and self._given and not self.credentials.are_for(place) else ""
 
     def use(self, choice: Choice) -> None:
         """Use another interface of the same agent for new calls; running calls keep their interface."""
@@ -310,13 +237,6 @@ class Session:
         preferred = settings.transports or (("GRPC",) if is_grpc(found.url) else ())
         return select(found.card, preferred, settings.version, outdated=settings.outdated)
 
-    @property
-    def why_withheld(self) -> str:
-        """Return why credentials are not sent to an interface at an origin that is not trusted."""
-        if self.settings.withheld:
-            return f"{self.settings.withheld} names the agent, not you"
-        return "the interface has another origin"
-
     def address(self, choice: Choice) -> str:
         """Return the absolute URL of an interface."""
         return choice.binding.complete_url(choice.interface.url, self.connection.url if self.connection else "")
@@ -329,10 +249,10 @@ class Session:
         interface = f"{choice.dialect.version} over {choice.binding.name} at {choice.interface.url}"
         self.note(f"connected to {connection.card.name}: {interface}, {choice.reason}")
         place = self.address(choice)
-        if self.credentials and not self.credentials.are_for(place):
-            self.note(
-                f"credentials are not sent to {origin(place)}: {self.why_withheld}; --trust {origin(place)} allows it"
-            )
+        credentials = self.credentials.current
+        if credentials and not credentials.are_for(place):
+            why = self.credentials.why_withheld
+            self.note(f"credentials are not sent to {origin(place)}: {why}; --trust {origin(place)} allows it")
 
     # ── messages ──
 
@@ -350,7 +270,7 @@ class Session:
         Credentials are added, but they do not replace headers in the text. Raises `FaultError` if the text is not a
         request.
         """
-        return self._calls.raw(text, like, self.credentials)
+        return self._calls.raw(text, like, self.credentials.current)
 
     def send_http(self, wire: HttpRequest, choice: Choice, *, label: str = "", signed: bool = True) -> Call:
         """Prepare an HTTP request as it is; without `signed`, no credentials are added."""
@@ -440,14 +360,14 @@ class Session:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self._renew
+        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self.credentials.renew
         return CallFactory(*own, read_only=self.settings.read_only)
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""
         choice = choice or self.choice
         card = self.connection.card if self.connection else None
-        return Target(choice, self.address(choice), card, self.credentials)
+        return Target(choice, self.address(choice), card, self.credentials.current)
 
     # ── records ──
 
@@ -462,7 +382,7 @@ class Session:
 
     def curl(self, record: Record) -> str:
         """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
-        return lazy_loading.curl_command(self.journal.request_of(record), self.credentials)
+        return lazy_loading.curl_command(self.journal.request_of(record), self.credentials.current)
 
 
 def _no_interface(card: AgentCard, version: str) -> Fault:

@@ -74,7 +74,7 @@ class CredentialDialogs:
             if end is not None and end.wanted is Next.AGAIN:
                 continue
             if end is not None and end.succeeded:
-                self._session.entered.remove_authorization(self._session.agent_url)
+                self._session.credentials.entered.remove_authorization(self._session.agent_url)
                 notify(self._screen, "Logged in. New requests are sent with the token.")
             return Outcome(changed=end is not None and end.succeeded, seq=end.seq if end is not None else 0)
 
@@ -91,10 +91,10 @@ class CredentialDialogs:
     def _client(self) -> str:
         """Return the id of the client that logged in to this agent before, `""` without one."""
         session = self._session
-        if session.token is not None:
-            return session.token.key.client_id
+        if session.credentials.token is not None:
+            return session.credentials.token.key.client_id
         with notify_faults(self._screen):
-            for entry in reversed(session.logins.stored.entries(origin(session.agent_url))):
+            for entry in reversed(session.credentials.logins.stored.entries(origin(session.agent_url))):
                 return entry.key.client_id
         return ""
 
@@ -107,17 +107,17 @@ class CredentialDialogs:
         return Outcome(changed=True)
 
     async def _change(self, change: Change) -> Outcome | None:
-        session, token = self._session, self._session.token
+        session, token = self._session, self._session.credentials.token
         if change is Change.REMOVE:
-            session.entered.clear()
+            session.credentials.entered.clear()
             notify(self._screen, "The credentials were removed.")
             return Outcome(changed=True)
         if token is None:
             return None
         with notify_faults(self._screen):
             if change is Change.REFRESH:
-                await session.logins.refresh(token)
+                await session.credentials.logins.refresh(token)
                 notify(self._screen, "The server issued a new token.")
             else:
-                notify(self._screen, await session.logins.log_out(token.key))
+                notify(self._screen, await session.credentials.logins.log_out(token.key))
         return Outcome(changed=True)

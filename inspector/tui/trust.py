@@ -17,7 +17,7 @@ _TRUST = "trust"
 
 async def follow_redirect(app: App[Any], session: Session, redirect: PrivateRedirect) -> bool:
     """Ask whether to follow a redirect of the card to a private address; if so, trust its origin in the session."""
-    credentials = " Your credentials are sent there if it asks for them." if session.credentials else ""
+    credentials = " Your credentials are sent there if it asks for them." if session.credentials.current else ""
     what, link = _words(redirect)
     description = (
         f"{what} to a private address:\n\n  {_place(redirect)}\n\n"
@@ -38,7 +38,7 @@ def _words(redirect: PrivateRedirect) -> tuple[str, str]:
 
 async def send_credentials(app: App[Any], session: Session) -> bool:
     """Ask whether to send the credentials to an interface at another origin; if so, trust it in the session."""
-    place = session.withheld_from
+    place = session.credentials.withheld_from
     description = (
         f"The interface in use is at another origin than the one you entered:\n\n  {place}\n\n"
         "Credentials are sent only to the origin you entered, because a card can name any address."

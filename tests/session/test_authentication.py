@@ -10,7 +10,7 @@ from scripted import Agent, OpenSession, card_of, giving
 
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard, AgentSkill
-from inspector.session.authentication import Authentication, EnteredCredentials, check_requirements, masked
+from inspector.session.authentication import Authentication, EnteredCredentials
 from inspector.session.login.tokens import Token, TokenKey
 from inspector.wire.client.credentials import Credentials
 
@@ -47,7 +47,7 @@ def card(*alternatives: list[str], **schemes: Any) -> AgentCard:
     ],
 )
 def test_a_scheme_is_met_by_credentials_for_the_agent(scheme: Any, credentials: Credentials, met: bool):
-    [alternative] = check_requirements(card(["s"], s=scheme), credentials, URL)
+    [alternative] = Authentication(credentials, URL).alternatives(card(["s"], s=scheme))
     assert bool(alternative.missing) is not met
 
 
@@ -57,20 +57,20 @@ def test_the_token_of_a_login_meets_its_own_scheme_if_it_has_the_scopes():
     both = AgentCard.model_validate({"name": "a", "security_schemes": schemes, "security_requirements": required})
     sent = Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME}))
     token = Token(TokenKey(HOME, "code", "client"), SECRET, scopes=("read",))
-    code, device = check_requirements(both, sent, URL, token=token)
+    code, device = Authentication(sent, URL, token).alternatives(both)
     assert code.result == "missing: the scopes write, admin"
     assert device.result == "missing"
     full = replace(token, scopes=("read", "write", "admin"))
-    assert [each.result for each in check_requirements(both, sent, URL, token=full)] == ["met", "missing"]
+    assert [each.result for each in Authentication(sent, URL, full).alternatives(both)] == ["met", "missing"]
     # Another token was entered: only the agent knows its scopes.
     other = replace(token, access_token="another-one")
-    assert [each.result for each in check_requirements(both, sent, URL, token=other)] == ["met", "met"]
+    assert [each.result for each in Authentication(sent, URL, other).alternatives(both)] == ["met", "met"]
 
 
 def test_an_alternative_names_what_is_missing():
     both = card(["token", "tls"], ["token"], ["lost"], token=BEARER, tls=TLS)
     sent = Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME}))
-    first, second, third = check_requirements(both, sent, URL)
+    first, second, third = Authentication(sent, URL).alternatives(both)
     assert (first.words, first.missing) == ("a bearer token and a client certificate", ("a client certificate",))
     assert second.missing == ()
     assert third.missing == ("lost, which the card does not define",)
@@ -79,7 +79,7 @@ def test_an_alternative_names_what_is_missing():
         "met",
         "missing",
     ]
-    assert check_requirements(card(token=BEARER), sent, URL) == []
+    assert Authentication(sent, URL).alternatives(card(token=BEARER)) == []
 
 
 def test_the_requirements_of_a_skill_are_compared_with_the_credentials():
@@ -115,7 +115,7 @@ def test_entered_credentials_replace_given_credentials_of_the_same_name_at_their
 def test_an_api_key_is_sent_where_the_card_declares_and_shown_masked(place: tuple[str, str], shown: str):
     entered = EnteredCredentials(Redactor())
     entered.add_key(URL, SECRET)
-    assert masked(entered.added_to(Credentials(), place), URL) == [shown]
+    assert Authentication(entered.added_to(Credentials(), place), URL).sent == [shown]
 
 
 def test_an_entered_secret_is_masked_before_it_is_used():
@@ -129,8 +129,8 @@ def test_an_entered_secret_is_masked_before_it_is_used():
 
 async def test_an_entered_key_moves_to_the_place_of_the_card(open_session: OpenSession, agent: Agent):
     session = await open_session()
-    session.entered.add_key(agent.url, SECRET)
+    session.credentials.entered.add_key(agent.url, SECRET)
     place = {"securitySchemes": {"k": key("header", "X-Mine")}}
     agent.routes["/.well-known/agent-card.json"] = giving(card_of(agent.url, **place))
     await session.connect(agent.url)
-    assert session.credentials.headers_for(agent.url) == {"X-Mine": SECRET}
+    assert session.credentials.current.headers_for(agent.url) == {"X-Mine": SECRET}

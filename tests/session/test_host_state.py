@@ -89,7 +89,7 @@ async def test_credentials_are_needed_over_each_binding_until_they_are_entered(
         session = await open_session(url, transports=(transport,))
         await say(session, stream=False)
         assert state(session).state is Reachability.CREDENTIALS_NEEDED
-        session.entered.add_bearer(session.agent_url, "sesame-4711")
+        session.credentials.entered.add_bearer(session.agent_url, "sesame-4711")
         await say(session, stream=False)
         assert state(session).state is Reachability.RESPONDING
     finally:

@@ -379,7 +379,7 @@ async def test_credentials_are_sent_to_an_origin_that_is_trusted(
 async def test_an_invalid_trusted_origin_is_ignored(agent: Agent, open_session: OpenSession):
     agent.serve_card()
     session = await open_session(agent.url, headers=BEARER, trusted=("[", "", "http://"))
-    assert len(session.credentials.origins) == 1
+    assert len(session.credentials.current.origins) == 1
 
 
 async def test_credentials_of_one_agent_do_not_go_to_the_next(agent: Agent, stranger: Agent, open_session: OpenSession):

@@ -36,8 +36,8 @@ async def log_in(driver: Driver) -> None:
         if state.open_url and not visits:
             visits.append(asyncio.ensure_future(visit(state.open_url)))
 
-    option = next(each for each in session.logins.options if each.grant == Grant.AUTHORIZATION_CODE)
-    await session.logins.start(option, ClientRegistration(CLIENT, SECRET, redirect_port=0), on_change).run()
+    option = next(each for each in session.credentials.logins.options if each.grant == Grant.AUTHORIZATION_CODE)
+    await session.credentials.logins.start(option, ClientRegistration(CLIENT, SECRET, redirect_port=0), on_change).run()
     await asyncio.gather(*visits)
 
 

@@ -169,7 +169,7 @@ async def test_invalid_credentials_are_rejected_in_the_dialog(
             driver.widget(f"#{field}", Input).value = value
         await submit(driver)
         assert problem in driver.screen
-        assert not driver.session.entered
+        assert not driver.session.credentials.entered
 
 
 async def submit(driver: Driver) -> None:

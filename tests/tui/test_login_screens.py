@@ -141,7 +141,7 @@ async def log_out(driver: Driver) -> None:
     await driver.until("Log out of oauth2_code")
     await has_room(driver)
     await driver.click("Log out of oauth2_code")
-    await driver.until(lambda: driver.session.token is None)
+    await driver.until(lambda: driver.session.credentials.token is None)
     revoked = [record for record in driver.records(Kind.REQUEST) if record.meta.get(LOGIN) == "revoke"]
     assert len(revoked) == 2  # the access token and the refresh token
 

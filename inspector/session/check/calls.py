@@ -169,7 +169,7 @@ class Caller:
         if connection is None or not connection.tries:
             raise StepError("the card was read from a file or a catalog, so that it cannot be fetched from the agent")
         session, began = self.session, time.monotonic()
-        fetch = await fetch_card(session.journal, session.client, session.credentials, connection.url)
+        fetch = await fetch_card(session.journal, session.client, session.credentials.current, connection.url)
         self.sent.append(fetch.number)
         response = Response(fetch.number, fault=fetch.fault, seconds=time.monotonic() - began)
         if fetch.head is not None:
@@ -198,7 +198,7 @@ class Caller:
         url = urljoin(connection.url, request.path)
         if url != connection.url:
             session = self.session
-            fetch = await fetch_card(session.journal, session.client, session.credentials, url)
+            fetch = await fetch_card(session.journal, session.client, session.credentials.current, url)
             self.sent.append(fetch.number)
             response = Response(fetch.number, fetch.head.status if fetch.head else 0, fault=fetch.fault)
             response.headers = dict(fetch.head.fields()) if fetch.head else {}

@@ -134,7 +134,7 @@ class Doctor:
             async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
                 message_steps[step.name] = step
                 yield step
-        has_credentials = bool(self._session.credentials)
+        has_credentials = bool(self._session.credentials.current)
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
 
     async def _until_card(self) -> AsyncGenerator[Step, None]:
@@ -164,7 +164,7 @@ class Doctor:
             return
         layers = [reach.resolve, reach.connect]
         if place.tls:
-            certificate = self._session.credentials.certificate_for(self._url)
+            certificate = self._session.credentials.current.certificate_for(self._url)
             verify = not self._session.settings.insecure
             layers.append(partial(reach.tls_handshake, certificate=certificate, verify=verify))
         for check in layers:
@@ -252,7 +252,7 @@ class Doctor:
     async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""
         session = self._session
-        credentials = await session.card_credentials()
+        credentials = await session.credentials.for_card()
         also_at = ""  # a copy at the path of older versions violates no rule
         for url in candidates(self._url):
             began = time.perf_counter()

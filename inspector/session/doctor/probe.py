@@ -52,7 +52,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     """Get a task that does not exist over an interface; `name` is the beginning of the name of the step."""
     request = TaskRequest(id=str(uuid.uuid4()))  # some agents accept only UUIDs
     began = time.perf_counter()
-    session.load_token(session.address(choice))
+    session.credentials.load_token(session.address(choice))
     call = session.call(Operation.GET, request, choice=choice, label="a task that does not exist")
     exchange = call.exchange
     exchange.probe = True
@@ -81,7 +81,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         if not source:  # a client certificate
             seen = fault.seen
         card = session.connection.card if session.connection else None
-        sent = session.credentials.are_for(call.wire.url)
+        sent = session.credentials.current.are_for(call.wire.url)
         remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card, sent=sent)
         return Probed(step(False, seen, remedy), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -99,12 +99,12 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
 
 def _withheld(session: Session, url: str, binding: str) -> str:
     """Return the remedy if there are credentials that are not sent to the origin of an interface, else `""`."""
-    if not session.credentials or session.credentials.are_for(url):
+    if not session.credentials.current or session.credentials.current.are_for(url):
         return ""
     hint = f"Add --trust {origin(url)}."
-    if session.only_tokens:
+    if session.credentials.only_tokens:
         hint = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
-    return f"The credentials were not sent: {session.why_withheld}. {hint}"
+    return f"The credentials were not sent: {session.credentials.why_withheld}. {hint}"
 
 
 async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bool = False) -> tuple[str, str] | None:

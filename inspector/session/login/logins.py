@@ -35,7 +35,7 @@ _RETRY_SECONDS = 60.0
 
 
 class Logins:
-    """The logins of a session: `Session.logins`. Each origin has at most one token in use.
+    """The logins of a session: `SessionCredentials.logins`. Each origin has at most one token in use.
 
     `card` and `agent_url` return the card and the URL of the connected agent, `trusted` the trusted origins.
     """

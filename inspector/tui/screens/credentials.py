@@ -14,7 +14,6 @@ from textual.app import ComposeResult
 from inspector.capture.redaction import Redactor
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.security import DEFAULT_KEY_PLACE, Grant, HttpScheme, key_place, security_schemes
-from inspector.session.authentication import check_requirements, masked
 from inspector.session.exchanges import Reachability
 from inspector.session.login.logins import last_refusal
 from inspector.session.login.options import LoginOption
@@ -75,7 +74,7 @@ class CredentialsScreen(MenuScreen):
         super().__init__("Credentials", list(_entries(session)))
         self._required = _required(session, glyphs)
         self.frame.styles.width = _WIDTH
-        sent = masked(session.credentials, session.agent_url)
+        sent = session.credentials.sent.sent
         self.set_title("Credentials", f"now sent: {', '.join(sent)}" if sent else "now sent: none")
 
     def body(self) -> ComposeResult:
@@ -106,8 +105,7 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     if session.connection is None:
         text = "The card was not received, so it is not known what the agent requires and how to log in."
         return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
-    card = session.connection.card
-    alternatives = check_requirements(card, session.credentials, session.agent_url, token=session.token)
+    alternatives = session.credentials.sent.alternatives(session.connection.card)
     lines = []
     if not alternatives:
         lines.append(Paragraph(("", "line--text"), "The card requires no credentials.", "line--soft"))
@@ -119,7 +117,7 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
         sign, style = (glyphs.cross, "line--warning") if alternative.missing else (glyphs.check, "line--good")
         text = f"{padded(alternative.words, width)}   {alternative.result}"
         lines.append(Paragraph((f"  {sign} ", style), text, "line--text"))
-    if (token := session.token) is not None:
+    if (token := session.credentials.token) is not None:
         lines.append(Paragraph((f"{glyphs.check} ", "line--good"), login_in_words(token, time.time()), "line--good"))
     return [*lines, *refused]
 
@@ -134,7 +132,7 @@ def _refusal(session: Session) -> list[Paragraph]:
     reasons = (each.get("error_description") or each.get("error") for each in challenges)
     reason = next((f": {clean_line(reason, _LONGEST_REASON)}" for reason in reasons if reason), "")
     text = f"The agent refused the last request with {status}{reason}."
-    if scopes := session.logins.missing_scopes():
+    if scopes := session.credentials.logins.missing_scopes():
         text += f" Log in with the scopes {clean_line(', '.join(scopes), _LONGEST_REASON)}."
     return [Paragraph(("! ", "line--bad"), text, "line--warning")]
 
@@ -142,7 +140,7 @@ def _refusal(session: Session) -> list[Paragraph]:
 def _entries(session: Session) -> Sequence[Entry | str]:
     """Return the lines of the menu: what to do with those in use, the ways to log in, the secrets to enter."""
     lines: list[Entry | str] = []
-    options = session.logins.options
+    options = session.credentials.logins.options
     if options:
         names = [clean_line(option.scheme, _LONGEST_NAME) for option in options]
         widest = max(map(cell_len, names))
@@ -152,13 +150,13 @@ def _entries(session: Session) -> Sequence[Entry | str]:
         ]
     lines.append("Enter a secret")
     lines += [Entry(_label(session, secret), "", True, secret) for secret in Secret]
-    token = session.token
+    token = session.credentials.token
     changes = []
     if token is not None:
         if token.can_renew:
             changes.append(Entry("Request a new token now", "", True, Change.REFRESH))
         changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", "", True, Change.LOG_OUT))
-    if session.entered:
+    if session.credentials.entered:
         changes.append(Entry("Remove the secrets that were entered here", "", True, Change.REMOVE))
     return ["In use", *changes, *lines] if changes else lines
 
@@ -257,7 +255,8 @@ def passphrase_form(needed: PassphraseError) -> FormScreen:
 
 def use(session: Session, kind: Secret, values: Mapping[str, str]) -> None:
     """Send what was entered with new requests; from now on it is masked in all records."""
-    entered, place, secret, name = session.entered, values["origin"], values["secret"], values.get("name", "")
+    entered, place = session.credentials.entered, values["origin"]
+    secret, name = values["secret"], values.get("name", "")
     match kind:
         case Secret.BEARER:
             entered.add_bearer(place, secret.removeprefix("Bearer "))

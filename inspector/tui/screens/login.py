@@ -80,7 +80,7 @@ class LoginScreen(Dialog[LoginEnd]):
         self._option = option
         self._glyphs = glyphs
         self._first = len(session.journal.capture)
-        self._login: Login = session.logins.start(option, registration, self._changed)
+        self._login: Login = session.credentials.logins.start(option, registration, self._changed)
         self._no_browser = "" if self.app.is_web else browser_problem()
         self._token: Token | None = None
         self._actions: list[Next | Place] = []
@@ -182,7 +182,7 @@ class LoginScreen(Dialog[LoginEnd]):
             if self._failed_record() is not None:
                 found.append((Next.RECORD, "Show the record of the failed step"))
             return [*found, (Next.DONE, "Close")]
-        stored = self._session.logins.stored
+        stored = self._session.credentials.logins.stored
         found = [(Next.DONE, "Use the token until a2a-inspect is closed, and do not store it")]
         if not keyring_problem():
             found.append((Place.KEYRING, f"Store it in {stored.where(Place.KEYRING)}"))
@@ -193,7 +193,7 @@ class LoginScreen(Dialog[LoginEnd]):
         wanted = self._actions[event.option_index]
         if isinstance(wanted, Place) and self._token is not None:
             with notify_faults(self):
-                notify(self, f"The token is stored in {self._session.logins.store(self._token, wanted)}.")
+                notify(self, f"The token is stored in {self._session.credentials.logins.store(self._token, wanted)}.")
                 self._end(Next.DONE)
         elif wanted is Next.TRUST:
             self._session.trust(self._state.untrusted)

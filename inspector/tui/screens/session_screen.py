@@ -121,7 +121,7 @@ class SessionScreen(FrameScreen):
 
     def show_expiry(self) -> None:
         """Show how long the token of a login is still valid."""
-        if self.session.token is not None:
+        if self.session.credentials.token is not None:
             self._show_status()
 
     # The state of the session

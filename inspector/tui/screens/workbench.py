@@ -146,7 +146,7 @@ class WorkbenchScreen(SessionScreen):
     def show_connection(self, connection: Connection) -> None:
         """Show the agent, and ask about an interface at an origin to which the credentials are not sent."""
         super().show_connection(connection)
-        if self.session.withheld_from:
+        if self.session.credentials.withheld_from:
             self._ask_for_trust()
 
     @work(group="trust", exclusive=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import at
-from inspector.session.authentication import Authentication
 from inspector.session.card.observed import ObservedBehaviour
 from inspector.session.connection import Connection
 from inspector.session.session import Session
@@ -73,12 +72,11 @@ class CardPair:
         lines = self.card.lines
         if lines is None or self._connection is None:
             return
-        authentication = Authentication(self._session.credentials, self._session.agent_url, self._session.token)
-        lines.authenticate(authentication)
+        lines.authenticate(self._session.credentials.sent)
         lines.signed = self._signed
         self.card.renew()
         if self.is_wide and self.skills.lines is not None:
-            self.skills.lines.authenticate(authentication)
+            self.skills.lines.authenticate(self._session.credentials.sent)
             self.skills.renew()
 
     def show_observations(self) -> None:

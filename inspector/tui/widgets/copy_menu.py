@@ -59,7 +59,7 @@ def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
     entries = _entries(forms)
     for name, write in (("curl command", curl.write), ("Python program (httpx)", httpx_program.write)):
         try:
-            text = write(curl.signed_request(request, session.credentials))
+            text = write(curl.signed_request(request, session.credentials.current))
         except FaultError as error:
             entries.append(Entry(name, error.fault.seen, False, None))
         else:

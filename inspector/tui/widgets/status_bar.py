@@ -69,7 +69,7 @@ class Status:
         choice = connection.choice if connection else None
         light, doing = _true_state(session, light, doing)
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
-        token = session.token
+        token = session.credentials.token
         return cls(
             agent=connection.card.name if connection else reference,
             interface=f"A2A {choice.dialect.version} · {choice.binding.name}" if choice else "",

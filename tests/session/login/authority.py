@@ -81,14 +81,14 @@ class Authority:
 
 
 def option(session: Session, grant: str) -> LoginOption:
-    return next(each for each in session.logins.options if each.grant == Grant(grant))
+    return next(each for each in session.credentials.logins.options if each.grant == Grant(grant))
 
 
 def start(session: Session, grant: str, **members: Any) -> Login:
     """Prepare a login with a free port for its redirect; states are collected in `seen`."""
     on_change = members.pop("on_change", None)
     about = {"client_id": CLIENT, "redirect_port": 0, "client_secret": SECRET if grant == "clientCredentials" else ""}
-    return session.logins.start(option(session, grant), ClientRegistration(**(about | members)), on_change)
+    return session.credentials.logins.start(option(session, grant), ClientRegistration(**(about | members)), on_change)
 
 
 class Browser:

@@ -109,7 +109,7 @@ async def test_calls_do_not_wait_again_for_a_server_that_does_not_renew_a_token(
         assert await session.list_tasks().finish() is None
     assert steps(session).count("refresh") == 1
     later = time.time() + 61
-    session.logins._clock = lambda: later
+    session.credentials.logins._clock = lambda: later
     await session.list_tasks().finish()
     assert steps(session).count("refresh") == 2
 
@@ -172,7 +172,7 @@ async def test_a_device_is_not_waited_for_longer_than_an_hour(authority: Authori
     authority.tokens = [(400, {"error": "authorization_pending"})]
     session = await open_session(authority.url)
     now = [1_767_225_600.0]
-    session.logins._clock = lambda: now[0]
+    session.credentials.logins._clock = lambda: now[0]
     answer = {"device_code": "canary-device-code", "user_code": "AB", "verification_uri": f"{authority.url}/verify"}
     authority.agent.routes["/device"] = giving({**answer, "expires_in": 1e10, "interval": 60})
     login = start(session, "deviceCode")
@@ -275,7 +275,7 @@ async def test_a_refresh_url_at_another_origin_is_not_used(
         authority.agent.routes["/refresh"] = giving(granted(access_token="canary-renewed"))
         session = await open_session(authority.url)
         token = await start(session, "clientCredentials").run()
-        await session.logins.refresh(token)
+        await session.credentials.logins.refresh(token)
     assert stranger.heard == []
     assert authority.agent.heard[-1].path == "/refresh"
 

@@ -25,7 +25,7 @@ async def failed(session: Session, grant: str, **members: Any) -> Fault:
     assert login.state.error == error.value.fault
     assert login.state.finished
     assert not login.state.open_url
-    assert not session.logins.tokens
+    assert not session.credentials.logins.tokens
     return error.value.fault
 
 
@@ -122,7 +122,7 @@ async def test_nothing_is_recorded_or_kept_that_is_secret(authority: Authority, 
     secrets = [TOKEN, SECRET, "canary-refresh", "canary-id", "canary-code-1234", authority.asked[0]["code_verifier"]]
     secrets.append(authority.token_requests[0].headers["Authorization"].removeprefix("Basic "))
     assert [secret for secret in secrets if secret in everything] == []
-    assert TOKEN not in repr(session.logins.tokens)
+    assert TOKEN not in repr(session.credentials.logins.tokens)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ async def test_a_login_without_faults_has_no_findings(open_session: OpenSession,
         await session.list_tasks().finish()
         for grant in ("clientCredentials", "authorizationCode", "deviceCode"):
             await User().log_in(session, grant)
-            await session.logins.refresh(session.logins.tokens[0])
+            await session.credentials.logins.refresh(session.credentials.logins.tokens[0])
         steps = {record.meta.get(LOGIN) for record in records(session)} - {None}
         assert steps >= {"metadata", "resource", "authorize", "redirect", "device", "token", "refresh"}
         assert found(session) == set()
@@ -48,5 +48,5 @@ async def test_a_fault_of_a_login_causes_its_finding(open_session: OpenSession, 
         with suppress(FaultError):
             await User().log_in(session, LOGINS.get(name, "authorizationCode"), "messages", "transfers")
             await session.list_tasks().finish()
-            await session.logins.refresh(session.logins.tokens[0])
+            await session.credentials.logins.refresh(session.credentials.logins.tokens[0])
         assert found(session) == {FAULTS[name].finding} | MORE.get(name, set())

@@ -22,9 +22,9 @@ async def test_a_token_is_sent_to_its_origin_only(authority: Authority, stranger
     authority.serve()
     session = await open_session(authority.url, trusted=(stranger.url,))
     await start(session, "clientCredentials").run()
-    assert session.credentials.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
-    assert session.credentials.headers_for(stranger.url) == {}
-    assert session.credentials.headers_for(authority.url.replace("http:", "https:")) == {}
+    assert session.credentials.current.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
+    assert session.credentials.current.headers_for(stranger.url) == {}
+    assert session.credentials.current.headers_for(authority.url.replace("http:", "https:")) == {}
 
 
 async def test_an_entered_credential_replaces_the_token_and_the_token_a_given_one(
@@ -33,9 +33,9 @@ async def test_an_entered_credential_replaces_the_token_and_the_token_a_given_on
     authority.serve()
     session = await open_session(authority.url, headers={"Authorization": "Bearer given"})
     await start(session, "clientCredentials").run()
-    assert session.credentials.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
-    session.entered.add_bearer(authority.url, "entered")
-    assert session.credentials.headers_for(authority.url) == {"Authorization": "Bearer entered"}
+    assert session.credentials.current.headers_for(authority.url) == {"Authorization": f"Bearer {TOKEN}"}
+    session.credentials.entered.add_bearer(authority.url, "entered")
+    assert session.credentials.current.headers_for(authority.url) == {"Authorization": "Bearer entered"}
 
 
 @pytest.mark.parametrize(("expires_in", "requests"), [(3600, 1), (10, 2), (None, 1)])
@@ -55,7 +55,7 @@ async def test_a_token_is_renewed_before_it_expires(
     assert sent == {f"Bearer {'canary-renewed' if requests == 2 else TOKEN}"}
     if requests == 2:
         assert authority.asked[1]["grant_type"] == "refresh_token"
-        assert session.logins.tokens[0].refresh_token == "canary-refresh"
+        assert session.credentials.logins.tokens[0].refresh_token == "canary-refresh"
 
 
 async def test_client_credentials_are_renewed_with_the_secret(authority: Authority, open_session: OpenSession):
@@ -72,14 +72,14 @@ async def test_the_next_session_uses_a_stored_token(authority: Authority, open_s
     authority.serve()
     session = await open_session(authority.url)
     token = await start(session, "clientCredentials").run()
-    assert session.logins.store(token, Place.FILE) == str(stored_tokens_path())
+    assert session.credentials.logins.store(token, Place.FILE) == str(stored_tokens_path())
     after = await open_session(authority.url)
-    assert after.logins.tokens == (token,)
+    assert after.credentials.logins.tokens == (token,)
     assert await after.list_tasks().finish() is None
     assert authority.agent.heard[-1].headers["Authorization"] == f"Bearer {TOKEN}"
     given = await open_session(authority.url, headers={"authorization": "Bearer given"})
-    assert given.credentials.headers_for(authority.url) == {"authorization": "Bearer given"}
-    assert TOKEN not in repr(after.logins.stored.entries())
+    assert given.credentials.current.headers_for(authority.url) == {"authorization": "Bearer given"}
+    assert TOKEN not in repr(after.credentials.logins.stored.entries())
 
 
 async def test_a_renewed_token_replaces_the_stored_one_and_another_process_uses_it(
@@ -88,12 +88,12 @@ async def test_a_renewed_token_replaces_the_stored_one_and_another_process_uses_
     authority.serve()
     authority.tokens = [(200, granted(expires_in=1)), (200, granted(access_token="canary-second"))]
     first = await open_session(authority.url)
-    first.logins.store(await start(first, "clientCredentials").run(), Place.FILE)
+    first.credentials.logins.store(await start(first, "clientCredentials").run(), Place.FILE)
     second = await open_session(authority.url)
     await first.list_tasks().finish()
     await second.list_tasks().finish()
     assert len(authority.asked) == 2
-    assert second.logins.tokens[0].access_token == "canary-second"
+    assert second.credentials.logins.tokens[0].access_token == "canary-second"
 
 
 async def test_of_several_processes_one_renews_a_stored_token_and_the_others_use_it(
@@ -106,12 +106,12 @@ async def test_of_several_processes_one_renews_a_stored_token_and_the_others_use
         (400, {"error": "invalid_grant"}),  # a refresh token is accepted once
     ]
     first = await open_session(authority.url)
-    first.logins.store(await start(first, "authorizationCode", on_change=Browser()).run(), Place.FILE)
+    first.credentials.logins.store(await start(first, "authorizationCode", on_change=Browser()).run(), Place.FILE)
     sessions = [first, await open_session(authority.url), await open_session(authority.url)]
     for session in sessions:
-        session.logins._clock = lambda: time.time() + 3600
+        session.credentials.logins._clock = lambda: time.time() + 3600
     await asyncio.gather(*(session.list_tasks().finish() for session in sessions))
-    assert [session.logins.tokens[0].access_token for session in sessions] == ["canary-renewed"] * 3
+    assert [session.credentials.logins.tokens[0].access_token for session in sessions] == ["canary-renewed"] * 3
     assert len(authority.asked) == 2
 
 
@@ -119,15 +119,15 @@ async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority:
     authority.serve(metadata={"revocation_endpoint": f"{authority.url}/revoke"})
     session = await open_session(authority.url)
     token = await start(session, "clientCredentials").run()
-    session.logins.store(token, Place.FILE)
-    assert "not revoked" in await session.logins.log_out(token.key)
-    assert session.logins.tokens == ()
-    assert session.logins.stored.entries() == []
-    assert await session.logins.log_out(token.key) == "There was no token."
+    session.credentials.logins.store(token, Place.FILE)
+    assert "not revoked" in await session.credentials.logins.log_out(token.key)
+    assert session.credentials.logins.tokens == ()
+    assert session.credentials.logins.stored.entries() == []
+    assert await session.credentials.logins.log_out(token.key) == "There was no token."
     authority.agent.routes["/revoke"] = giving(b"")
     revoked = await start(session, "clientCredentials").run()
-    assert await session.logins.log_out(revoked.key) == "Logged out, and the token was revoked."
-    assert session.credentials.headers_for(authority.url) == {}
+    assert await session.credentials.logins.log_out(revoked.key) == "Logged out, and the token was revoked."
+    assert session.credentials.current.headers_for(authority.url) == {}
 
 
 async def test_a_refresh_token_is_sent_only_to_the_server_that_issued_it(
@@ -137,11 +137,11 @@ async def test_a_refresh_token_is_sent_only_to_the_server_that_issued_it(
     session = await open_session(authority.url)
     authority.tokens = [(200, granted(refresh_token="canary-refresh"))]
     token = await start(session, "clientCredentials").run()
-    card = session.logins.options[0]
+    card = session.credentials.logins.options[0]
     assert card.token_url == token.token_url
     authority.agent.serve_card(securitySchemes={"oauth": {"oauth2SecurityScheme": {"flows": {}}}})
     await session.refresh()
-    await session.logins.refresh(token)
+    await session.credentials.logins.refresh(token)
     assert authority.asked[-1]["refresh_token"] == "canary-refresh"
     assert stranger.heard == []
 
@@ -149,15 +149,15 @@ async def test_a_refresh_token_is_sent_only_to_the_server_that_issued_it(
 async def test_a_store_that_others_can_read_is_not_used(authority: Authority, open_session: OpenSession):
     authority.serve()
     session = await open_session(authority.url)
-    session.logins.store(await start(session, "clientCredentials").run(), Place.FILE)
+    session.credentials.logins.store(await start(session, "clientCredentials").run(), Place.FILE)
     stored_tokens_path().chmod(0o644)
     after = await open_session(authority.url)
-    assert after.logins.tokens == ()
+    assert after.credentials.logins.tokens == ()
     notes = [record.label for record in after.journal.capture.select() if "stored tokens are not used" in record.label]
     assert notes
     assert "chmod 600" in notes[0]
     with pytest.raises(FaultError, match="can be read by others"):
-        after.logins.load()
+        after.credentials.logins.load()
 
 
 async def test_a_token_without_renewal_cannot_be_refreshed(open_session: OpenSession, tmp_path: Path):
@@ -165,5 +165,5 @@ async def test_a_token_without_renewal_cannot_be_refreshed(open_session: OpenSes
     key = TokenKey("http://a.example:80", "oauth", CLIENT)
     token = Token(key, TOKEN, grant="authorizationCode", client_secret=SECRET)
     with pytest.raises(FaultError, match="no refresh token"):
-        await session.logins.refresh(replace(token))
-    assert session.logins.added_to(Credentials()).headers_for("http://a.example") == {}
+        await session.credentials.logins.refresh(replace(token))
+    assert session.credentials.logins.added_to(Credentials()).headers_for("http://a.example") == {}

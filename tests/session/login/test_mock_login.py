@@ -51,7 +51,9 @@ class User:
 
         chosen = option(session, grant)
         secret = SECRET if chosen.needs_secret else ""
-        login = session.logins.start(chosen, ClientRegistration(USER, secret, scopes, redirect_port=0), on_change)
+        login = session.credentials.logins.start(
+            chosen, ClientRegistration(USER, secret, scopes, redirect_port=0), on_change
+        )
         login._pause = no_pause
         try:
             await login.run()
@@ -78,15 +80,15 @@ async def test_a_token_of_each_flow_is_accepted(open_session: OpenSession, kind:
         login = await User().log_in(session, grant)
         assert login.state.succeeded
         assert await session.list_tasks().finish() is None
-        [token] = session.logins.tokens
+        [token] = session.credentials.logins.tokens
         assert (token.subject != "") is (kind == "oidc")
         if token.refresh_token:
-            renewed = await session.logins.refresh(token)
+            renewed = await session.credentials.logins.refresh(token)
             assert renewed.access_token != token.access_token
             assert renewed.refresh_token != token.refresh_token
             assert await session.list_tasks().finish() is None
-        assert "revoked" in await session.logins.log_out(token.key)
-        assert not session.logins.tokens
+        assert "revoked" in await session.credentials.logins.log_out(token.key)
+        assert not session.credentials.logins.tokens
         assert (await session.list_tasks().finish()) is not None
 
 
@@ -110,7 +112,7 @@ async def test_a_fault_of_the_server_stops_the_login(open_session: OpenSession, 
         with pytest.raises(FaultError, match=said) as error:
             await User().log_in(session, "authorizationCode")
         assert error.value.fault.hint
-        assert not session.logins.tokens
+        assert not session.credentials.logins.tokens
 
 
 @pytest.mark.parametrize("fault", ["no-pkce", "token-type-case", "no-expiry", "no-metadata", "other-endpoint"])
@@ -132,9 +134,9 @@ async def test_a_token_that_expires_at_once_is_renewed_before_each_call(open_ses
     async with protected("oauth2", "expires-at-once") as url:
         session = await open_session(url)
         await User().log_in(session, "authorizationCode")
-        [first] = session.logins.tokens
+        [first] = session.credentials.logins.tokens
         await session.list_tasks().finish()
-        [second] = session.logins.tokens
+        [second] = session.credentials.logins.tokens
         assert second.access_token != first.access_token
 
 

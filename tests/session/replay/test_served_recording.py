@@ -235,7 +235,7 @@ async def test_calls_with_and_without_credentials_get_their_recorded_responses(o
     try:
         first = await open_session(agent.url)
         await send(first, "echo a")
-        first.entered.add_bearer(agent.url, "open-sesame")
+        first.credentials.entered.add_bearer(agent.url, "open-sesame")
         await send(first, "echo a")
     finally:
         await agent.stop()
