@@ -11,7 +11,7 @@ from forking import Process
 from terminal import Running, Terminal
 
 Run = Callable[..., Terminal]
-"""Runs the program in a terminal; `start` is `forked` or `Spawned`, and `env`, `cols` and `rows` are those of `Terminal`."""
+"""Runs the program in a terminal; `start` is `forked` or `Spawned`; for `env`, `cols` and `rows` see `Terminal`."""
 
 
 @contextmanager

@@ -7,8 +7,8 @@
         assert program.returncode == 0
 
 A fork is a process like any other: it has its own arguments, environment, working folder, streams and signals. Two
-things differ: its modules are loaded, and its command line in `/proc` is that of this file. Tests about the start of the
-program, about the modules it loads or about its command line use `subprocess`.
+things differ: its modules are loaded, and its command line in `/proc` is that of this file. Tests about the start of
+the program, about the modules it loads or about its command line use `subprocess`.
 
 The process that forks is started at the first use and ends with the test run. It has one thread, so forking it is safe.
 It accepts a connection for each program, which is the handle of the program: it receives the arguments and the streams,
@@ -228,18 +228,19 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
-    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _text_streams()
     os.environ.clear()
     os.environ.update(request["env"])
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _text_streams()
     os.chdir(request["cwd"])
     sys.argv = ["a2a-inspect", *request["words"]]
 
 
 def _text_streams() -> tuple[TextIO, TextIO, TextIO]:
     """Open the streams as Python does at its start."""
+    out = 1 if os.environ.get("PYTHONUNBUFFERED") else -1
     return (
         os.fdopen(0, closefd=False),
-        os.fdopen(1, "w", closefd=False),
+        os.fdopen(1, "w", buffering=out, closefd=False),
         os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False),
     )
 
