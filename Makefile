@@ -22,8 +22,9 @@ test: $(READY)
 	@echo "left out: interop tests (make interop) and slow tests (make test-slow)"
 	@$(PYTEST) -m "not interop and not slow"
 
+# Also runs the properties again, with all examples.
 test-slow: $(READY)
-	@$(PYTEST) -m slow
+	@$(PYTEST) -m "slow or hypothesis" --hypothesis-profile all
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +12,7 @@ from typing import Any
 import trustme
 from aiohttp import web
 from certificates import write_pem
+from forking import Program
 from inspector.sample_agents.authentication import SECRET, USER
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.tls import Tls
@@ -27,11 +26,10 @@ EXTENSION = "https://extension.example/v1"
 
 
 @contextmanager
-def program(bench: Bench, *words: str) -> Iterator[subprocess.Popen[str]]:
+def program(bench: Bench, *words: str) -> Iterator[Program]:
     """Run a command that serves, and interrupt it at the end."""
     bench.note(*words)
-    argv = [sys.executable, "-m", "inspector", *words]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with Program(*words) as process:
         try:
             yield process
         finally:

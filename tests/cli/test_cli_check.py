@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from aiohttp import web
+from forking import Program
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Call, CliResult, MakeAgent, RunCli
@@ -384,14 +383,7 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
         tmp_path / "c.a2acap",
     )
     words = ["check", path, "-a", mock, "--verbose", "--report", f"json={report}", "--report", f"junit={report}.xml"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "inspector", *words, "--capture", str(capture)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    ) as process:
-        assert process.stdout is not None
+    with Program(*words, "--capture", str(capture), env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
         assert "+ A (must" in process.stdout.readline()
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)

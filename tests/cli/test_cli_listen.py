@@ -6,41 +6,17 @@ import json
 import re
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import trustme
+from forking import Program
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
-
-
-@contextmanager
-def running(*words: str) -> Iterator[subprocess.Popen[str]]:
-    program = subprocess.Popen(
-        [sys.executable, "-m", "inspector.cli", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    try:
-        yield program
-    finally:
-        program.kill()
-        program.communicate(timeout=SECONDS)
-
-
-def read(program: subprocess.Popen[str]) -> str:
-    assert program.stdout is not None
-    return program.stdout.readline()
 
 
 def deliver(url: str, token: str, body: object) -> int:
@@ -50,8 +26,8 @@ def deliver(url: str, token: str, body: object) -> int:
 
 
 def test_deliveries_are_printed_as_json_with_checks():
-    with running("listen", "-o", "json", "--count", "3") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "3") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
         assert deliver(where["url"], "wrong-token", status("COMPLETED")) == 401
         assert deliver(where["url"], where["token"], b"no json") == 204
@@ -69,8 +45,8 @@ def test_deliveries_are_printed_as_json_with_checks():
 
 
 def test_deliveries_are_printed_as_fields():
-    with running("listen", "--count", "2") as program:
-        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+    with Program("listen", "--count", "2") as program:
+        url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
         deliver(url, token, status("INPUT_REQUIRED", "which \x1b[31mone?"))
         deliver(url, "wrong-token", status("COMPLETED"))
         out, err = program.communicate(timeout=SECONDS)
@@ -85,8 +61,8 @@ def test_deliveries_are_printed_as_fields():
 
 
 def test_verbose_shows_headers_and_body_of_a_delivery():
-    with running("listen", "--verbose", "--count", "1") as program:
-        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+    with Program("listen", "--verbose", "--count", "1") as program:
+        url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
         deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
     assert "\nHeaders:\n  " in out
@@ -96,8 +72,8 @@ def test_verbose_shows_headers_and_body_of_a_delivery():
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_stops_listen_with_exit_code_0(number: signal.Signals):
-    with running("listen") as program:
-        assert read(program).startswith("URL: http://127.0.0.1:")
+    with Program("listen") as program:
+        assert program.stdout.readline().startswith("URL: http://127.0.0.1:")
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert (program.returncode, err) == (0, "")
@@ -105,10 +81,10 @@ def test_signal_stops_listen_with_exit_code_0(number: signal.Signals):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signal_before_all_deliveries_is_an_interruption(number: signal.Signals, code: int):
-    with running("listen", "--count", "2", "-o", "json") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "--count", "2", "-o", "json") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         deliver(where["url"], where["token"], status("WORKING"))
-        read(program)
+        program.stdout.readline()
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
     assert program.returncode == code
@@ -116,8 +92,8 @@ def test_signal_before_all_deliveries_is_an_interruption(number: signal.Signals,
 
 
 def test_last_delivery_gets_the_fail_response():
-    with running("listen", "--count", "1", "--fail", "503@0.5s", "-o", "json") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "--count", "1", "--fail", "503@0.5s", "-o", "json") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         began = time.monotonic()
         assert deliver(where["url"], where["token"], status("WORKING")) == 503
         assert time.monotonic() - began >= 0.5
@@ -128,8 +104,8 @@ def test_last_delivery_gets_the_fail_response():
 def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
     both = tmp_path / "both.pem"
     both.write_bytes(trustme.CA().issue_cert("127.0.0.1").private_key_and_cert_chain_pem.bytes())
-    with running("listen", "--cert", str(both), "--count", "1", "--timeout", "1s") as program:
-        url = read(program).split(": ", 1)[1].strip()
+    with Program("listen", "--cert", str(both), "--count", "1", "--timeout", "1s") as program:
+        url = program.stdout.readline().split(": ", 1)[1].strip()
         with pytest.raises(httpx.ConnectError):
             httpx.post(url, timeout=SECONDS)
         out, _ = program.communicate(timeout=SECONDS)
@@ -141,8 +117,8 @@ def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
 
 def test_doctor_reads_deliveries_of_an_earlier_listen(cli: RunCli, slow_mock: str):
     task_id = cli("send", "-a", slow_mock, "--text", "long 60", "--async", "-o", "json").json["task"]["id"]
-    with running("listen", "-o", "json", "--count", "1") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "1") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         cli("push", "set", task_id, "--url", where["url"], "--token", where["token"], "-a", slow_mock)
         cli("task", "cancel", task_id, "-a", slow_mock)
         out, _ = program.communicate(timeout=SECONDS)
@@ -159,8 +135,8 @@ def test_capture_without_deliveries_is_deleted(cli: RunCli):
     "body", [b'{"a": 1, "a": 2}', b'{"a": 1e999}', b'{"a": "\xff"}'], ids=["twice", "infinite", "not UTF-8"]
 )
 def test_body_that_json_cannot_express_is_a_string(body: bytes):
-    with running("listen", "-o", "json", "--count", "1") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "1") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         deliver(where["url"], where["token"], body)
         out, _ = program.communicate(timeout=SECONDS)
     [line] = out.splitlines()
@@ -170,8 +146,8 @@ def test_body_that_json_cannot_express_is_a_string(body: bytes):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_stops_the_mock_agent_with_exit_code_0(number: signal.Signals):
-    with running("mock", "--pace", "0") as program:
-        url = read(program).strip()
+    with Program("mock", "--pace", "0") as program:
+        url = program.stdout.readline().strip()
         assert httpx.get(f"{url}/.well-known/agent-card.json", timeout=SECONDS).json()["name"] == "Mock Agent"
         program.send_signal(number)
         _, err = program.communicate(timeout=SECONDS)
@@ -208,8 +184,8 @@ def test_public_url_is_registered(cli: RunCli):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signal_while_waiting_prints_the_task(slow_mock: str, number: signal.Signals, code: int):
-    with running("send", "-a", slow_mock, "--text", "long 60", "--stream", "-o", "json") as program:
-        task_id = json.loads(read(program))["task"]["id"]
+    with Program("send", "-a", slow_mock, "--text", "long 60", "--stream", "-o", "json") as program:
+        task_id = json.loads(program.stdout.readline())["task"]["id"]
         program.send_signal(number)
         out, err = program.communicate(timeout=SECONDS)
     assert program.returncode == code
@@ -226,8 +202,8 @@ def lines(text: str) -> list[dict[str, Any]]:
 
 
 def test_fail_option_sets_responses_and_retries_are_measured():
-    with running("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "3", "--fail", "500:1", "--fail", "429/7:1") as program:
+        where = json.loads(program.stdout.readline())["listening"]
         assert where["responses"] == "500, 1 more; 429, retry after 7 s, 1 more"
         statuses = [deliver(where["url"], where["token"], status("WORKING")) for _ in range(3)]
         out, err = program.communicate(timeout=SECONDS)
@@ -242,8 +218,8 @@ def test_fail_option_sets_responses_and_retries_are_measured():
 
 
 def test_retries_are_printed_as_text():
-    with running("listen", "--count", "2", "--fail", "503:1") as program:
-        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+    with Program("listen", "--count", "2", "--fail", "503:1") as program:
+        url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
         for _ in range(2):
             deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
@@ -254,8 +230,8 @@ def test_retries_are_printed_as_text():
 
 
 def test_a_repeated_delivery_is_printed_as_a_replay():
-    with running("listen", "--count", "2") as program:
-        url, token = (read(program).split(": ", 1)[1].strip() for _ in range(2))
+    with Program("listen", "--count", "2") as program:
+        url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
         for _ in range(2):
             deliver(url, token, status("WORKING"))
         out, _ = program.communicate(timeout=SECONDS)
@@ -276,8 +252,8 @@ def test_a_repeated_delivery_is_printed_as_a_replay():
     ],
 )
 def test_required_authentication_decides(words: list[str], headers: dict[str, str], code: int):
-    with running("listen", "-o", "json", "--count", "1", *words) as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "1", *words) as program:
+        where = json.loads(program.stdout.readline())["listening"]
         sent = {"Content-Type": "application/json", **headers}
         answer = httpx.post(where["url"], content=json.dumps(status("WORKING")), headers=sent, timeout=SECONDS)
         out, _ = program.communicate(timeout=SECONDS)
@@ -289,8 +265,8 @@ def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
     key = ECKey.generate_key("P-256", {"kid": "k"})
     (tmp_path / "jwks.json").write_text(json.dumps(KeySet([key]).as_dict(private=False)))
     words = ("--jwks", str(tmp_path / "jwks.json"), "--issuer", "agent", "--audience", "me")
-    with running("listen", "-o", "json", "--count", "2", *words) as program:
-        where = json.loads(read(program))["listening"]
+    with Program("listen", "-o", "json", "--count", "2", *words) as program:
+        where = json.loads(program.stdout.readline())["listening"]
         assert where["authentication"] == "Bearer JWT from agent for me"
         claims = {"iss": "agent", "aud": "me", "exp": int(time.time()) + 60}
         codes = []
@@ -305,11 +281,11 @@ def test_jwt_is_verified_with_the_keys_of_a_file(tmp_path: Path):
 
 
 def test_accepted_deliveries_are_forwarded_before_exit():
-    with running("listen", "-o", "json", "--count", "1") as handler:
-        mine = json.loads(read(handler))["listening"]
+    with Program("listen", "-o", "json", "--count", "1") as handler:
+        mine = json.loads(handler.stdout.readline())["listening"]
         words = ("--forward", mine["url"], "--token", mine["token"])
-        with running("listen", "-o", "json", "--count", "1", *words) as program:
-            where = json.loads(read(program))["listening"]
+        with Program("listen", "-o", "json", "--count", "1", *words) as program:
+            where = json.loads(program.stdout.readline())["listening"]
             assert deliver(where["url"], where["token"], status("WORKING", "on it")) == 204
             out, _ = program.communicate(timeout=SECONDS)
         delivered, _ = handler.communicate(timeout=SECONDS)
@@ -339,11 +315,11 @@ def test_contradicting_options_are_usage_errors(cli: RunCli, words: list[str]):
 def test_slow_forward_url_does_not_block_exit():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with running("listen", "-o", "json", "--forward", f"http://127.0.0.1:{port}/") as program:
-            where = json.loads(read(program))["listening"]
+        with Program("listen", "-o", "json", "--forward", f"http://127.0.0.1:{port}/") as program:
+            where = json.loads(program.stdout.readline())["listening"]
             for number in range(4):
                 assert deliver(where["url"], where["token"], status("WORKING", f"{number}")) == 204
-                read(program)
+                program.stdout.readline()
             began = time.monotonic()
             program.send_signal(signal.SIGINT)
             while True:

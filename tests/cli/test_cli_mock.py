@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import select
+import signal
 import time
 from functools import partial
 from io import StringIO
@@ -14,9 +15,9 @@ from typing import Any
 
 import httpx
 import pytest
+from forking import Program
 from inspector.sample_agents.faults.names import FAULTS
 from puppets import SECONDS, RunCli
-from test_cli_listen import read, running
 
 from inspector.cli.mock import Console
 from inspector.cli.output import Output
@@ -29,11 +30,11 @@ def card_of(url: str, **headers: str) -> Any:
 
 
 def test_default_agent_has_1_0_over_three_bindings():
-    with running("mock") as program:
-        url = read(program).strip()
-        assert read(program).startswith("gRPC: 127.0.0.1:")
+    with Program("mock") as program:
+        url = program.stdout.readline().strip()
+        assert program.stdout.readline().startswith("gRPC: 127.0.0.1:")
         card = card_of(url)
-        program.terminate()
+        program.send_signal(signal.SIGTERM)
         program.communicate(timeout=SECONDS)
     interfaces = card["supportedInterfaces"]
     assert [(item["protocolBinding"], item["protocolVersion"]) for item in interfaces] == [
@@ -56,11 +57,11 @@ def test_options_change_the_agent():
         "--spec",
         "1.0.0",
     )
-    with running("mock", *options) as program:
-        url = read(program).strip()
+    with Program("mock", *options) as program:
+        url = program.stdout.readline().strip()
         card = card_of(url)
         refused = httpx.get(f"{url}/v1.0/tasks", headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
-        program.terminate()
+        program.send_signal(signal.SIGTERM)
         program.communicate(timeout=SECONDS)
     assert (card["url"], card["protocolVersion"]) == (f"{url}/", "0.3.0")
     assert card["supportedInterfaces"][0]["url"] == f"{url}/v1.0"
@@ -71,9 +72,9 @@ def test_options_change_the_agent():
 def test_a_card_file_is_served(tmp_path: Path):
     own = tmp_path / "card.json"
     own.write_text(json.dumps({"name": "Mine"}))
-    with running("mock", "--card", str(own)) as program:
-        card = card_of(read(program).strip())
-        program.terminate()
+    with Program("mock", "--card", str(own)) as program:
+        card = card_of(program.stdout.readline().strip())
+        program.send_signal(signal.SIGTERM)
         program.communicate(timeout=SECONDS)
     assert card == {"name": "Mine"}
 
@@ -81,12 +82,12 @@ def test_a_card_file_is_served(tmp_path: Path):
 def test_a_recording_is_served(cli: RunCli, mock: str, tmp_path: Path):
     path = str(tmp_path / "session.a2a")
     recorded = cli("send", "-a", mock, "--text", "report 3", "--stream", "--capture", path)
-    with running("mock", "--capture", path, "--pace", "0") as program:
-        url = read(program).strip()
-        assert read(program).startswith("gRPC: 127.0.0.1:")
+    with Program("mock", "--capture", path, "--pace", "0") as program:
+        url = program.stdout.readline().strip()
+        assert program.stdout.readline().startswith("gRPC: 127.0.0.1:")
         served = cli("send", "-a", url, "--text", "report 3", "--stream")
         refused = cli("send", "-a", url, "--text", "report 4", "--stream")
-        program.terminate()
+        program.send_signal(signal.SIGTERM)
         program.communicate(timeout=SECONDS)
     assert (served.code, served.out) == (0, recorded.out)
     assert refused.code == 1
@@ -157,14 +158,14 @@ def test_options_set_faults_scenarios_credentials_and_signatures(tmp_path: Path)
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
     options = ("--scenario", str(own), "--auth", "api-key:header", "--secret", "s3cret", "--sign", "es256")
-    with running("mock", *options, "--fault", "wrong-rpc-id") as program:
-        url = read(program).strip()
+    with Program("mock", *options, "--fault", "wrong-rpc-id") as program:
+        url = program.stdout.readline().strip()
         card = card_of(url)
         message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "own"}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
         ask = partial(httpx.post, url, json=body, timeout=SECONDS)
         refused, answered = ask(), ask(headers={"A2A-Version": "1.0", "X-API-Key": "s3cret"}).json()
-        program.terminate()
+        program.send_signal(signal.SIGTERM)
         program.communicate(timeout=SECONDS)
     assert "own" in {skill["id"] for skill in card["skills"]}
     assert card["securitySchemes"] == {"api_key": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}
@@ -176,8 +177,8 @@ def test_options_set_faults_scenarios_credentials_and_signatures(tmp_path: Path)
 def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path):
     own = tmp_path / "own.toml"
     own.write_text('description = "Mine."\nsteps = [{ message = "mine" }]\n')
-    with running("mock", "--scenario", str(own)) as program:
-        url = read(program).strip()
+    with Program("mock", "--scenario", str(own)) as program:
+        url = program.stdout.readline().strip()
         own.write_text('description = "Mine."\nsteps = [\n  { mesage = "changed" },\n]\n')
         message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "own"}]}
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
@@ -186,7 +187,7 @@ def test_scenario_that_becomes_invalid_is_reported_with_its_line(tmp_path: Path)
         while not ready and time.monotonic() < deadline:
             answered = httpx.post(url, json=body, headers={"A2A-Version": "1.0"}, timeout=SECONDS).json()
             ready = bool(select.select([program.stderr], [], [], 0.1)[0])
-        program.terminate()
+        program.send_signal(signal.SIGTERM)
         _, log = program.communicate(timeout=SECONDS)
     assert answered["result"]["message"]["parts"] == [{"text": "mine"}]
     assert f"Warning: {own}:3: " in log

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 from aiohttp import web
+from forking import Program
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Call, MakeAgent, RunCli, chunk, silence, status, task
@@ -172,13 +173,11 @@ def test_an_event_is_printed_before_the_next_one_arrives(make_agent: MakeAgent):
         await response.write(call.frame(status("COMPLETED")))
         return response
 
-    with subprocess.Popen(
-        [*PROGRAM, "send", "-a", make_agent(answer).url, *STREAM, "-o", "json"], stdout=subprocess.PIPE
-    ) as program:
-        assert program.stdout is not None
-        assert program.stdout.readline().startswith(b'{"task":')
+    with Program("send", "-a", make_agent(answer).url, *STREAM, "-o", "json") as program:
+        assert program.stdout.readline().startswith('{"task":')
         is_printed.set()
-        assert program.stdout.read().startswith(b'{"statusUpdate":')
+        out, _ = program.communicate(timeout=SECONDS)
+        assert out.startswith('{"statusUpdate":')
     assert program.returncode == 0
 
 

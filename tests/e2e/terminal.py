@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, Protocol, Self
 
 import pyte
 from pyte.modes import IRM
@@ -341,6 +341,46 @@ class Display:
         self.shown = screen
 
 
+class Running(Protocol):
+    """A started program; its process id is not used again before it is closed, even if it has ended."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit status (negative for a signal), None if the program is running."""
+
+    def close(self) -> None:
+        """Kill the program, and free its process id."""
+
+
+class Spawned:
+    """A new process, whose terminal is its stdin."""
+
+    def __init__(self, argv: Sequence[str | Path], terminal: int, env: Mapping[str, str], cwd: Path | None) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", _LAUNCH, *argv],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            cwd=cwd,
+            env=env,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+
+    def poll(self) -> int | None:
+        """Return the exit status without reaping the process."""
+        result = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if result is None:
+            return None
+        return result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
+
+    def close(self) -> None:
+        """Kill the process and reap it."""
+        self._process.kill()
+        self._process.wait()
+
+
 class Terminal:
     """A program in a pseudo-terminal with its own session; leaving the `with` block kills it."""
 
@@ -348,6 +388,7 @@ class Terminal:
         self,
         argv: Sequence[str | Path],
         *,
+        start: Callable[..., Running] = Spawned,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
         cols: int = 120,
@@ -356,19 +397,12 @@ class Terminal:
         self._display = Display(cols, rows)
         self._raw = bytearray()
         self._changed = threading.Condition()
+        self._closed = False
         self._master, slave = pty.openpty()
         try:
             self._set_size(cols, rows)
             self._before = termios.tcgetattr(slave)
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _LAUNCH, *argv],
-                stdin=slave,
-                stdout=slave,
-                stderr=slave,
-                cwd=cwd,
-                env={**_plain_environment(), **(env or {})},
-                start_new_session=True,
-            )
+            self._process = start(argv, slave, {**_plain_environment(), **(env or {})}, cwd)
         except BaseException:
             os.close(self._master)
             raise
@@ -468,10 +502,9 @@ class Terminal:
         """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout
         self._reader.join(timeout)
-        while (result := self._exit()) is None:  # it closes the terminal shortly before it ends
+        while (status := self._process.poll()) is None:  # it closes the terminal shortly before it ends
             assert time.monotonic() < deadline, f"still running after {timeout} s\n{self._dump()}"
             time.sleep(0.01)
-        status = result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
         with self._changed:
             left = self._display.left()
         # Input, output, control and local flags, which the shell inherits.
@@ -481,20 +514,17 @@ class Terminal:
 
     def close(self) -> None:
         """Kill the process group of the program, and close the terminal."""
-        if self._process.returncode is None:
-            # The program has not been reaped yet, so its id cannot belong to another process.
+        if not self._closed:
+            self._closed = True
             os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
             self._reader.join()
+            self._process.close()
             os.close(self._master)
-
-    def _exit(self) -> os.waitid_result | None:
-        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
 
     def _read(self) -> None:
         while True:
             ready, _, _ = select.select([self._master], [], [], 0.1)
-            if not ready and (self._process.returncode is not None or self._exit() is not None):
+            if not ready and self._process.poll() is not None:
                 break
             try:
                 data = os.read(self._master, 65536) if ready else b""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from programs import Run
+from terminal import Spawned
 
 GIVEN, WRITTEN = "canary-61cc-given", "canary-61cc-written"
 EDITOR = """#!/bin/sh
@@ -24,8 +25,9 @@ def test_no_secret_is_in_a_command_line_or_left_by_the_editor(inspect: Run, home
     temporary.mkdir()
     editor.write_text(EDITOR.format(seen=seen))
     editor.chmod(0o700)
-    environment = {"A2ACLI_BEARER": GIVEN, "A2ACLI_API_KEY": GIVEN, "TMPDIR": str(temporary)}
-    with inspect("demo", "--no-tour", env={**environment, "EDITOR": str(editor), "VISUAL": ""}) as terminal:
+    secrets = {"A2ACLI_BEARER": GIVEN, "A2ACLI_API_KEY": GIVEN}
+    environment = {**secrets, "TMPDIR": str(temporary), "EDITOR": str(editor), "VISUAL": ""}
+    with inspect("demo", "--no-tour", start=Spawned, env=environment) as terminal:
         terminal.wait_for("A small agent for trying things out.")
         terminal.press("2", "i")
         terminal.wait_for("Write a message")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from programs import Run, only_capture
-from terminal import Ending, Terminal, assert_inert, tokens
+from terminal import Ending, Spawned, Terminal, assert_inert, tokens
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
@@ -34,7 +34,7 @@ def say(terminal: Terminal, text: str) -> None:
 
 
 def test_demo_from_the_card_to_a_delivery_and_exit(inspect: Run, home: Path):
-    with inspect("demo") as terminal:
+    with inspect("demo", start=Spawned) as terminal:
         terminal.wait_for("Mock Agent  1.0.0   by a2a-inspect")
         terminal.wait_for("✓ no findings")
         terminal.press("p")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import unicodedata
 from pathlib import Path
 
 import pytest
+from forking import Program
 from hostile_agent import HostileAgent, ReceivedRequest, ServerThread, post
 from hostile_text import C1, CARD, FIELDS, hostile_text, pushes, respond_with_everything, shown
 from terminal import tokens
@@ -22,22 +21,16 @@ _SECONDS = 60
 def run(home: Path, *arguments: str) -> tuple[int, str]:
     """Run the program, check that its output is harmless, and return its exit code and output."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "inspector.cli", *arguments],
-        check=False,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        env={**environment, "A2A_INSPECT_HOME": str(home)},
-        timeout=_SECONDS,
-    )
-    assert_harmless(done.stdout + done.stderr)
-    return done.returncode, (done.stdout + done.stderr).decode()
+    with Program(*arguments, env={**environment, "A2A_INSPECT_HOME": str(home)}) as program:
+        out, err = program.communicate(timeout=_SECONDS)
+    assert_harmless(out + err)
+    return program.wait(), out + err
 
 
-def assert_harmless(raw: bytes) -> None:
+def assert_harmless(output: str) -> None:
     """Fail if an output contains anything except text and newlines."""
-    assert {(kind, body[:40]) for kind, body in tokens(raw) if kind != "text" and body != "\n"} == set()
-    hidden = {char for char in raw.decode() if char != "\n" and unicodedata.category(char) in _HIDDEN}
+    assert {(kind, body[:40]) for kind, body in tokens(output.encode()) if kind != "text" and body != "\n"} == set()
+    hidden = {char for char in output if char != "\n" and unicodedata.category(char) in _HIDDEN}
     assert hidden == set()
 
 
@@ -78,23 +71,18 @@ def test_a_task_and_an_error(home: Path, server_thread: ServerThread):
 @pytest.mark.parametrize("arguments", [["--verbose"], ["-o", "json"]], ids=" ".join)
 def test_deliveries_to_the_listener(home: Path, server_thread: ServerThread, arguments: list[str]):
     expected = pushes(ReceivedRequest("", {}))
-    with subprocess.Popen(
-        [sys.executable, "-m", "inspector.cli", "listen", "--count", str(len(expected)), *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "A2A_INSPECT_HOME": str(home)},
-    ) as listener:
-        assert listener.stdout is not None
+    words = ("listen", "--count", str(len(expected)), *arguments)
+    with Program(*words, env={**os.environ, "A2A_INSPECT_HOME": str(home)}) as listener:
         head = listener.stdout.readline()
         if arguments == ["-o", "json"]:
             webhook = json.loads(head)["listening"]
         else:
-            url, token = (line.split()[1].decode() for line in (head, listener.stdout.readline()))
+            url, token = (line.split()[1] for line in (head, listener.stdout.readline()))
             webhook = {"url": url, "token": token}
         for lines, body in expected:
             assert server_thread.run(post(webhook, lines, body)).startswith(b"HTTP/1.")
         out, err = listener.communicate(timeout=_SECONDS)
     assert listener.returncode == 0
     assert_harmless(out + err)
-    assert missing(("pushed text", "pushed junk", "push header", "question"), out.decode()) == []
-    assert C1 not in out.decode()
+    assert missing(("pushed text", "pushed junk", "push header", "question"), out) == []
+    assert C1 not in out

@@ -1,17 +1,26 @@
-"""Fixtures: the MCP server in a process of its own, its clients, and agents for it."""
+"""Fixtures: the MCP server in this process or in its own, its clients, and agents for it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from inspector.sample_agents.server import serve_in_thread
 from mcp import StdioServerParameters
 from mcp.client import Client
+from mcp.client._memory import InMemoryTransport
 from mcp.client.stdio import stdio_client
+
+from inspector.cli.arguments import invocation
+from inspector.cli.commands import find
+from inspector.cli.mcp import options_for
+from inspector.mcp_server.agents import Agents
+from inspector.mcp_server.server import make_server
+from inspector.settings_file import load
 
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # has the module `puppets`
 
@@ -37,12 +46,37 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def environment(home: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("A2A_INSPECT_HOME", str(home))
-    return {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
+    for name in list(os.environ):
+        if name.startswith("A2ACLI_"):
+            monkeypatch.delenv(name)
+    return dict(os.environ)
 
 
 @pytest.fixture
-def connect(folder: Path, environment: dict[str, str]) -> Connect:
-    """Return a function that makes a client of `a2a-inspect mcp OPTIONS`, over stdio."""
+def connect(folder: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Connect:
+    """Return a function that connects to the server of `a2a-inspect mcp OPTIONS` in this process."""
+    monkeypatch.chdir(folder)
+
+    @asynccontextmanager
+    async def start(*options: str, **more: str) -> AsyncIterator[Client]:
+        for name, value in more.items():
+            monkeypatch.setenv(name, value)
+        command = find(["mcp"])
+        assert command is not None
+        given = invocation(command.parser().read(options, os.environ, load))
+        agents = Agents(options_for(given.options), may_send=given.given.allow_send)
+        try:
+            async with Client(InMemoryTransport(make_server(agents))) as client:
+                yield client
+        finally:
+            await agents.close()
+
+    return start
+
+
+@pytest.fixture
+def connect_stdio(folder: Path, environment: dict[str, str]) -> Connect:
+    """Return a function that connects to `a2a-inspect mcp OPTIONS` over stdio."""
 
     def start(*options: str, **more: str) -> Client:
         words = ["-m", "inspector", "mcp", *options]

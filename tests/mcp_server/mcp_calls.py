@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
 
 from mcp.client import Client
 
-Connect: TypeAlias = Callable[..., Client]
-"""Makes a client of a server with these options; keyword arguments are environment variables."""
+Connect: TypeAlias = Callable[..., AbstractAsyncContextManager[Client]]
+"""Connects to a server with these options; keyword arguments are environment variables."""
 
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -64,11 +64,11 @@ def test_a_signal_ends_the_server_although_it_waits_for_stdin(environment: dict[
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-async def test_the_capture_of_a_running_app_is_read(connect: Connect, home: Path, mock: str):
+async def test_the_capture_of_a_running_app_is_read(connect_stdio: Connect, home: Path, mock: str):
     with running(home) as run:
         app = run(mock)
         app.wait_for("A small agent for trying things out.")
-        async with connect() as client:
+        async with connect_stdio() as client:
             [capture] = (await ask(client, "captures"))["captures"]
             assert capture["live"] is True
             sent = "kind:request op:SendStreamingMessage"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 from recordings import dialect_of, exchanges, name_of, recordings
 from strategies import json_values, protocol_json
 
@@ -89,7 +90,7 @@ def test_every_recorded_event_has_the_format_of_its_version_or_none(path: Any) -
 
 
 @given(value=protocol_json | json_values)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_json_can_be_examined(value: Any) -> None:
     assert looks_like(value) in ("", "0.1", "0.2", "0.3", "1.0")
 

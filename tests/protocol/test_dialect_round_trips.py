@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 from strategies import (
     cards,
     events,
@@ -49,7 +50,7 @@ KIND_OF_REQUEST = {
     Operation.DELETE_PUSH: "push query",
     Operation.EXTENDED_CARD: "card",
 }
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=examples(40), deadline=None)
 
 
 def over_the_wire(value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 from recordings import exchanges, recordings
 from strategies import json_values, name_of_dialect, protocol_json
 
@@ -29,7 +30,7 @@ from inspector.protocol.operations import REQUESTS, Operation
 EVENTS = (Task, Message, TaskStatusUpdateEvent, TaskArtifactUpdateEvent)
 KINDS = ("task", "message", "status-update", "artifact-update")
 dialects = pytest.mark.parametrize("dialect", registry.ALL, ids=name_of_dialect)
-many = settings(max_examples=60, deadline=None)
+many = settings(max_examples=examples(60), deadline=None)
 
 
 def answered() -> list[Any]:

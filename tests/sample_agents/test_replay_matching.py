@@ -13,6 +13,7 @@ from inspector.sample_agents.replay.differences import differences, has_masks, m
 from inspector.sample_agents.replay.exchange import Exchange
 from inspector.sample_agents.replay.matching import Matcher
 from inspector.sample_agents.versions import VERSIONS
+from properties import examples
 
 from inspector.protocol.bindings.registry import BINDINGS
 
@@ -267,7 +268,7 @@ PATHS = st.sampled_from(
 WAYS = [(version, binding) for version in VERSIONS for binding in BINDINGS if version_for(version, binding)]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(VALUES, METHODS, PATHS, st.sampled_from(["GET", "POST"]), st.sampled_from(WAYS), st.booleans())
 def test_every_request_matches_its_own_recording(
     value: Any, method: str, path: str, verb: str, way: tuple[str, str], wrapped: bool

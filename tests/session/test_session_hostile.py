@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
@@ -147,7 +148,9 @@ def call(journal: Journal, version: str, binding: str, operation: Operation, tas
 
 
 WAYS = st.tuples(st.sampled_from(["1.0", "0.3"]), st.sampled_from(["JSONRPC", "HTTP+JSON"]))
-lenient = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+lenient = settings(
+    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @lenient

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
@@ -317,7 +318,7 @@ def results(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = F
         return one.results()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
 def test_runs_never_change_records_findings_or_tasks(plan: tuple[Way, list[Step]]):
     in_full = results(*plan, in_full=True)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joserfc.jwk import OctKey
 from joserfc.jws import JWSRegistry
+from properties import examples
 from signed_cards import AS_SERVED, CARD, EC, b64, flaws, public, recording, result_of, sign, signed, with_header
 
 from inspector.findings.signatures.canonical import FORMS, payloads
@@ -260,7 +261,7 @@ entries = values | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(entries, max_size=3), values, st.sampled_from(sorted(FORMS)), st.booleans())
 def test_arbitrary_values_get_one_result_for_each_signature(
     listed: list[Any], member: Any, version: str, given_keys: bool

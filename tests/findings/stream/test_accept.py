@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from inspector.findings.payload import content
 from inspector.findings.rule_set import HINT, Violation
@@ -133,7 +134,7 @@ def changed_events(draw: st.DrawFn) -> tuple[str, str, Any]:
 
 
 @given(changed_events())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_accepted_events_violate_no_rule(case: tuple[str, str, Any]):
     sent = payload(*case)
     if is_accepted(sent):

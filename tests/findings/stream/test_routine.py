@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import Judging
+from properties import examples
 
 from inspector.findings.stream import judge, routine
 from inspector.findings.stream.routine import Routine
@@ -79,7 +80,7 @@ def findings(events: list[dict[str, Any]], version: str, **members: Any) -> list
     st.sampled_from(["1.0", "1.1"]),
     st.sampled_from([{}, {"task_id": "t"}, {"context_id": "c"}]),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_the_findings_are_those_of_checking_every_event(
     start: list[dict[str, Any]], events: list[dict[str, Any]], version: str, members: dict[str, str]
 ):

@@ -14,6 +14,7 @@ import grpc.aio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from properties import examples
 from scripted import Agent, answering, card_of, drive, giving, scripted, task
 
 from inspector.capture.redaction import Redactor
@@ -45,7 +46,9 @@ ODD = [
     "\ufffd\uffff\U0010ffff",
 ]
 TEXTS = st.lists(st.one_of(st.sampled_from(ODD), st.text()), min_size=1, max_size=6)
-RELAXED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 Say = Callable[[str, list[str]], list[str]]
 
@@ -175,7 +178,7 @@ def test_a_draft_goes_into_a_snippet_file_and_back(tmp_path: Path, draft: Draft)
     assert same(load(path).draft, draft)
 
 
-@settings(RELAXED, max_examples=25)
+@settings(RELAXED, max_examples=examples(25))
 @given(DRAFT)
 def test_a_draft_goes_into_the_history_and_back(tmp_path: Path, draft: Draft):
     history = MessageHistory(Redactor(), tmp_path)
@@ -187,7 +190,7 @@ def test_a_draft_goes_into_the_history_and_back(tmp_path: Path, draft: Draft):
     assert same(newest.draft, replace(draft, svc_params=params))
 
 
-@settings(RELAXED, max_examples=25)
+@settings(RELAXED, max_examples=examples(25))
 @given(DRAFT)
 def test_the_kept_draft_comes_back_with_its_id(tmp_path: Path, draft: Draft):
     kept = SavedDraft(Redactor(), "http://agent.example", tmp_path)

@@ -14,6 +14,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from inspector.capture.records import Record
 from inspector.capture.redaction import Redactor
@@ -327,7 +328,7 @@ def results(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
         return run.results()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(steps())
 def test_cached_results_never_change_records_findings_or_tasks(plan: list[Step]):
     assert results(plan, in_full=False) == results(plan, in_full=True)

@@ -1,4 +1,4 @@
-"""The tools, called by the client of the official SDK over stdio; the server runs in a process of its own."""
+"""The tools, called by the client of the official SDK; a few tests use stdio and a server in a process of its own."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ async def test_a_read_only_server_sends_nothing_that_changes_an_agent(connect: C
     assert agent.calls == []
 
 
-async def test_a_message_and_the_records_that_show_it(connect: Connect, mock: str):
-    async with connect(mock, "--allow-send") as client:
+async def test_a_message_and_the_records_that_show_it(connect_stdio: Connect, mock: str):
+    async with connect_stdio(mock, "--allow-send") as client:
         sent = await ask(client, "send", text="report 3")
         assert sent["task"]["state"] == "completed"
         assert sent["task"]["artifacts"][0]["name"] == "report.md"
@@ -158,13 +158,13 @@ async def test_missing_push_notifications_have_a_cause(connect: Connect, mock: s
         assert causes[0]["name"] == "not registered"
 
 
-async def test_text_of_an_agent_is_sanitised_and_secrets_are_masked(connect: Connect, make_agent: MakeAgent):
+async def test_text_of_an_agent_is_sanitised_and_secrets_are_masked(connect_stdio: Connect, make_agent: MakeAgent):
     async def answer(call: Call) -> Any:
         evil = f"\x1b[2J\u202e {SECRET} {'x' * 5_000}"
         return await call.stream({"task": task("WORKING")}, chunk(evil), status("COMPLETED", evil))
 
     agent = make_agent(answer)
-    async with connect(agent.url, "--allow-send", A2ACLI_BEARER=SECRET) as client:
+    async with connect_stdio(agent.url, "--allow-send", A2ACLI_BEARER=SECRET) as client:
         sent = await client.call_tool("send", {"text": f"my token is {SECRET}"})
         capture = sent.structured_content["capture"]
         answers = [sent]
@@ -237,8 +237,8 @@ async def test_two_calls_for_the_same_agent_run_one_after_the_other(connect: Con
     assert len({each["capture"] for each in sent}) == 1
 
 
-async def test_captures_are_complete_after_the_client_has_left(connect: Connect, mock: str):
-    async with connect(mock) as client:
+async def test_captures_are_complete_after_the_client_has_left(connect_stdio: Connect, mock: str):
+    async with connect_stdio(mock) as client:
         linted = await ask(client, "card_lint")
     names = sorted(path.name for path in captures_folder().iterdir())
     assert names == [linted["capture"]], "the log of SQLite is gone, and nothing else is left"
