@@ -44,9 +44,10 @@ class WebhooksView(BookmarkView):
     """Shows the state of the receiver, the registrations and the deliveries."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        bind("webhook", "screen.push"),  # first: without it nothing is received
         bind("register", "register"),
-        bind("override", "respond", "override", "Override the response to deliveries"),
         bind("diagnose", "diagnose", "", "Diagnose missing deliveries"),
+        bind("override", "respond", "override", "Override the response to deliveries"),
         bind("compare", "compare", "", "Compare stream, push and responses", show=False),
         bind("send-again", "resend", "resend", "Send the delivery to another URL", show=False),
         bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff", show=False),
