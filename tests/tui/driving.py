@@ -130,7 +130,7 @@ class Driver:
     async def connected(self) -> None:
         """Wait until the agent is connected and its card is shown."""
         await self.until(lambda: self.app.session is not None and self.app.session.connection is not None)
-        await self.until(lambda: self.widget("#agent ContentSwitcher", ContentSwitcher).current == "card")
+        await self.until(lambda: self.section == "card")
 
     async def go(self, number: int) -> None:
         """Go to the view with a number."""
@@ -186,6 +186,11 @@ class Driver:
     def timeline(self) -> Feed:
         """The timeline of Chat."""
         return self.widget("#timeline", Feed)
+
+    @property
+    def section(self) -> str | None:
+        """The section of the Agent view that is shown."""
+        return self.widget("#agent ContentSwitcher", ContentSwitcher).current
 
     def enabled(self, key: str) -> bool | None:
         """Return whether a key is enabled, None if it is not bound."""

@@ -1,10 +1,9 @@
-"""The compose screen: the raw request, snippets, message history, drafts and leaving."""
+"""The compose screen: the raw request, its panes, forms and the editor."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import stat
 from pathlib import Path
 
 import pyperclip
@@ -14,7 +13,7 @@ from composing import opened
 from driving import Open
 from players import playing
 from puppets import Call
-from textual.widgets import Input, OptionList, TextArea
+from textual.widgets import OptionList, TextArea
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
@@ -23,7 +22,6 @@ from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
 from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.widgets.composer import Aim
 
 NOTED = {"notifications": True}
@@ -286,148 +284,7 @@ async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, 
     assert json.loads(body)["params"]["message"]["parts"] == [{"text": "it's"}]
 
 
-# Sent before, snippets, drafts
-
-
-async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("echo the first")
-        await driver.ask("echo the second")
-        await driver.press("ctrl+up")
-        await driver.until("Sent messages and snippets")
-        await driver.until("echo the first")
-        await driver.type("first")
-        await driver.until(lambda: "echo the second" not in "\n".join(driver.lines[10:30]))
-        await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
-        assert driver.composer.text == "echo the first"
-        ids = [call["params"]["message"]["messageId"] for call in driver.sent()]
-        await driver.press("ctrl+up")
-        await driver.until("Sent messages and snippets")
-        await driver.until("echo the second")
-        await driver.press("ctrl+s")
-        await driver.done(3)
-        again = driver.sent()[-1]["params"]["message"]
-        assert again["parts"] == [{"text": "echo the second"}]
-        assert again["messageId"] not in ids
-
-
-async def test_variables_of_sent_messages_are_kept_and_the_draft_is_saved_to_history(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("echo {{literally}}")
-        await driver.type("half a word")
-        await driver.press("ctrl+up")
-        await driver.until("Sent messages and snippets")
-        await driver.until("echo {{literally}}")
-        await driver.press("enter")
-        await driver.until(lambda: driver.composer.text == "echo {{literally}}")
-        await driver.press("ctrl+up")
-        await driver.until("half a word")
-
-
-async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
-    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("city", "Basel")
-    async with open_app(mock, (120, 40)) as driver:
-        await opened(driver, text_draft("go to {{city}} by {{means}}"))
-        for _ in range(2):
-            await driver.press("f9")
-            await driver.until("Save as snippet")
-            driver.app.screen.query_one(Input).value = "trip"
-            await driver.press("enter")
-            await driver.until((tmp_path / "trip.a2a.toml").exists)
-        await driver.until("trip.a2a.toml exists; press enter again to replace it")
-        await driver.press("enter", "escape")
-        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
-        driver.composer.take(None)
-        await driver.press("ctrl+up")
-        await driver.until("trip")
-        await driver.press("enter")
-        await driver.until("Variables of the snippet")
-        await driver.until("Basel")
-        await driver.press("enter")
-        await driver.type("train")
-        await driver.press("enter")
-        await driver.until(lambda: isinstance(driver.app.screen, WorkbenchScreen))
-        assert driver.composer.text == "go to Basel by train"
-
-
-async def test_a_sent_message_is_removed_from_the_list_and_restored(open_app: Open, mock: str, home: Path):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("echo the first")
-        await driver.ask("echo the second")
-        stored = home / "state" / "sent.jsonl"
-        before = stored.read_bytes()
-        await driver.press("ctrl+up")
-        await driver.until("echo the first")
-        listed = driver.app.screen.query_one(OptionList)
-        await driver.press("down", "down", "delete")
-        await driver.until(lambda: listed.option_count == 1)
-        assert b"the first" not in stored.read_bytes()
-        await driver.until("Undo: remove echo the first (^z)")
-        await driver.press("escape", "ctrl+up")
-        await driver.until("Undo: remove echo the first (^z)")
-        await driver.press("ctrl+z")
-        await driver.until(lambda: stored.read_bytes() == before)
-        await driver.until(lambda: driver.app.screen.query_one(OptionList).option_count == 2)
-
-
-async def test_a_deleted_snippet_is_restored(
-    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "trip.a2a.toml"
-    file.write_text('title = "Trip"\n[[part]]\ntext = "go to Basel"\n')
-    async with open_app(mock, (120, 40), run=NOTED) as driver:
-        await driver.connected()
-        await driver.go(2)
-        await driver.press("ctrl+up")
-        await driver.until("Trip: go to Basel")
-        await driver.press("down", "delete")
-        await driver.until("Undo: delete trip.a2a.toml")
-        assert not file.exists()
-        file.write_text("# another file")
-        await driver.press("ctrl+z")
-        await driver.until("Not restored")
-        assert file.read_text() == "# another file"
-        file.unlink()
-        await driver.press("ctrl+z")
-        await driver.until("Trip: go to Basel")
-        assert "go to Basel" in file.read_text()
-
-
-async def test_a_search_without_a_result_says_so(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("echo the first")
-        await driver.press("ctrl+up")
-        await driver.until("echo the first")
-        await driver.type("nothing like it")
-        await driver.until("No message contains these words.")
-        await driver.press("enter", "ctrl+s", "delete")
-        assert len(driver.sent()) == 1
-
-
-async def test_a_draft_is_restored_and_removed_after_sending(open_app: Open, mock: str, home: Path):
-    async with open_app(mock) as driver:
-        await driver.connected()
-        await driver.write()
-        await driver.type("half a sent")
-        await driver.until(lambda: [*(home / "state" / "drafts").glob("*.toml")])
-        kept = next((home / "state" / "drafts").glob("*.toml"))
-        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    async with open_app(mock) as driver:
-        await driver.connected()
-        await driver.go(2)
-        await driver.until("Unsent message: half a sent")
-        await driver.press("ctrl+up", "enter")
-        await driver.done()
-        await driver.until(lambda: not kept.exists())
+# Forms, the editor and sizes
 
 
 async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Open, mock: str):
