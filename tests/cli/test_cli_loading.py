@@ -87,7 +87,7 @@ TABLE = {
     "doctor -a URL --push TASK": f"{CALL} push",
     "auth login --help": "",
     "auth status": f"{CALL} login",
-    "auth status -a URL": f"{CALL} login",
+    "auth status -a URL": CALL,
     "auth logout --all": f"{CALL} login",
     "check CHECKS --list": "pydantic checks",
     "check CHECKS --list -o json": "pydantic checks",
