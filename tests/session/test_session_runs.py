@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.model import Event, Json, TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
@@ -47,12 +48,19 @@ class Stream:
         self.in_full = in_full
         self.decoded = 0
         dialect, binding = DIALECTS[way[0]], BINDINGS[way[1]]
+        decode = dialect.decode_event
 
         def counting(value: Json) -> Event | Unreadable:
             self.decoded += 1
-            return dialect.decode_event(value)
+            return decode(value)
 
-        call = CallContext(Operation.STREAM, replace(dialect, decode_event=counting), binding, "the-id", "")
+        def counting_bytes(dialect: Dialect, raw: bytes) -> Event | None:
+            event = binding.read_event(dialect, raw)
+            self.decoded += event is not None
+            return event
+
+        dialect = replace(dialect, decode_event=counting)
+        call = CallContext(Operation.STREAM, dialect, replace(binding, read_event=counting_bytes), "the-id", "")
         self.exchanges = [self.begun(call), self.begun(replace(call, operation=Operation.SUBSCRIBE))]
 
     def begun(self, call: CallContext) -> Exchange:

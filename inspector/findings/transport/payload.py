@@ -186,12 +186,13 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
             yield Violation(problem.pointer, problem.seen)
 
 
-def names_are_unique(raw: bytes, value: Json) -> bool:
+def names_are_unique(raw: bytes, value: Json | msgspec.Struct) -> bool:
     """Return whether no object repeats a name: whether the value, written as JSON, has as many names as the bytes.
 
+    The value is an object, or a msgspec object with all its members.
     Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped.
     True is always correct; False may be wrong.
     """
-    if not isinstance(value, dict) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):
+    if not isinstance(value, dict | msgspec.Struct) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):
         return False
     return raw.count(b":") == msgspec.json.encode(value).count(b":")

@@ -152,4 +152,5 @@ DIALECT = Dialect(
     decode_card=decode_card,
     routes=ROUTES,
     service=SERVICE,
+    reads_directly=True,
 )
