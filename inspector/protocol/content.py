@@ -40,19 +40,26 @@ class Place(NamedTuple):
 class Content:
     """The bytes of a payload (`raw`), the object in them (`answer`), and their JSON (`value`).
 
-    Nothing needs the JSON of most events of a stream, so it is parsed when it is used first, by `parse`.
+    Nothing needs the JSON of most events of a stream, so it is parsed when it is used first, by `parse`. `no_uses` is
+    true if it is known that the payload has no data of known extensions.
     """
 
     __slots__ = ("_parse", "_uses", "_value", "answer", "raw")
 
     def __init__(
-        self, raw: bytes, answer: Answer, parse: Callable[[bytes], Json], value: Json | _NotParsed = _NOT_PARSED
+        self,
+        raw: bytes,
+        answer: Answer,
+        parse: Callable[[bytes], Json],
+        value: Json | _NotParsed = _NOT_PARSED,
+        *,
+        no_uses: bool = False,
     ) -> None:
         self.raw = raw
         self.answer = answer
         self._parse = parse
         self._value = value
-        self._uses: Sequence[Use] | None = None
+        self._uses: Sequence[Use] | None = () if no_uses else None
 
     @property
     def value(self) -> Json:

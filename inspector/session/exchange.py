@@ -65,6 +65,7 @@ class Exchange(Recorder):
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
+    _no_uses: bool = field(default=False, init=False)
     _hide: Hide = field(init=False)
     _authorization: str = field(default="", init=False, repr=False)
 
@@ -164,7 +165,9 @@ class Exchange(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
-        payloads = self._payloads(seen.frames)
+        raws = [frame.raw for frame in seen.frames]
+        payloads = self._payloads(raws)
+        self._no_uses = not may_have_uses(b"\n".join(raws))  # searched for all of them at once, which is faster
         for event in self._reader.read(seen.frames, self._judge.repeatable):
             masked = list(islice(payloads, len(event.frames)))
             if event.content is not None:
@@ -177,9 +180,8 @@ class Exchange(Recorder):
                 records += self._keepalive(event.frames[0], seen.at, masked)
         return records
 
-    def _payloads(self, frames: Sequence[Frame]) -> Iterator[Payload]:
+    def _payloads(self, raws: Sequence[bytes]) -> Iterator[Payload]:
         """Return the size and the masked bytes of each frame."""
-        raws = [frame.raw for frame in frames]
         if self.call.binding.events and self.call.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
         else:
@@ -239,10 +241,10 @@ class Exchange(Recorder):
         """Read the data of a frame, as an event and its content."""
         event = self.call.binding.read_event(self.call.dialect, data)
         if event is not None:
-            return event, Content(data, event, self._parse)
+            return event, Content(data, event, self._parse, no_uses=self._no_uses)
         value = self._parse(data)
         answer = value if isinstance(value, Unreadable) else self.call.binding.decode_item(self.call.dialect, value)
-        return answer, Content(data, answer, self._parse, value)
+        return answer, Content(data, answer, self._parse, value, no_uses=self._no_uses)
 
     def _parse(self, raw: bytes) -> Json | Unreadable:
         return self.call.binding.read(self.call.dialect, self.call.operation, raw)

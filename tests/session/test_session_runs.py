@@ -21,6 +21,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.extensions.known import TIMESTAMP
 from inspector.protocol.model import Event, Json, TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
@@ -46,7 +47,7 @@ class Stream:
         self.journal = Journal(capture, Redactor())
         self.tasks = TaskFold(self.journal.exchanges)
         self.in_full = in_full
-        self.decoded = 0
+        self.decoded = self.parsed = 0
         dialect, binding = DIALECTS[way[0]], BINDINGS[way[1]]
         decode = dialect.decode_event
 
@@ -59,8 +60,13 @@ class Stream:
             self.decoded += event is not None
             return event
 
+        def counting_parses(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
+            self.parsed += 1
+            return binding.read(dialect, operation, raw)
+
         dialect = replace(dialect, decode_event=counting)
-        call = CallContext(Operation.STREAM, dialect, replace(binding, read_event=counting_bytes), "the-id", "")
+        wire = replace(binding, read=counting_parses, read_event=counting_bytes)
+        call = CallContext(Operation.STREAM, dialect, wire, "the-id", "")
         self.exchanges = [self.begun(call), self.begun(replace(call, operation=Operation.SUBSCRIBE))]
 
     def begun(self, call: CallContext) -> Exchange:
@@ -214,6 +220,21 @@ def test_a_run_hides_no_bytes_that_break_a_client(text: str, end: bytes, rule: s
             one.take(*some)
         assert one.journal.found[rule] == [4 + 12]
         assert one.decoded < 10
+
+
+@pytest.mark.parametrize("way", WAYS[:2], ids=" ".join)
+def test_the_json_of_valid_chunks_is_not_parsed(way: Way):
+    with stream(way, in_full=False) as one:
+        for number in range(60):
+            ids = {"id": f"a{number % 3}", "metadata": {"number": number}}
+            one.take(framed(chunk(way, f"text {number}", append=number > 5, **ids)))
+        assert one.decoded == 60
+        assert one.parsed < 20
+        before = one.parsed
+        one.take(framed(chunk(way, "text", append=True, metadata={f"{TIMESTAMP}/timestamp": "2026-01-31T12:00:00Z"})))
+        assert one.parsed == before + 1
+        assert one.journal.found["RESULT-018"] == [65]
+        assert one.journal.capture.get(65).meta == {"extensions": ["Timestamps"]}
 
 
 def test_a_text_that_occurs_twice_is_located_correctly():

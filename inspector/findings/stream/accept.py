@@ -89,13 +89,13 @@ class Acceptor:
         if not self._is_json:
             return self._accepts_value(content.value)
         raw = content.raw
-        if not has_few_containers(raw) or has_lone_surrogates(raw):
-            return False
         try:
             accepted = self._decode(raw)
-        except (msgspec.DecodeError, UnicodeDecodeError):  # not of this type, or not JSON
+        except (ValueError, RecursionError):  # not of this type, or not JSON
             return False
-        return not (self._enveloped and accepted.id != self._request_id) and names_are_unique(raw, accepted)
+        if self._enveloped and accepted.id != self._request_id:
+            return False
+        return has_few_containers(raw) and not has_lone_surrogates(raw) and names_are_unique(raw, accepted)
 
     def _accepts_value(self, value: Json) -> bool:
         try:
