@@ -65,7 +65,8 @@ class Exchange(Recorder):
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
-    _no_uses: bool = field(default=False, init=False)
+    _batch: Sequence[bytes] = field(default=(), init=False)
+    _batch_has_uses: bool | None = field(default=None, init=False)
     _hide: Hide = field(init=False)
     _authorization: str = field(default="", init=False, repr=False)
 
@@ -165,9 +166,9 @@ class Exchange(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
-        raws = [frame.raw for frame in seen.frames]
-        payloads = self._payloads(raws)
-        self._no_uses = not may_have_uses(b"\n".join(raws))  # searched for all of them at once, which is faster
+        self._batch = [frame.raw for frame in seen.frames]
+        self._batch_has_uses = None
+        payloads = self._payloads(self._batch)
         for event in self._reader.read(seen.frames, self._judge.repeatable):
             masked = list(islice(payloads, len(event.frames)))
             if event.content is not None:
@@ -241,10 +242,16 @@ class Exchange(Recorder):
         """Read the data of a frame, as an event and its content."""
         event = self.call.binding.read_event(self.call.dialect, data)
         if event is not None:
-            return event, Content(data, event, self._parse, no_uses=self._no_uses)
+            return event, Content(data, event, self._parse, no_uses=self._no_uses())
         value = self._parse(data)
         answer = value if isinstance(value, Unreadable) else self.call.binding.decode_item(self.call.dialect, value)
-        return answer, Content(data, answer, self._parse, value, no_uses=self._no_uses)
+        return answer, Content(data, answer, self._parse, value, no_uses=self._no_uses())
+
+    def _no_uses(self) -> bool:
+        """Return whether the frames that arrived together certainly have no data of known extensions."""
+        if self._batch_has_uses is None:  # to search all of them at once is faster
+            self._batch_has_uses = may_have_uses(b"\n".join(self._batch))
+        return not self._batch_has_uses
 
     def _parse(self, raw: bytes) -> Json | Unreadable:
         return self.call.binding.read(self.call.dialect, self.call.operation, raw)
