@@ -182,9 +182,10 @@ def _check_for(shape: Shape) -> Callable[[Any], None] | None:
         return None
 
     members = attrgetter(*names)  # several names: a table with one of them would require it
+    others = len(names) - 1
 
     def check(self: Any) -> None:
-        if members(self).count(UNSET) != len(names) - 1:
+        if members(self).count(UNSET) != others:
             raise ValueError("not exactly one")
 
     return check
