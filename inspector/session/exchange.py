@@ -182,7 +182,7 @@ class Exchange(Recorder):
         return records
 
     def _payloads(self, raws: Sequence[bytes]) -> Iterator[Payload]:
-        """Return the size and the masked bytes of each frame."""
+        """Return the size and the masked bytes of frames."""
         if self.call.binding.events and self.call.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
         else:

@@ -14,10 +14,7 @@ from inspector.protocol.circumstances import Circumstances
 from inspector.protocol.content import EVENT_TYPES, Content
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.model import (
-    Request,
-    SendRequest,
-)
+from inspector.protocol.model import Request, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
 

@@ -191,8 +191,8 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
 def names_are_unique(raw: bytes, value: Json | msgspec.Struct) -> bool:
     """Return whether no object repeats a name: whether the value, written as JSON, has as many names as the bytes.
 
-    The value is an object, or a msgspec object with all its members.
-    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped.
+    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped. `value`
+    may be a msgspec object that has all members.
     True is always correct; False may be wrong.
     """
     if not isinstance(value, _OBJECTS) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):
