@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from inspector.garbage_collection import freeze_loaded_modules
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 
@@ -35,6 +36,7 @@ async def ingest(session: Session, text: str) -> dict[str, float]:
 
 
 async def main(url: str, *texts: str) -> None:
+    freeze_loaded_modules()  # as every command and the app do
     with tempfile.TemporaryDirectory() as folder:
         for number, text in enumerate(texts):
             session = Session(Path(folder) / f"{number}.a2acap")

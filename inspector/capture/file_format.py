@@ -68,10 +68,10 @@ _KINDS = {kind.value: kind for kind in Kind}
 Row = tuple[Any, ...]
 
 
-def create(path: Path, *, durable: bool = True) -> sqlite3.Connection:
+def create(path: Path, *, temporary: bool = False) -> sqlite3.Connection:
     """Create a capture with mode 0600 and return the connection that writes it, for one thread at a time.
 
-    If not `durable`, SQLite never waits for the disk: the file may be unreadable after the system crashes.
+    If it is `temporary`, SQLite never waits for the disk: the file may be unreadable after the system crashes.
     Raises `CaptureError`.
     """
     private_folder(path.parent)
@@ -80,7 +80,7 @@ def create(path: Path, *, durable: bool = True) -> sqlite3.Connection:
         connection = _connect(path, "rw", cached_statements=_STATEMENTS_CACHED)
         try:
             _create_tables(connection, path)
-            if durable:
+            if not temporary:
                 connection.execute("PRAGMA synchronous=NORMAL")
         except BaseException:
             connection.close()

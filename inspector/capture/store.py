@@ -65,18 +65,18 @@ class Capture:
         self._scanner: Scanner | None = None
 
     @classmethod
-    def create(cls, path: Path, *, durable: bool = True) -> Self:
+    def create(cls, path: Path, *, temporary: bool = False) -> Self:
         """Create a capture at `path` (0600, missing folders 0700) for appending; raises `CaptureError`.
 
-        A temporary capture need not be `durable`: then nothing waits for the disk.
+        A `temporary` capture is deleted once it is closed: nothing waits for the disk, and closing writes no records.
         """
-        connection = file_format.create(path, durable=durable)
+        connection = file_format.create(path, temporary=temporary)
         try:
             reader = file_format.read(path)
         except CaptureError:
             connection.close()
             raise
-        return cls(path, reader, Writer(connection, path), last=0)
+        return cls(path, reader, Writer(connection, path, temporary=temporary), last=0)
 
     @classmethod
     def open(cls, path: Path, check: Callable[[Record], Record] | None = None) -> Self:
@@ -274,7 +274,10 @@ class Capture:
         return done
 
     def close(self) -> None:
-        """Write the waiting records and close the file; check `failure` afterwards for lost records."""
+        """Write the waiting records, unless the capture is temporary, and close the file.
+
+        Check `failure` afterwards for lost records.
+        """
         if self._closed:
             return
         self._closed = True

@@ -32,16 +32,17 @@ class Writer:
     """Commits the records of `put` in order, until the first failure.
 
     All methods have to be called by one thread (the event loop's); until `close` only the writing thread uses the
-    connection.
+    connection. If the capture is `temporary`, `close` does not write the waiting records.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, temporary: bool = False) -> None:
         self.committed = 0
         """The `seq` of the newest record that is in the file."""
         self.failure: str | None = None
         """Why nothing is written any more, in a few words."""
         self._connection = connection
         self._path = path
+        self._temporary = temporary
         self._identity = _identity(path)
         self._waiting: deque[Record] = deque()
         self._newest = 0
@@ -78,7 +79,7 @@ class Writer:
         return self.failure is None and self.committed >= newest
 
     def close(self) -> None:
-        """Write the waiting records, end the thread and leave a single file."""
+        """Write the waiting records, end the thread and leave a single file; a temporary file stays as it is."""
         atexit.unregister(self.close)
         if self._closing:
             return
@@ -86,7 +87,7 @@ class Writer:
         self._hurry.set()
         self._work.set()
         self._thread.join()
-        if self.failure is None:
+        if self.failure is None and not self._temporary:
             # Remove the write-ahead log: SQLite cannot read a capture with a log in a read-only folder. While another
             # process reads the capture, the log cannot be removed, and stays beside the capture.
             with contextlib.suppress(sqlite3.OperationalError):
@@ -96,7 +97,7 @@ class Writer:
 
     def _run(self) -> None:
         try:
-            while not self._closing or self._waiting:
+            while not self._closing or (self._waiting and not self._temporary):
                 self._work.wait()
                 self._hurry.wait(LINGER)
                 # Both flags are cleared before the queue is emptied, so that a later record sets them again.
@@ -111,7 +112,7 @@ class Writer:
     def _drain(self) -> None:
         # Records that are queued during these commits wait for the next call; otherwise many commits would be small.
         left = len(self._waiting)
-        while left:
+        while left and not (self._closing and self._temporary):
             rows = [row_of(self._waiting.popleft()) for _ in range(min(BATCH, left))]
             left -= len(rows)
             try:

@@ -415,7 +415,7 @@ def _timed_out(current: Run, done: str) -> Fault:
 @asynccontextmanager
 async def _session(path: Path, invocation: Invocation, out: Output, settings: Settings) -> AsyncIterator[Session]:
     try:
-        create = partial(Capture.create, durable=invocation.options.capture is not None)
+        create = partial(Capture.create, temporary=invocation.options.capture is None)
         session = Session(path, settings, capture=create)
     except CaptureError as error:
         raise usage(str(error), "Choose another file with --capture.") from error

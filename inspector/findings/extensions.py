@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.findings.examples import TEXT_PART, answer, message
 from inspector.findings.rule_set import HINT, SINCE_0_2, WARNING, Rule, RuleSet, Violation
 from inspector.protocol.circumstances import Circumstances
-from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.model import Json
+
+if TYPE_CHECKING:
+    from inspector.protocol.extensions.known import Use
 
 _LONGEST = 200
 _URI = "https://a.example/ext"
@@ -97,16 +99,14 @@ def not_active(facts: DataFacts) -> Iterator[Violation]:
 
 
 def inactive_data(
-    version: str, raw: bytes, value: Json, activated: frozenset[str], circumstances: Circumstances
+    version: str, uses: Sequence[Use], activated: frozenset[str], circumstances: Circumstances
 ) -> Iterator[DataFacts]:
     """Return the first data of each known extension in a payload that the response does not activate."""
-    if not may_have_uses(raw):
-        return
-    from inspector.protocol.extensions.known import known, uses_in  # noqa: PLC0415 - few agents use extensions
+    from inspector.protocol.extensions.known import known  # noqa: PLC0415 - few agents use extensions
 
     active, requested = ({known(uri) for uri in uris} for uris in (activated, circumstances.extensions))
     seen = set()
-    for use in uses_in(value):
+    for use in uses:
         if use.extension not in active and use.extension not in seen:
             seen.add(use.extension)
             yield DataFacts(version, use.pointer, use.extension.name, use.extension in requested)

@@ -15,6 +15,7 @@ from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
+from inspector.protocol.content import Content
 from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import INTERRUPTED, short
@@ -23,11 +24,11 @@ from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
 from inspector.session.denial import SentToken
-from inspector.session.extension_use import NO_USE, ExtensionUse, find_use
+from inspector.session.extension_use import NO_USE, ExtensionUse, find_use, use_of
 from inspector.session.frame_reader import FrameReader
-from inspector.session.payload import describe, describe_http_error, event_in, result_pointer
+from inspector.session.payload import describe, describe_http_error
 from inspector.session.recorder import Recorder
-from inspector.session.tasks import EVENTS, TaskFold
+from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
 from inspector.wire.discovery import REDIRECTS
 
@@ -64,6 +65,8 @@ class Exchange(Recorder):
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judge: ExchangeObserver = field(init=False)
     _reader: FrameReader[Answer] = field(init=False)
+    _batch: Sequence[bytes] = field(default=(), init=False)
+    _batch_has_uses: bool | None = field(default=None, init=False)
     _hide: Hide = field(init=False)
     _authorization: str = field(default="", init=False, repr=False)
 
@@ -163,24 +166,23 @@ class Exchange(Recorder):
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream; a frame without data is a keep-alive."""
         records: list[Record] = []
-        payloads = self._payloads(seen.frames)
+        self._batch = [frame.raw for frame in seen.frames]
+        self._batch_has_uses = None
+        payloads = self._payloads(self._batch)
         for event in self._reader.read(seen.frames, self._judge.repeatable):
             masked = list(islice(payloads, len(event.frames)))
-            if event.said is None:
-                records += self._keepalive(event.frames[0], seen.at, masked)
+            if event.content is not None:
+                records += self._append_content(Kind.FRAME, seen.at, event.content, masked, event.frames[0])
             elif isinstance(event.said, TextAppended):
                 # Updates that differ only in their texts have the same findings.
                 self._newest, findings = event.said, self._judge.repeat(event.frames)
                 records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
             else:
-                findings = self._judge_payload(seen.at, event.said, event.value, event.frames[0])
-                use = find_use(event.frames[0].raw, event.value)
-                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings, use)
+                records += self._keepalive(event.frames[0], seen.at, masked)
         return records
 
-    def _payloads(self, frames: Sequence[Frame]) -> Iterator[Payload]:
-        """Return the size and the masked bytes of each frame."""
-        raws = [frame.raw for frame in frames]
+    def _payloads(self, raws: Sequence[bytes]) -> Iterator[Payload]:
+        """Return the size and the masked bytes of frames."""
         if self.call.binding.events and self.call.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
         else:
@@ -196,6 +198,14 @@ class Exchange(Recorder):
             payloads=payloads,
             findings=self._judge.frame(frame),
         )
+
+    def _append_content(
+        self, kind: Kind, at: float, content: Content, payloads: Sequence[Payload], frame: Frame | None = None
+    ) -> list[Record]:
+        """Check and append an event of a stream (in a frame), or a response."""
+        self._newest = content.answer
+        findings = self._judge.feed(content, at, frame)
+        return self._append(kind, at, content.answer, payloads, findings, use_of(content.uses))
 
     def _append(
         self,
@@ -228,27 +238,38 @@ class Exchange(Recorder):
         task = task or self.task_id or self.call.task_id
         return Common(kind, self.number, self.operation, event, task, context, state, label)
 
-    def _read(self, data: bytes) -> tuple[Json, Answer]:
-        """Read the data of a frame, as JSON and as an event."""
-        call = self.call
-        value = call.binding.read(call.dialect, call.operation, data)
-        return value, value if isinstance(value, Unreadable) else call.binding.decode_item(call.dialect, value)
+    def _read(self, data: bytes) -> tuple[Answer, Content]:
+        """Read the data of a frame, as an event and its content."""
+        event = self.call.binding.read_event(self.call.dialect, data)
+        if event is not None:
+            return event, Content(data, event, self._parse, no_uses=self._no_uses())
+        value = self._parse(data)
+        answer = value if isinstance(value, Unreadable) else self.call.binding.decode_item(self.call.dialect, value)
+        return answer, Content(data, answer, self._parse, value, no_uses=self._no_uses())
+
+    def _no_uses(self) -> bool:
+        """Return whether the frames that arrived together certainly have no data of known extensions."""
+        if self._batch_has_uses is None:  # to search all of them at once is faster
+            self._batch_has_uses = may_have_uses(b"\n".join(self._batch))
+        return not self._batch_has_uses
+
+    def _parse(self, raw: bytes) -> Json | Unreadable:
+        return self.call.binding.read(self.call.dialect, self.call.operation, raw)
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body of a response that is not a stream."""
         call = self.call
-        value = call.binding.read(call.dialect, call.operation, body.raw)
+        value = self._parse(body.raw)
         status = self.head.status if self.head else 0
         answer = (
             value
             if isinstance(value, Unreadable)
             else call.binding.decode_answer(call.dialect, call.operation, status, value)
         )
-        findings = self._judge_payload(body.at, answer, value, body)
+        content = Content(body.raw, answer, self._parse, value)
         if isinstance(call.request, ListTasksRequest) and isinstance(answer, TaskList):
             self.tasks.pages.add(call.request, answer)
-        use = find_use(body.raw, value)
-        return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings, use)
+        return self._append_content(Kind.BODY, body.at, content, [(len(body.raw), self.mask(body.raw))])
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
@@ -262,14 +283,6 @@ class Exchange(Recorder):
         findings = self._judge.trailers(seen.name, answer)
         self.said.append(answer)
         return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
-
-    def _judge_payload(self, at: float, answer: Answer, value: Json, source: Frame | Body) -> tuple[Finding, ...]:
-        """Return the findings about an event of a stream (in a frame) or a response (in a body)."""
-        self._newest = answer
-        place = event_in(value, answer) if isinstance(answer, EVENTS) else (result_pointer(value), None)
-        if isinstance(source, Frame):
-            return self._judge.feed(answer, value, source.data or b"", at, place, source)
-        return self._judge.feed(answer, value, source.raw, at, place)
 
     def _called(self, artifact: Artifact) -> str:
         """Return the name of an artifact, or else its id, or both if another artifact has the same name."""

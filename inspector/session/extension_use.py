@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.model import Json
+
+if TYPE_CHECKING:
+    from inspector.protocol.extensions.known import Use
 
 _MOST_TITLES = 2
 
@@ -30,6 +34,12 @@ def find_use(raw: bytes, value: Json) -> ExtensionUse:
         return NO_USE
     from inspector.protocol.extensions.known import uses_in  # noqa: PLC0415 - few agents use extensions
 
-    uses = uses_in(value)
+    return use_of(uses_in(value))
+
+
+def use_of(uses: Sequence[Use]) -> ExtensionUse:
+    """Return the names of the extensions that are used, and what their data means."""
+    if not uses:
+        return NO_USE
     titles = dict.fromkeys(filter(None, (use.outline.title for use in uses[:_MOST_TITLES])))
     return ExtensionUse(tuple(dict.fromkeys(use.extension.name for use in uses)), " · ".join(titles))

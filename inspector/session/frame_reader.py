@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from inspector.protocol.assemble import TextAppended
+from inspector.protocol.content import Content
 from inspector.protocol.jsonvalue import dump, parse_strictly
-from inspector.protocol.model import Artifact, Json, TaskArtifactUpdateEvent
+from inspector.protocol.model import Artifact, TaskArtifactUpdateEvent
 from inspector.protocol.sse import Frame
 
 _LONGEST = 32 * 1024
@@ -18,23 +19,23 @@ SaidT = TypeVar("SaidT")
 
 
 class FrameEvent(NamedTuple, Generic[SaidT]):
-    """An event and its JSON, several updates that append text (`TextAppended`), or a keep-alive (`said` is None).
+    """An event and its content, several updates that append text (`TextAppended`), or a keep-alive (`said` is None).
 
-    Only a `TextAppended` has several `frames`; it has no `value`.
+    Only a `TextAppended` has several `frames`; it has no `content`.
     """
 
     frames: Sequence[Frame]
     said: SaidT | TextAppended | None
-    value: Json = None
+    content: Content | None = None
 
 
 class FrameReader(Generic[SaidT]):
-    """Reads the frames of one stream; `decode` reads the data of a frame, as JSON and as an event.
+    """Reads the frames of one stream; `decode` reads the data of a frame, as an event and its content.
 
     An agent that streams a text repeats the same bytes around each chunk. After two such frames, only the text is read.
     """
 
-    def __init__(self, decode: Callable[[bytes], tuple[Json, SaidT]]) -> None:
+    def __init__(self, decode: Callable[[bytes], tuple[SaidT, Content | None]]) -> None:
         self._decode = decode
         self._like: TaskArtifactUpdateEvent | None = None
         self._text = self._artifact = ""
@@ -61,13 +62,13 @@ class FrameReader(Generic[SaidT]):
     def _read_one(self, frame: Frame) -> FrameEvent[SaidT]:
         if frame.data is None:
             return FrameEvent((frame,), None)
-        value, said = self._decode(frame.data)
+        said, content = self._decode(frame.data)
         self._like = None
         if isinstance(said, TaskArtifactUpdateEvent):
             self._learn(frame, frame.data, said)
         else:
             self._before, self._text, self._artifact = b"", "", ""
-        return FrameEvent((frame,), said, value)
+        return FrameEvent((frame,), said, content)
 
     def _learn(self, frame: Frame, data: bytes, update: TaskArtifactUpdateEvent) -> None:
         """Compare an update with the update before it: if only the text differs, the next one may be similar, too."""

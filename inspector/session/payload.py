@@ -1,11 +1,11 @@
-"""Convert recorded payloads to JSON text, locate the event in a payload, and describe it for a row."""
+"""Convert recorded payloads to JSON text, and describe them for a row."""
 
 from __future__ import annotations
 
 import binascii
 import re
 from base64 import b64decode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import unescape
 
 from inspector.capture.records import HTTP_ERROR, Kind, Record
@@ -21,7 +21,6 @@ from inspector.protocol.jsonvalue import WEB_PAGE, dump
 from inspector.protocol.model import (
     Artifact,
     Event,
-    Json,
     Message,
     Task,
     TaskArtifactUpdateEvent,
@@ -39,13 +38,6 @@ _MOST_OF_PAGE = 10_000
 _TITLE = re.compile(r"<title[^>]{0,100}>([^<]{1,100})", re.IGNORECASE)
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
 OPERATIONS = frozenset(Operation)
-
-_WRAPPERS: Mapping[type[Event], str] = {
-    Task: "task",
-    Message: "message",
-    TaskStatusUpdateEvent: "statusUpdate",
-    TaskArtifactUpdateEvent: "artifactUpdate",
-}
 
 
 def payload_json(record: Record, request: Record) -> bytes:
@@ -82,25 +74,6 @@ def _status(record: Record) -> bytes:
         error = decode_error(code, message, b"")
     status = {"code": code, "status": record.meta["name"], "message": message}
     return dump(status if error.data is None else status | {"details": error.data})
-
-
-def event_pointer(value: Json, event: Event) -> str:
-    """Return the JSON pointer of an event in a payload, such as `/result/statusUpdate`; `""` for the whole payload."""
-    return event_in(value, event)[0]
-
-
-def event_in(value: Json, event: Event) -> tuple[str, Json]:
-    """Return the JSON pointer of an event in a payload, and its JSON."""
-    pointer, inner = ("/result", value["result"]) if result_pointer(value) else ("", value)
-    wrapper = _WRAPPERS[type(event)]
-    if isinstance(inner, dict) and wrapper in inner:
-        return f"{pointer}/{wrapper}", inner[wrapper]
-    return pointer, inner
-
-
-def result_pointer(value: Json) -> str:
-    """Return the JSON pointer of the result in a payload: `/result` in a JSON-RPC envelope, else `""`."""
-    return "/result" if isinstance(value, dict) and "result" in value else ""
 
 
 def name_of(artifact: Artifact) -> str:

@@ -6,9 +6,11 @@ import sqlite3
 import time
 from pathlib import Path
 
+import pytest
+
 from inspector.capture.file_format import create
 from inspector.capture.records import Kind, Record
-from inspector.capture.writer import Writer
+from inspector.capture.writer import BATCH, Writer
 
 RECORD = Record(1, 1.0, Kind.FRAME)
 
@@ -36,8 +38,22 @@ def test_a_continuous_flow_of_records_is_committed_in_batches(tmp_path: Path):
     assert len(commits) < count / 50
 
 
+@pytest.mark.parametrize("temporary", [False, True])
+def test_closing_a_temporary_capture_does_not_write_the_waiting_records(tmp_path: Path, temporary: bool):
+    path = tmp_path / "records.a2a"
+    writer = Writer(create(path, temporary=temporary), path, temporary=temporary)
+    writer.put((RECORD,))
+    assert writer.flush(5)
+    writer.put(tuple(RECORD._replace(seq=seq) for seq in range(2, 2 + 3 * BATCH)))
+    writer.close()
+    assert writer.failure is None
+    with sqlite3.connect(path) as again:
+        (count,) = again.execute("SELECT count(*) FROM record").fetchone()
+    assert count < 1 + 3 * BATCH if temporary else count == 1 + 3 * BATCH
+
+
 def test_commits_of_a_temporary_capture_do_not_wait_for_the_disk(tmp_path: Path):
-    for durable, synchronous in ((True, 1), (False, 0)):
-        connection = create(tmp_path / f"{durable}.a2a", durable=durable)
+    for temporary, synchronous in ((False, 1), (True, 0)):
+        connection = create(tmp_path / f"{temporary}.a2a", temporary=temporary)
         assert connection.execute("PRAGMA synchronous").fetchone() == (synchronous,)
         connection.close()

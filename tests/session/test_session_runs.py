@@ -20,7 +20,9 @@ from properties import examples
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import DIALECTS
+from inspector.protocol.extensions.known import TIMESTAMP
 from inspector.protocol.model import Event, Json, TaskArtifactUpdateEvent, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
@@ -42,18 +44,30 @@ LEARNED = "secret"
 class Stream:
     """A call with several streams, with its own capture."""
 
-    def __init__(self, capture: Capture, way: Way, *, in_full: bool) -> None:
+    def __init__(self, capture: Capture, way: Way, *, in_full: bool, in_steps: bool = False) -> None:
         self.journal = Journal(capture, Redactor())
         self.tasks = TaskFold(self.journal.exchanges)
         self.in_full = in_full
-        self.decoded = 0
+        self.decoded = self.parsed = 0
         dialect, binding = DIALECTS[way[0]], BINDINGS[way[1]]
+        decode = dialect.decode_event
 
         def counting(value: Json) -> Event | Unreadable:
             self.decoded += 1
-            return dialect.decode_event(value)
+            return decode(value)
 
-        call = CallContext(Operation.STREAM, replace(dialect, decode_event=counting), binding, "the-id", "")
+        def counting_bytes(dialect: Dialect, raw: bytes) -> Event | None:
+            event = None if in_steps else binding.read_event(dialect, raw)
+            self.decoded += event is not None
+            return event
+
+        def counting_parses(dialect: Dialect, operation: Operation, raw: bytes) -> Json | Unreadable:
+            self.parsed += 1
+            return binding.read(dialect, operation, raw)
+
+        dialect = replace(dialect, decode_event=counting)
+        wire = replace(binding, read=counting_parses, read_event=counting_bytes)
+        call = CallContext(Operation.STREAM, dialect, wire, "the-id", "")
         self.exchanges = [self.begun(call), self.begun(replace(call, operation=Operation.SUBSCRIBE))]
 
     def begun(self, call: CallContext) -> Exchange:
@@ -91,12 +105,12 @@ class Stream:
 
 
 @contextmanager
-def stream(way: Way, *, in_full: bool) -> Iterator[Stream]:
+def stream(way: Way, *, in_full: bool, in_steps: bool = False) -> Iterator[Stream]:
     with (
         tempfile.TemporaryDirectory() as folder,
         Capture.create(Path(folder) / "capture") as capture,
     ):
-        yield Stream(capture, way, in_full=in_full)
+        yield Stream(capture, way, in_full=in_full, in_steps=in_steps)
 
 
 def wrapped(way: Way, name: str, event: dict[str, Json]) -> Json:
@@ -209,6 +223,21 @@ def test_a_run_hides_no_bytes_that_break_a_client(text: str, end: bytes, rule: s
         assert one.decoded < 10
 
 
+@pytest.mark.parametrize("way", WAYS[:2], ids=" ".join)
+def test_the_json_of_valid_chunks_is_not_parsed(way: Way):
+    with stream(way, in_full=False) as one:
+        for number in range(60):
+            ids = {"id": f"a{number % 3}", "metadata": {"number": number}}
+            one.take(framed(chunk(way, f"text {number}", append=number > 5, **ids)))
+        assert one.decoded == 60
+        assert one.parsed < 20
+        before = one.parsed
+        one.take(framed(chunk(way, "text", append=True, metadata={f"{TIMESTAMP}/timestamp": "2026-01-31T12:00:00Z"})))
+        assert one.parsed == before + 1
+        assert one.journal.found["RESULT-018"] == [65]
+        assert one.journal.capture.get(65).meta == {"extensions": ["Timestamps"]}
+
+
 def test_a_text_that_occurs_twice_is_located_correctly():
     with stream(WAYS[0], in_full=False) as one:
         one.take(framed(chunk(WAYS[0], "x")))
@@ -304,9 +333,14 @@ def mutations(draw: st.DrawFn, data: bytes) -> bytes:
     )
 
 
-def results(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = False) -> list[Any]:
-    """Return the results of a plan; with `together`, consecutive frames of a stream arrive at once."""
-    with stream(way, in_full=in_full) as one:
+def results(
+    way: Way, plan: Sequence[Step], *, in_full: bool, in_steps: bool = False, together: bool = False
+) -> list[Any]:
+    """Return the results of a plan.
+
+    With `together`, consecutive frames of a stream arrive at once. With `in_steps`, the JSON of each event is parsed.
+    """
+    with stream(way, in_full=in_full, in_steps=in_steps) as one:
         for step, group in groupby(plan, key=itemgetter(0)):
             values = [value for _, value in group]
             if step == LEARNED:
@@ -322,5 +356,6 @@ def results(way: Way, plan: Sequence[Step], *, in_full: bool, together: bool = F
 @given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
 def test_runs_never_change_records_findings_or_tasks(plan: tuple[Way, list[Step]]):
     in_full = results(*plan, in_full=True)
+    assert results(*plan, in_full=True, in_steps=True) == in_full
     assert results(*plan, in_full=False) == in_full
     assert results(*plan, in_full=False, together=True) == in_full

@@ -21,7 +21,9 @@ from inspector.findings.shape import ArrayOf, EnumOf, JsonType, Kind, MapOf, Sha
 from inspector.findings.transport import clients, http, jsonrpc
 from inspector.findings.transport.clients import has_few_containers
 from inspector.findings.transport.payload import REPEATED, UNREADABLE, names_are_unique
+from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.jsonrpc import BINDING as JSONRPC
+from inspector.protocol.content import Content
 from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.model import Json
 
@@ -72,27 +74,35 @@ class Acceptor:
     Accepted events of one response violate the same rules about its head.
     """
 
-    def __init__(self, version: str, binding: str, request_id: str | int | float | None) -> None:
+    def __init__(self, version: str, binding: Binding, request_id: str | int | float | None) -> None:
         self._request_id = request_id
-        self._enveloped = binding == JSONRPC.name
-        self._type = _envelope_type(version) if self._enveloped else _event_type(version, binding)
+        self._is_json = binding.events
+        self._enveloped = binding.name == JSONRPC.name
+        self._type = _envelope_type(version) if self._enveloped else _event_type(version, binding.name)
+        self._decode = msgspec.json.Decoder(self._type).decode
         self._covers_all_rules = covers_all_rules()
 
-    def accepts(self, value: Json, raw: bytes) -> bool:
-        """Return True for a payload that violates no rule; False does not mean that it violates a rule.
-
-        `value` is the JSON value of the payload; `raw` contains the bytes (none for gRPC).
-        """
+    def accepts(self, content: Content) -> bool:
+        """Return True for a payload that violates no rule; False does not mean that it violates a rule."""
         if not self._covers_all_rules:
             return False
+        if not self._is_json:
+            return self._accepts_value(content.value)
+        raw = content.raw
         try:
-            accepted = msgspec.convert(value, self._type)
-        except (msgspec.ValidationError, RecursionError):
+            accepted = self._decode(raw)
+        except (ValueError, RecursionError):  # not of this type, or not JSON
             return False
         if self._enveloped and accepted.id != self._request_id:
             return False
-        is_plain = has_few_containers(raw) and not has_lone_surrogates(raw)
-        return not raw or (is_plain and names_are_unique(raw, value))
+        return has_few_containers(raw) and not has_lone_surrogates(raw) and names_are_unique(raw, accepted)
+
+    def _accepts_value(self, value: Json) -> bool:
+        try:
+            msgspec.convert(value, self._type)
+        except (msgspec.ValidationError, RecursionError):
+            return False
+        return True
 
 
 @cache
@@ -172,9 +182,10 @@ def _check_for(shape: Shape) -> Callable[[Any], None] | None:
         return None
 
     members = attrgetter(*names)  # several names: a table with one of them would require it
+    others = len(names) - 1
 
     def check(self: Any) -> None:
-        if members(self).count(UNSET) != len(names) - 1:
+        if members(self).count(UNSET) != others:
             raise ValueError("not exactly one")
 
     return check

@@ -10,6 +10,7 @@ from inspector.findings.examples import chunk, status, stream, task
 from inspector.findings.stream.observer import CallFacts
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer
+from inspector.protocol.content import Content
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import (
@@ -48,7 +49,7 @@ class StreamState:
     - `lacks_context`: true after the task was sent without a context, until an event has a context
     - `left_context`: true after an event named another context than the request
     - `final`: true after a final update (before 1.0) ended the interaction
-    - `last`: the JSON of the last event; `time`: the last timestamp of a status
+    - `time`: the last timestamp of a status
     - `messages`: the content of each message by its id
     - `unfinished`: by artifact name, the ids of artifacts that were started, but neither continued nor completed;
       cleared when an artifact of this name is continued or completed
@@ -70,7 +71,7 @@ class StreamState:
     lacks_context: bool = False
     left_context: bool = False
     final: bool = False
-    last: Json = None
+    _last: Content | None = None
     time: str = ""
     messages: dict[str, str] = field(default_factory=dict)
     unfinished: dict[str, set[str]] = field(default_factory=dict)
@@ -83,12 +84,17 @@ class StreamState:
         self.version, self.message_id = self.call.dialect.version, self.call.message_id
         self.streaming = self.call.operation in STREAMING
 
+    @property
+    def last(self) -> Json:
+        """Return the JSON of the last event, None before the first."""
+        return self._last.place.value if self._last is not None else None
+
     def names_other_context(self, event: Event) -> bool:
         """Whether an event names another context than the request."""
         requested, context = self.call.context_id, event.context_id
         return bool(requested and context and context != requested) and self.call.dialect.traits.keeps_context
 
-    def advance(self, event: Event, value: Mapping[str, Json], *, framed: bool) -> None:
+    def advance(self, event: Event, content: Content, *, framed: bool) -> None:
         """Add an event, after its rules were checked."""
         context = event.context_id
         if not self.started:
@@ -107,17 +113,17 @@ class StreamState:
         elif isinstance(event, TaskStatusUpdateEvent):
             state = event.status.state
             # `final` contradicts a running state; after a terminal state, other rules report further updates.
-            is_final = value.get("final") is True and state not in RUNNING_STATES and not is_terminal(state)
-            self.final = self.final or is_final
+            can_be_final = state not in RUNNING_STATES and not is_terminal(state)
+            self.final = self.final or (can_be_final and content.place.value.get("final") is True)
             self.time = event.status.timestamp or self.time
-        self.started, self.failed, self.last = True, False, value
+        self.started, self.failed, self._last = True, False, content
         if framed:
             self.event_count += 1
             self.message_count += type(event) is Message
 
-    def add_routine(self, value: Mapping[str, Json], *, framed: bool) -> None:
+    def add_routine(self, content: Content, *, framed: bool) -> None:
         """Add an event that changes nothing else."""
-        self.last = value
+        self._last = content
         if framed:
             self.event_count += 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.findings.authorization.denials import DENIALS, DENIED, Denial
 from inspector.findings.error_cause import judge_error
@@ -32,6 +32,7 @@ from inspector.findings.transport.payload import Payload, charset_of
 from inspector.protocol.assemble import Order
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.circumstances import Circumstances, named_extensions
+from inspector.protocol.content import EVENT_TYPES, Content
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
@@ -45,8 +46,9 @@ from inspector.protocol.model import (
 from inspector.protocol.security import authentication_schemes
 from inspector.protocol.sse import Frame
 
-_EVENTS = (TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
-"""The types of events, the most frequent first."""
+if TYPE_CHECKING:
+    from inspector.protocol.extensions.known import Use
+
 _ERROR_PLACES = {"JSONRPC": "/error/code", "HTTP+JSON": "/error"}
 """JSON pointers to what identifies an error in a payload; over gRPC, it is the status of the call."""
 
@@ -78,8 +80,8 @@ class StreamJudge(ExchangeObserver):
         self._circumstances = Circumstances()
         self._activated: frozenset[str] = frozenset()
         self._inactive: set[str] = set()
-        version, binding = call.dialect.version, call.binding.name
-        self._acceptor = Acceptor(version, binding, call.request_id)
+        version = call.dialect.version
+        self._acceptor = Acceptor(version, call.binding, call.request_id)
         self._context_checks = CONTEXTS.checks_of(version)
         self._event_checks = _checks_by_type(version)
         self._routine = Routine(
@@ -121,35 +123,31 @@ class StreamJudge(ExchangeObserver):
         version, authorization = self._state.version, sent.authorization
         return DENIED.judge(Denial(version, sent.url, status, challenge, location, authorization, schemes))
 
-    def feed(
-        self, answer: Answer, value: Json, raw: bytes, at: float, place: tuple[str, Json], frame: Frame | None = None
-    ) -> tuple[Finding, ...]:
-        """Check the next payload: the data of a frame, or the body of a response without a stream.
-
-        `value` is its JSON value, and `place` the JSON pointer to the event or the result in it, and the JSON there.
-        """
-        framed, (where, inner) = frame is not None, place
+    def feed(self, content: Content, at: float, frame: Frame | None = None) -> tuple[Finding, ...]:
+        """Check the next payload: the data of a frame, or the body of a response without a stream."""
+        answer, framed = content.answer, frame is not None
         is_first = not self._state.started
-        found = self._of_payload(answer, value, raw, framed=framed)
-        if isinstance(answer, _EVENTS):
-            if of_event := self._of_event(answer, inner, at, framed=framed):
-                found += _with_prefix(where, of_event)
+        found = self._of_payload(content, framed=framed)
+        if isinstance(answer, EVENT_TYPES):
+            if of_event := self._of_event(answer, content, at, framed=framed):
+                found += _with_prefix(content.place.pointer, of_event)
         elif isinstance(answer, Unreadable) and framed:
             self._note_unreadable()
         elif isinstance(answer, ProtocolError):
             self._state.started = self._state.failed = True
         if is_first or frame is None or isinstance(answer, ProtocolError):
-            found += self._compare_with_request(answer, where)
-        found += self._of_extensions(raw, value)
+            found += self._compare_with_request(answer, content.place.pointer)
+        if content.uses:
+            found += self._of_extensions(content.uses)
         if frame is not None:
             found += self.frame(frame)
         self._repeats, self._last = self._plain and found == self._last, found
         return found
 
-    def _of_extensions(self, raw: bytes, value: Json) -> tuple[Finding, ...]:
+    def _of_extensions(self, uses: Sequence[Use]) -> tuple[Finding, ...]:
         """Check the data of known extensions; each extension is reported once."""
         found: list[Finding] = []
-        for facts in inactive_data(self._state.version, raw, value, self._activated, self._circumstances):
+        for facts in inactive_data(self._state.version, uses, self._activated, self._circumstances):
             if facts.name not in self._inactive:
                 self._inactive.add(facts.name)
                 found += DATA.judge(facts)
@@ -196,12 +194,11 @@ class StreamJudge(ExchangeObserver):
         """Check the end of a response without a stream; `broken` is true if it was interrupted, `why` is the cause."""
         return tuple(http.END.judge(http.ResponseEnd(self._state.version, broken, why)))
 
-    def _of_payload(self, answer: Answer, value: Json, raw: bytes, *, framed: bool) -> tuple[Finding, ...]:
+    def _of_payload(self, content: Content, *, framed: bool) -> tuple[Finding, ...]:
         if not self._reached:
             return ()
         call, charset, self._charset = self._call, self._charset, ""
-        raw = raw if call.binding.events else b""
-        accepted = framed and not charset and self._acceptor.accepts(value, raw)
+        accepted = framed and not charset and self._acceptor.accepts(content)
         if accepted and self._accepted_findings is not None:
             return self._accepted_findings
         payload = Payload(
@@ -212,9 +209,9 @@ class StreamJudge(ExchangeObserver):
             self._status,
             self._media_type,
             framed,
-            value,
-            answer,
-            raw,
+            content.value,
+            content.answer,
+            content.raw if call.binding.events else b"",
             charset,
         )
         found = judge_payload(payload)
@@ -222,22 +219,22 @@ class StreamJudge(ExchangeObserver):
             self._accepted_findings = found
         return found
 
-    def _of_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
+    def _of_event(self, event: Event, content: Content, at: float, *, framed: bool) -> list[Finding]:
         """Check an event against the state of the exchange; the findings point into the event."""
         state = self._state
         before = facts_of(event, state, self.task_id)
         if before in self._routine:
-            state.add_routine(value, framed=framed)
+            state.add_routine(content, framed=framed)
             return []
-        found = self._check_event(event, value, at, framed=framed)
+        found = self._check_event(event, content, at, framed=framed)
         if not found:
             self._routine.learn(before, facts_of(event, state, self.task_id))
         return found
 
-    def _check_event(self, event: Event, value: Mapping[str, Json], at: float, *, framed: bool) -> list[Finding]:
+    def _check_event(self, event: Event, content: Content, at: float, *, framed: bool) -> list[Finding]:
         """Check the rules about an event, and add it to the state of the exchange."""
         state = self._state
-        facts = EventFacts(state, event, value, framed=framed)
+        facts = EventFacts(state, event, content.place.value, framed=framed)
         self._check_order(facts)
         found: list[Finding] = []
         if facts.misfits or facts.expected:
@@ -251,7 +248,7 @@ class StreamJudge(ExchangeObserver):
         found += judge_with(self._event_checks[type(event)], facts)
         if state.order is not None and state.order.ended:
             state.ended_at = state.ended_at or at
-        state.advance(event, value, framed=framed)
+        state.advance(event, content, framed=framed)
         return found
 
     def _check_order(self, facts: EventFacts[Event]) -> None:

@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING
 from inspector.findings.finding import Finding
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.circumstances import Circumstances
+from inspector.protocol.content import EVENT_TYPES, Content
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.model import (
-    Json,
-    Message,
-    Request,
-    SendRequest,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskStatusUpdateEvent,
-)
+from inspector.protocol.model import Request, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Frame
 
@@ -79,20 +72,10 @@ class ExchangeObserver:
         """Observe the head of the response."""
         return ()
 
-    def feed(
-        self,
-        answer: Answer,
-        value: Json,
-        raw: bytes,
-        at: float,
-        place: tuple[str, Json],
-        frame: Frame | None = None,
-    ) -> tuple[Finding, ...]:
+    def feed(self, content: Content, at: float, frame: Frame | None = None) -> tuple[Finding, ...]:
         """Observe the next payload: the data of a frame, or the body of a response without a stream."""
-        if not self.task_id and isinstance(answer, Message | TaskArtifactUpdateEvent | TaskStatusUpdateEvent):
-            self.task_id = answer.task_id or ""
-        elif not self.task_id and isinstance(answer, Task):
-            self.task_id = answer.id
+        if not self.task_id and isinstance(content.answer, EVENT_TYPES):
+            self.task_id = content.answer.task_id or ""
         return ()
 
     def repeatable(self, frames: Sequence[Frame]) -> int:

@@ -24,6 +24,8 @@ FAILED = 400
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
 _STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ESCAPED_COLON = re.compile(rb"\\u003[aA]")
+_OBJECTS = (dict, msgspec.Struct)
+_encode = msgspec.json.Encoder().encode
 _MAX_SEARCHED = 1_000_000
 """The maximum size in bytes of payloads that are searched for repeated members."""
 
@@ -186,12 +188,13 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
             yield Violation(problem.pointer, problem.seen)
 
 
-def names_are_unique(raw: bytes, value: Json) -> bool:
+def names_are_unique(raw: bytes, value: Json | msgspec.Struct) -> bool:
     """Return whether no object repeats a name: whether the value, written as JSON, has as many names as the bytes.
 
-    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped.
+    Each name is followed by a colon. Strings may contain colons, too, but equally many in both, unless escaped. `value`
+    may be a msgspec object that has all members.
     True is always correct; False may be wrong.
     """
-    if not isinstance(value, dict) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):
+    if not isinstance(value, _OBJECTS) or (b"\\" in raw and _ESCAPED_COLON.search(raw)):
         return False
-    return raw.count(b":") == msgspec.json.encode(value).count(b":")
+    return raw.count(b":") == _encode(value).count(b":")

@@ -130,6 +130,8 @@ class Binding:
     - `encode`: creates the request from the URL of the interface, the parameters and an id that is unique in the
       session; raises `FaultError` if the binding cannot represent the parameters.
     - `read`: converts the bytes of a payload to JSON, which `decode_answer` reads with the status of the response.
+    - `read_event`: reads an event of a stream in one step, as `read` and `decode_item` do in two; returns None if these
+      have to read it.
     - `events`: whether streams are Server-Sent Events; otherwise they consist of bare payloads.
     - `whole`: whether the request is built in memory, so that no file can be read while it is sent.
     - `complete_url`: completes the URL of an interface, given the URL of the card.
@@ -143,6 +145,7 @@ class Binding:
     read: Callable[[Dialect, Operation, bytes], Json | Unreadable]
     decode_answer: Callable[[Dialect, Operation, int, Json], Answer]
     decode_item: Callable[[Dialect, Json], Item]
+    read_event: Callable[[Dialect, bytes], Event | None] = lambda _dialect, _raw: None
     events: bool = True
     whole: bool = False
     complete_url: Callable[[str, str], str] = lambda url, _card_url: url

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump, parse, type_name
-from inspector.protocol.model import Json, Request, Unreadable
+from inspector.protocol.model import Event, Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 EVENT_STREAM = "text/event-stream"
@@ -87,10 +88,13 @@ def decode_answer(dialect: Dialect, operation: Operation, status: int, value: Js
 
 def decode_item(dialect: Dialect, value: Json) -> Item:
     """Read one response of a stream."""
-    if isinstance(value, dict) and "result" in value and value.get("error") is None:
-        return dialect.decode_event(value["result"])  # as below, with fewer calls
     opened = open_envelope(value)
     return dialect.decode_event(opened.result) if isinstance(opened, Opened) else _named(dialect, opened)
+
+
+def read_event(dialect: Dialect, raw: bytes) -> Event | None:
+    """Read one response of a stream in one step, or return None."""
+    return direct_read.read_event(raw, enveloped=True) if dialect.reads_directly else None
 
 
 def _named(dialect: Dialect, failure: ProtocolError | Unreadable) -> ProtocolError | Unreadable:
@@ -142,4 +146,5 @@ BINDING = Binding(
     read=lambda _dialect, _operation, raw: parse(raw),
     decode_answer=decode_answer,
     decode_item=decode_item,
+    read_event=read_event,
 )

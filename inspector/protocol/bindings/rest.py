@@ -10,12 +10,13 @@ from http import HTTPStatus
 from typing import Any, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
 from inspector.protocol.dialects.base import Dialect, Route
 from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, named_in
 from inspector.protocol.jsonvalue import brief, dump, parse, type_name
-from inspector.protocol.model import Json, Request, Unreadable
+from inspector.protocol.model import Event, Json, Request, Unreadable
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 
 A2A_JSON = "application/a2a+json"
@@ -157,6 +158,11 @@ def decode_item(dialect: Dialect, value: Json) -> Item:
     if _is_error(value):
         return _error(0, value)
     return _misplaced(value) or dialect.decode_event(value)
+
+
+def read_event(dialect: Dialect, raw: bytes) -> Event | None:
+    """Read an event of a stream in one step, or return None."""
+    return direct_read.read_event(raw, enveloped=False) if dialect.reads_directly else None
 
 
 def _misplaced(value: Json) -> Unreadable | None:
@@ -310,4 +316,5 @@ BINDING = Binding(
     read=read,
     decode_answer=decode_answer,
     decode_item=decode_item,
+    read_event=read_event,
 )

@@ -101,6 +101,7 @@ class Dialect:
     - `extended_card_path`: the path of the extended card, relative to the parent of the URL of the interface, if the
       version has no method for it.
     - `errors`: the names of the JSON-RPC error codes.
+    - `reads_directly`: whether `decode_event` reads the canonical JSON, so that `direct_read` returns the same events.
     """
 
     traits: Traits
@@ -121,6 +122,7 @@ class Dialect:
     service: GrpcService | None = None
     extended_card_path: str = ""
     errors: Mapping[int, str] = field(default_factory=lambda: ERRORS)
+    reads_directly: bool = False
 
     @property
     def version(self) -> str:

@@ -34,6 +34,7 @@ _EVENTS: Mapping[str, type[Event]] = {
 }
 _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
+_BEGINNINGS = {model: b'{"%b":' % name.encode() for model, name in _WRAPPERS.items()}
 
 _LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList]] = {
     Operation.GET: Task,
@@ -61,7 +62,7 @@ def encode_event(event: Event) -> Json:
 
 def dump_event(event: Event) -> bytes:
     """Write an event in its wrapper as JSON text, like `encode_event`; infinity is `Infinity`; raises `ValueError`."""
-    return b'{"%b":%b}' % (_WRAPPERS[type(event)].encode(), event.dump_json())
+    return b"%b%b}" % (_BEGINNINGS[type(event)], event.dump_json())
 
 
 def encode_request(operation: Operation, request: Request) -> Json:
@@ -152,4 +153,5 @@ DIALECT = Dialect(
     decode_card=decode_card,
     routes=ROUTES,
     service=SERVICE,
+    reads_directly=True,
 )

@@ -10,11 +10,11 @@ from inspector.findings.payload.judge import judge_push
 from inspector.findings.rules import finding
 from inspector.findings.stream.facts import member_pointer
 from inspector.protocol.assemble import Misfit, Order
+from inspector.protocol.content import event_in
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Event, Unreadable
-from inspector.session.payload import event_pointer
 from inspector.session.push.attempts import Attempt
 from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.senders import BROWSING
@@ -118,7 +118,7 @@ def _transitions(push: PushedEvent) -> Result | None:
     if not contradicts or event is None or isinstance(reading.value, Unreadable):
         return None
     name, _, _, state, label = reading.words
-    where = event_pointer(reading.value, event) + member_pointer("/contextId", reading.shape)
+    where = event_in(reading.value, event).pointer + member_pointer("/contextId", reading.shape)
     return Result(findings=(finding("STREAM-006", label or short(state) or name, where),))
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, Self
 
+from inspector.protocol.content import event_in
 from inspector.protocol.dialects.registry import readers
 from inspector.protocol.model import Event, Json, TaskStatusUpdateEvent, Unreadable
-from inspector.session.payload import describe, event_pointer
+from inspector.session.payload import describe
 
 _DATE = rb"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
 _TIME = rb"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
@@ -96,7 +97,7 @@ class Template(NamedTuple):
         event, value = reading.event, reading.value
         if not isinstance(event, TaskStatusUpdateEvent) or isinstance(value, Unreadable):
             return None
-        template = cls(event, (*event_pointer(value, event).split("/")[1:], "status"), reading)
+        template = cls(event, (*event_in(value, event).pointer.split("/")[1:], "status"), reading)
         varying = _varying(event.status.to_json())
         same = varying is not None and varying == _varying(template._status(value))
         return template if same and len(varying or ()) == len(fingerprint.varying) else None

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import TextAppended
-from inspector.protocol.model import Json, Wire
+from inspector.protocol.content import Content
+from inspector.protocol.model import Wire
 from inspector.protocol.sse import Frame
 from inspector.session.frame_reader import FrameReader
 from inspector.session.journal import Journal
@@ -38,9 +39,9 @@ class RecordReader:
         known = record.kind is Kind.DELIVERY or "binding" in request.meta
         return canonical(record, request, summary.status if summary is not None else 0) if known else None
 
-    def _decoder(self, like: Record) -> Callable[[bytes], tuple[Json, Wire | None]]:
+    def _decoder(self, like: Record) -> Callable[[bytes], tuple[Wire | None, Content | None]]:
         """Return the function that reads the frames of the stream of a record."""
         request = self._journal.request_of(like)
         if "binding" not in request.meta:  # without a binding the payload cannot be read
             return lambda _: (None, None)
-        return lambda raw: (None, canonical(like._replace(raw=raw), request))
+        return lambda raw: (canonical(like._replace(raw=raw), request), None)

@@ -8,8 +8,10 @@ from inspector.findings.finding import Finding
 from inspector.findings.stream.judge import StreamJudge
 from inspector.findings.stream.observer import CallFacts
 from inspector.protocol.bindings import jsonrpc
+from inspector.protocol.content import Content
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import ProtocolError
+from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import Frame
@@ -35,22 +37,19 @@ class Judging:
         """Judge an event."""
         self.last = event = self.dialect.decode_event(value)
         assert not isinstance(event, Unreadable), event
-        wrapped = next(iter(value)) in ("task", "message", "statusUpdate", "artifactUpdate")
-        name, *_ = value
-        place = (f"/result/{name}", value[name]) if wrapped else ("/result", value)
-        return self._feed(ENVELOPE | {"result": value}, place, at)
+        return self._feed(ENVELOPE | {"result": value}, at)
 
     def error(self) -> tuple[Finding, ...]:
         """Judge an error."""
         self.last = ProtocolError(-32603, "x", None)
-        return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, ("", None), 1.0)
+        return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, 1.0)
 
     def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
         """Return the rules that the end of the stream violates."""
         found = self.judge.close(at, whole=whole, stopped=stopped, events=self.events, why="", last=self.last)
         return [finding.rule for finding in found]
 
-    def _feed(self, value: dict[str, Any], place: tuple[str, Any], at: float) -> tuple[Finding, ...]:
+    def _feed(self, value: dict[str, Any], at: float) -> tuple[Finding, ...]:
         self.events += 1
-        frame = Frame(b"", b"{}") if self.framed else None
-        return self.judge.feed(self.last, value, b"", at, place, frame)
+        data = dump(value)
+        return self.judge.feed(Content(data, self.last, parse), at, Frame(data, data) if self.framed else None)

@@ -18,7 +18,9 @@ from inspector.findings.stream.accept import Acceptor, covers_all_rules
 from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
 from inspector.protocol.bindings.registry import BINDINGS
+from inspector.protocol.content import Content
 from inspector.protocol.dialects.registry import for_request
+from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
 
@@ -97,7 +99,8 @@ def payload(version: str, binding: str, event: Any, text: str = "") -> Payload:
 
 
 def is_accepted(sent: Payload) -> bool:
-    return Acceptor(sent.version, sent.binding, sent.request_id).accepts(sent.value, sent.raw)
+    content = Content(sent.raw, sent.answer, parse, sent.value)
+    return Acceptor(sent.version, BINDINGS[sent.binding], sent.request_id).accepts(content)
 
 
 @pytest.mark.parametrize(("version", "binding", "event"), _EVENTS)
