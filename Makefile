@@ -13,7 +13,7 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo soak test test-slow lint types bench screenshots interop tck acts protos clean .venv
+.PHONY: demo soak test test-slow lint types bench screenshots environments interop tck acts protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
@@ -34,8 +34,11 @@ lint: $(READY)
 types: $(READY)
 	@$(BIN)/mypy && $(BIN)/mypy -p sample_agents
 
-interop: $(READY)
+# Each SDK, authorization server and browser of the interop tests has an environment of its own.
+environments: $(READY)
 	@$(BIN)/python tests/interop/environments.py
+
+interop: environments
 	@$(PYTEST) -n 2 tests/interop -m interop
 
 # The compatibility kits are not ours and not fetched: name checkouts of them (docs/conformance.md).
@@ -43,8 +46,7 @@ tck: $(READY)
 	@$(BIN)/python tests/sample_agents/tck.py $(if $(TCK),--kit $(TCK)) $(if $(TCK_0_3),--kit-0-3 $(TCK_0_3))
 
 # The official test suite is not ours and not fetched: name the folder of its suite.acts.yaml (docs/checks.md).
-acts: $(READY)
-	@$(BIN)/python tests/interop/environments.py
+acts: environments
 	@$(BIN)/python tests/interop/acts_suite.py $(SUITE)
 
 bench: $(BENCH_READY)

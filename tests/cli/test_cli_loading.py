@@ -1,4 +1,4 @@
-"""The modules that each command loads, each in a new process: a command loads only what it uses."""
+"""The modules that each command loads: a command loads only what it uses."""
 
 from __future__ import annotations
 
@@ -105,11 +105,15 @@ TABLE = {
 SERVERS = ("listen", "mock", "mcp --http", "web")
 """The commands that run until they are interrupted."""
 
+ALIKE = sorted({TABLE[command] for command in TABLE if command not in SERVERS})
+"""The sets of groups. Commands that load the same groups share a process, because each process loads them again."""
+
 SCRIPT = """
 import json, sys
 from inspector.cli.main import main
-code = main(sys.argv[1:])
-print(json.dumps([code, *sys.modules]), file=sys.stderr)
+for words in json.loads(sys.argv[1]):
+    code = main(words)
+    print(json.dumps([code, *sys.modules]), file=sys.stderr)
 """
 RECORDINGS = Path(__file__).parent.parent / "findings" / "recordings"
 
@@ -118,20 +122,24 @@ def groups_in(modules: set[str]) -> set[str]:
     return {group for group, signs in GROUPS.items() if modules & signs}
 
 
-def loaded_by(command: str, words: dict[str, str]) -> set[str]:
-    """Run a command in a new process and return the groups that it loaded."""
-    arguments = [words.get(word, word) for word in command.split()]
+def loaded_by(commands: list[str], words: dict[str, str], folder: Path) -> dict[str, set[str]]:
+    """Run commands in a new process, one after the other, and return the groups that were loaded after each."""
+    lines = [
+        [str(folder / f"new-{number}") if word == "NEW" else words.get(word, word) for word in command.split()]
+        for number, command in enumerate(commands)
+    ]
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", SCRIPT, json.dumps(lines)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        if command in SERVERS:
+        if commands[0] in SERVERS:
             assert process.stdout is not None
             assert process.stdout.readline(), "the server did not print its URL"
             process.send_signal(SIGINT)
         _, printed = process.communicate(timeout=SECONDS)
-    code, *modules = json.loads(printed.splitlines()[-1])
-    assert code in (0, 1, 130), printed  # 1: the agent or the card was refused; 130: interrupted
-    return groups_in(set(modules))
+    reports = [json.loads(line) for line in printed.splitlines() if line.startswith("[")]
+    assert len(reports) == len(commands), printed
+    assert {code for code, *_ in reports} <= {0, 1, 130}, printed  # 1: refused; 130: interrupted
+    return {command: groups_in(set(modules)) for command, (_, *modules) in zip(commands, reports, strict=True)}
 
 
 def run(*words: str) -> Any:
@@ -166,9 +174,15 @@ def words(mock: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     return {**values, "CHECKS": str(checks), "HAR": har, "OTHER": other, "JSONRPC": jsonrpc}
 
 
-@pytest.mark.parametrize("command", TABLE)
-def test_each_command_loads_the_groups_that_it_uses_and_no_others(command: str, words: dict[str, str], tmp_path: Path):
-    assert loaded_by(command, words | {"NEW": str(tmp_path / "new")}) == set(TABLE[command].split())
+@pytest.mark.parametrize("groups", ALIKE)
+def test_each_command_loads_the_groups_that_it_uses_and_no_others(groups: str, words: dict[str, str], tmp_path: Path):
+    commands = [command for command in TABLE if TABLE[command] == groups and command not in SERVERS]
+    assert loaded_by(commands, words, tmp_path) == {command: set(groups.split()) for command in commands}
+
+
+@pytest.mark.parametrize("command", SERVERS)
+def test_each_server_loads_the_groups_that_it_uses_and_no_others(command: str, words: dict[str, str], tmp_path: Path):
+    assert loaded_by([command], words, tmp_path) == {command: set(TABLE[command].split())}
 
 
 def test_each_group_is_loaded_by_a_command_except_for_textual():

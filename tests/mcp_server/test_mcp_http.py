@@ -34,9 +34,12 @@ def server(folder: Path, environment: dict[str, str], *options: str) -> Iterator
             process.kill()
 
 
-@pytest.fixture
-def url(folder: Path, environment: dict[str, str]) -> Iterator[str]:
-    with server(folder, environment | {"A2ACLI_HTTP_TOKEN": TOKEN}) as (_, url):
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a server for the tests of this module."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("A2ACLI_")}
+    own = {"A2A_INSPECT_HOME": str(tmp_path_factory.mktemp("home")), "A2ACLI_HTTP_TOKEN": TOKEN}
+    with server(tmp_path_factory.mktemp("project"), kept | own) as (_, url):
         yield url
 
 

@@ -179,6 +179,8 @@ def _serve(path: str) -> None:
     while True:
         for ready in select.select([0, wake_up, listener, *running], [], [])[0]:
             if ready == 0:
+                for pid in running.values():
+                    os.kill(pid, signal.SIGKILL)
                 return
             if ready == wake_up:
                 os.read(wake_up, 4096)
@@ -190,6 +192,7 @@ def _serve(path: str) -> None:
             else:
                 pid = running.pop(ready)
                 ready.close()
+                os.kill(pid, signal.SIGKILL)  # it has ended, unless the test run was killed
                 os.waitpid(pid, 0)
                 reported.discard(pid)
 

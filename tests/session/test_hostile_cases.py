@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import zlib
+from functools import cache
 from typing import Any
 
 import pytest
@@ -212,6 +213,7 @@ async def test_case_17_line_ends_encodings_and_chunk_borders_make_no_difference(
     assert str(tracked.now.artifacts["a"].text) == expected
 
 
+@cache
 def bombs() -> dict[str, tuple[str, bytes]]:
     zeros = b"\0" * 100_000_000
     packed = gzip.compress(zeros)
