@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
-from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import Fault, FaultError
@@ -33,6 +32,7 @@ from inspector.tui.widgets.card_comparisons import CardComparisons
 from inspector.tui.widgets.card_pair import CardPair
 from inspector.tui.widgets.card_view import CardView, RawCard
 from inspector.tui.widgets.connecting import Connecting
+from inspector.tui.widgets.switcher import Switcher
 from inspector.wire.discovery import PrivateRedirectError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class AgentView(View):
         self._comparisons = CardComparisons(glyphs)
         self._editor: CardEditor | None = None
         sections = (self._connecting, self._cards.card, self._raw, *self._comparisons.views.values())
-        self._switcher = ContentSwitcher(*sections, initial="connecting")
+        self._switcher = Switcher(*sections, initial="connecting")
         self._pane = AgentPane("Agent", id="agent-pane")
 
     def compose(self) -> ComposeResult:

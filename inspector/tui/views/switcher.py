@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 
 from textual.binding import Binding
 from textual.dom import DOMNode
-from textual.widgets import ContentSwitcher
 
 from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import View
 from inspector.tui.views.registry import VIEWS, entry_of
+from inspector.tui.widgets.switcher import Switcher
 
 if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.chat import ChatView
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.webhooks import WebhooksView
 
 
-class ViewSwitcher(ContentSwitcher):
+class ViewSwitcher(Switcher):
     """Shows one of the views.
 
     The Agent view is mounted first, so that the card appears early. Another view is loaded and mounted after the card

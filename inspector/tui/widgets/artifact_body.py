@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from textual import work
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from inspector.session.replay.file_content import FileFacts
 from inspector.tui.render import images
@@ -28,6 +27,7 @@ from inspector.tui.widgets.document import Document, ImageView, MarkdownView
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.lines import LineView
+from inspector.tui.widgets.switcher import Switcher
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -39,7 +39,7 @@ _AT_ONCE = 1_000_000
 """The most characters of base64 that are decoded in the event loop; longer files are read in a thread."""
 
 
-class ArtifactBody(ContentSwitcher):
+class ArtifactBody(Switcher):
     """Shows one part of an artifact, or all, in a representation; content that only grew is not drawn again."""
 
     DEFAULT_CSS = """

@@ -10,7 +10,6 @@ from typing import ClassVar
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import EXTENSIONS, Kind, Record
 from inspector.protocol.extensions.known import uses_in
@@ -36,6 +35,7 @@ from inspector.tui.widgets.copy_menu import copy_menu
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Chip, NextChip, Pane
+from inspector.tui.widgets.switcher import Switcher
 
 REPRESENTATIONS = ("decoded", "raw", "hex", "headers", "diff")
 """The representations of a record, in the order in which the key shows them."""
@@ -90,7 +90,7 @@ class DetailPane(Pane):
             "headers": FactView(id="headers"),
             "diff": FactView(id="diff", empty="Comparing with the task before the event."),
         }
-        self._switcher = ContentSwitcher(self._json, *self._texts.values(), initial="decoded")
+        self._switcher = Switcher(self._json, *self._texts.values(), initial="decoded")
 
     def compose(self) -> ComposeResult:
         """Make the title, the notes and one view for each representation."""
