@@ -38,11 +38,15 @@ _CLOSED = ("peer closed connection", "Server disconnected")
 _TOO_LARGE = re.compile(r"CLIENT: Received message larger than max \((\d+) vs\. (\d+)\)")
 _HTTP_STATUS = re.compile(r"Received http2 header with status: (\d+)")
 _NO_GRPC = ("http1.x server", "Expected SETTINGS frame", "Failed parsing HTTP/2")
-_BROKEN = (
-    *("Socket closed", "recvmsg:", "sendmsg:", "GOAWAY"),
-    *("Connection reset", "Broken pipe", "RST_STREAM", "Stream r"),
-)
+_BROKEN = ("Socket closed", "recvmsg:", "sendmsg:", "GOAWAY", "Connection reset", "Broken pipe")
 """How the gRPC library's messages about a lost connection begin."""
+_RESET = "RST_STREAM"
+"""How the gRPC library's messages about a call that the server reset begin."""
+_REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
+"""A message of the gRPC library about a call that it ended itself, and why."""
+_NO_STATUS = ("No status received", "Data frame with END_STREAM")
+"""How the gRPC library's messages about a response without a status begin."""
+_LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value length )?(\d+) vs\. (\d+)\)")
 
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
 """A TLS alert in the text of an error, as in `TLSV1_ALERT_UNKNOWN_CA`."""
@@ -201,7 +205,9 @@ def is_local_status(code: str, words: str, *, connected: bool) -> bool:
     """Return whether the gRPC library created the status itself because no response was received."""
     if not connected:
         return code == "UNAVAILABLE"
-    return words.startswith(_BROKEN) or bool(_TOO_LARGE.search(words) or _HTTP_STATUS.match(words))
+    if _REMOVED.match(words) or _TOO_LARGE.search(words) or _HTTP_STATUS.match(words):
+        return True
+    return words.startswith((*_BROKEN, *_NO_STATUS, _RESET))
 
 
 def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:
@@ -229,7 +235,13 @@ def lost(
     if found := _TOO_LARGE.search(words):
         seen = f"Stopped reading: a message has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
         return LostError(Ending.LIMIT, _invalid(seen, TOO_LARGE))
-    fault = _broken(words, call) if connected else _unreached(words, call, certificate)
+    removed = _REMOVED.fullmatch(words)
+    why = removed[1] if removed else words
+    if found := _LONG_HEADERS.match(why):
+        seen = f"Stopped reading: the metadata has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
+        hint = "Most gRPC clients have this limit: send less metadata; the details of an error are metadata, too."
+        return LostError(Ending.LIMIT, after_events(events, _invalid(seen, hint)))
+    fault = _broken(why, call) if connected else _unreached(words, call, certificate)
     return LostError(Ending.BROKEN, after_events(events, fault))
 
 
@@ -243,8 +255,17 @@ def _broken(words: str, call: GrpcRequest) -> Fault:
     if found := _HTTP_STATUS.match(words):
         hint = "Check that the URL on the card is the gRPC port, and that the agent has this method and version there."
         return _invalid(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
-    hint = "Check the log of the agent: it may have crashed or stopped during the response."
-    return _agent(f"{call.target} closed the connection: {words}.", hint)
+    if words.startswith(_NO_STATUS):
+        hint = "The status is in the trailers of HTTP/2: check whether a proxy before the agent removes them."
+        return _invalid(f"The response of {call.target} ended without a gRPC status.", hint)
+    if words.startswith(_RESET):
+        hint = "Check the log of the agent, and that of a proxy before it: either can reset a call."
+        return _agent(f"{call.target} reset the call: {words}.", hint)
+    if words.startswith(_BROKEN):
+        hint = "Check the log of the agent: it, or a proxy before it, may have crashed or stopped during the response."
+        return _agent(f"{call.target} closed the connection: {words}.", hint)
+    hint = "Check the gRPC library of the agent, and what a proxy before it changes."
+    return _invalid(f"The response of {call.target} is not valid gRPC: {words.rstrip('.')}.", hint)
 
 
 def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | None) -> Fault:
