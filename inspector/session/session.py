@@ -42,7 +42,7 @@ from inspector.session.connection import (
 )
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
-from inspector.session.settings import Settings
+from inspector.session.settings import Settings, from_project
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
@@ -214,7 +214,9 @@ class Session:
             found = await self.cards.find(reference)
         except FaultError as error:
             if self.settings.withheld and error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED):
-                hint = f"The credentials were not sent: {self.why_withheld}. Add --trust {origin(self._url)}."
+                hint = (
+                    f"The credentials were not sent: {self.why_withheld}. {self.settings.trust_hint(origin(self._url))}"
+                )
                 raise FaultError(replace(error.fault, hint=hint)) from error
             raise
         self.connection = replace(found, choice=self._select(found))
@@ -314,7 +316,7 @@ class Session:
     def why_withheld(self) -> str:
         """Return why credentials are not sent to an interface at an origin that is not trusted."""
         if self.settings.withheld:
-            return f"{self.settings.withheld} names the agent, not you"
+            return from_project(self.settings.withheld)
         return "the interface has another origin"
 
     def address(self, choice: Choice) -> str:

@@ -45,8 +45,9 @@ async def send_credentials(app: App[Any], session: Session) -> bool:
     )
     if named_by := session.settings.withheld:
         description = (
-            f"{named_by} names the agent, not you:\n\n  {place}\n\n"
-            "Credentials are sent only to an origin that you entered, because a foreign project can name any address."
+            f"The URL of this agent is from a file of the project, {named_by}:\n\n  {place}\n\n"
+            "Credentials are sent only to an origin that you entered, because a project can name any host. To allow it "
+            "always, add --trust, or A2ACLI_TRUST to your environment."
         )
     answers = ("Send them there, too, in this session only", "Do not send them there")
     return await _ask(app, session, place, "Credentials for another origin", description, answers)
