@@ -238,9 +238,7 @@ def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{where}: {seen}.", f"Allowed: {allowed}."))
 
 
-def change_file(
-    path: Path, change: Callable[[TOMLDocument], None], check: Callable[[str], object] = lambda text: None
-) -> None:
+def change_file(path: Path, change: Callable[[TOMLDocument], None], check: Callable[[str], object] = str) -> None:
     """Change a TOML file, which may not exist yet; comments and everything else stay. Raises `FaultError`.
 
     `check` gets the new text and may raise `FaultError` before anything is written. An error leaves the file unchanged.

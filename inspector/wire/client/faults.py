@@ -35,6 +35,10 @@ _refused = partial(Fault, Whose.YOURS, FaultCode.AUTH_FAILED)
 
 _CLOSED = ("peer closed connection", "Server disconnected")
 """What the errors of h11, httpcore and our transport about a lost connection contain."""
+_LONG_HEAD = "Receive buffer too long"
+"""The error of h11 about a head that is larger than its limit."""
+_QUOTED = re.compile(r"bytearray\(b(['\"])(.*)\1\)", re.DOTALL)
+"""The bytes in an error of h11."""
 _TOO_LARGE = re.compile(r"CLIENT: Received message larger than max \((\d+) vs\. (\d+)\)")
 _HTTP_STATUS = re.compile(r"Received http2 header with status: (\d+)")
 _NO_GRPC = ("http1.x server", "Expected SETTINGS frame", "Failed parsing HTTP/2")
@@ -131,8 +135,11 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             seen = f"{host} closed the connection before the end of the response: {_words(error)}."
             return _agent(seen, "Check the log of the agent: it may have crashed during the response.")
         case httpx.RemoteProtocolError():
+            words = _words(error)
+            if words.startswith(_LONG_HEAD):
+                return _invalid(f"Stopped reading: the head of the response of {host} is too large.", TOO_LARGE)
             describe = _invalid if headed else _agent  # a server without HTTP is not an agent
-            return describe(f"The response of {host} is not valid HTTP: {_words(error)}.", CHECK_PORT)
+            return describe(f"The response of {host} is not valid HTTP: {_http_words(words)}.", CHECK_PORT)
         case httpx.TransportError():
             seen = f"The connection to {host} was lost: {_words(_root(error))}."
             return _network(seen, "Check whether the agent or a proxy closed it.")
@@ -190,6 +197,13 @@ def _root(error: BaseException) -> BaseException:
 def _words(error: BaseException) -> str:
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(said).rstrip(".")
+
+
+def _http_words(words: str) -> str:
+    """Return the error of h11 about a response without the names of Python and of h11."""
+    if "_SWITCH_" in words:
+        return "it switches to another protocol (101), which the request did not ask for"
+    return _QUOTED.sub(r"\2", words)
 
 
 class LostError(Exception):

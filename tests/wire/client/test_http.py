@@ -270,7 +270,34 @@ async def test_a_broken_chunk_size_is_the_fault_of_the_agent(client: Client):
 
 async def test_a_head_without_end_is_cut(client: Client):
     seen = await broken_after(client, b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 300_000)
-    assert fault_of(seen).whose is Whose.AGENT
+    fault = fault_of(seen)
+    assert (fault.whose, fault.code) == (Whose.AGENT, INVALID_RESPONSE)
+    assert fault.seen == "Stopped reading: the head of the response of 127.0.0.1 is too large."
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\n", "is not valid HTTP: illegal status line: PRI * HTTP/2.0."),
+        (b"HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n", "(101), which the request did not ask for."),
+    ],
+)
+async def test_an_error_does_not_contain_names_of_libraries(client: Client, data: bytes, said: str):
+    seen = await broken_after(client, data)
+    assert fault_of(seen).seen.endswith(said)
+
+
+async def test_the_beginning_of_an_unfinished_head_is_quoted():
+    seen = await broken_after(Client(), b"hello there")
+    assert "within the head of the response, after b'hello there'" in fault_of(seen).seen
+
+
+async def test_endless_informational_responses_are_refused():
+    """They would keep the program busy, and every one of them would restart the timer."""
+    seen = await broken_after(Client(), b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 101)
+    assert "more than 100 responses with a status of 1xx" in fault_of(seen).seen
+    seen = await broken_after(Client(), b"HTTP/1.1 100 Continue\r\n\r\n" * 100 + b"HTTP/1.1 204 OK\r\n\r\n")
+    assert end_of(seen).fault is None
 
 
 async def test_a_silent_agent_causes_a_timeout():
