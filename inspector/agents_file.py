@@ -307,7 +307,8 @@ def _variable(agent: NamedAgent, value: str) -> str:
         return value
     found = os.environ.get(value[4:], "")
     if not found:
-        raise usage_error(f"The environment variable {value[4:]} is not set.", f"The agent {agent.name!r} needs it.")
+        seen = f"The environment variable {value[4:]} is not set."
+        raise usage_error(seen, f"Set it: {agent.path}:{agent.line} refers to it for the agent {agent.name!r}.")
     return found
 
 

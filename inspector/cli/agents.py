@@ -109,7 +109,9 @@ def check(invocation: Invocation, out: Output) -> int:
     failed = [result for result in results if result["problem"]]
     if failed:
         seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "doctor NAME finds the cause."))
+        raise FaultError(
+            Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "a2a-inspect doctor NAME checks an agent step by step.")
+        )
     return OK
 
 

@@ -18,7 +18,7 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT, explain_head, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, DENIED, REJECTED_HINT, explain_head, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
@@ -197,8 +197,8 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
     if error.name in _DENIED:
-        seen = f"The agent requires credentials ({error.words})."
         status = HTTPStatus.UNAUTHORIZED if error.name == "UNAUTHENTICATED" else HTTPStatus.FORBIDDEN
+        seen = f"{DENIED[status]} ({error.words})."
         cause = explain_token(status, (), error.message, exchange.sent_token)
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
         return Fault(Whose.YOURS, _DENIED[error.name], words, hint)
