@@ -75,7 +75,7 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
 
 
 def findings_of(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
-    """Return the findings about a record, the worst first: for each rule its title, what was seen, and the remedy once."""
+    """Return the findings about a record, the worst first: for each rule what was seen, and the remedy once."""
     lines: list[Paragraph] = []
     order = list(_STYLES)
     ordered = sorted(found, key=lambda finding: order.index(finding.severity))
