@@ -34,6 +34,7 @@ _MOST_INFORMATIONAL = 100
 """The most heads with a status of 1xx before a response."""
 _QUOTED = 60
 """How many bytes of an unfinished head are quoted in an error."""
+_LARGEST_PORT = 65_535
 _MOST_BUFFERED = 512 * 1024
 """The connection is not read while more than this many bytes wait, so that a fast server cannot fill the memory."""
 _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
@@ -184,6 +185,8 @@ def _origin_of(url: httpx.URL) -> _Origin:
     if url.scheme not in ("http", "https"):
         problem = f"has the unsupported scheme {url.scheme!r}" if url.scheme else "has no scheme"
         raise httpx.UnsupportedProtocol(f"The URL {problem}.")
+    if url.port is not None and not 1 <= url.port <= _LARGEST_PORT:  # the system would use another port
+        raise httpx.InvalidURL(f"The port {url.port} is not between 1 and {_LARGEST_PORT}.")
     return url.scheme, url.raw_host.decode("ascii"), url.port or (443 if url.scheme == "https" else 80)
 
 

@@ -556,6 +556,18 @@ async def test_an_invalid_host_name_is_reported(client: Client, url: str):
     assert fault_of(await observe(client, url)).whose is not Whose.OURS
 
 
+@pytest.mark.parametrize("difference", [65_536, -65_536])
+async def test_a_port_that_does_not_exist_is_not_another_port(difference: int):
+    """The system uses the lowest 16 bits of a port, so that the shown port would not be the one that is used."""
+    async with serve(answering(response())) as server:
+        port = int(server.url.rpartition(":")[2])
+        fault = fault_of(await observe(Client(), f"http://127.0.0.1:{port + difference}/"))
+        assert fault.code == FaultCode.USAGE
+        assert f"The port {port + difference} is not between 1 and 65535" in fault.seen
+    fault = fault_of(await observe(Client(), "http://127.0.0.1:0/"))  # not the default port
+    assert "The port 0 is not between" in fault.seen
+
+
 @pytest.mark.parametrize("headers", [{"X-A": "b\r\nX-Evil: 1"}, {"X A": "b"}, {"X-é": "b"}, {"X-A": "a\0b"}, {"": "b"}])
 async def test_a_header_that_http_does_not_allow_is_not_sent(client: Client, headers: dict[str, str]):
     async with serve(answering(response())) as server:
