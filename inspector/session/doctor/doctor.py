@@ -154,7 +154,10 @@ class Doctor:
         place = reach.endpoint_of(self._url)
         if place is None:
             fault = Fault(
-                Whose.YOURS, FaultCode.USAGE, f"{self._url!r} has no valid host or port.", "Write a URL, or the path of a card file."
+                Whose.YOURS,
+                FaultCode.USAGE,
+                f"{self._url!r} has no valid host or port.",
+                "Write a URL, or the path of a card file.",
             )
             self.report.fault = fault
             yield Step("name", False, fault.seen, 0.0, fault.hint)
