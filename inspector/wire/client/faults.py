@@ -47,7 +47,7 @@ _HTTP_STATUS = re.compile(r"Received http2 header with status: (\d+)")
 _NO_GRPC = ("http1.x server", "Expected SETTINGS frame", "Failed parsing HTTP/2")
 _BROKEN = ("Socket closed", "recvmsg:", "sendmsg:", "GOAWAY", "Connection reset", "Broken pipe")
 """How the gRPC library's messages about a lost connection begin."""
-_RESET = "RST_STREAM"
+_RESET = ("RST_STREAM", "Received RST_STREAM")
 """How the gRPC library's messages about a call that the server reset begin."""
 _REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
 """A message of the gRPC library about a call that it ended itself, and why."""
@@ -228,7 +228,7 @@ def is_local_status(code: str, words: str, *, connected: bool) -> bool:
         return code == "UNAVAILABLE"
     if _REMOVED.match(words) or _TOO_LARGE.search(words) or _HTTP_STATUS.match(words):
         return True
-    return words.startswith((*_BROKEN, *_NO_STATUS, _RESET))
+    return words.startswith((*_BROKEN, *_NO_STATUS, *_RESET))
 
 
 def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:

@@ -22,7 +22,7 @@ BOMB = message(gzip.compress(bytes(50_000_000)), compressed=1)
 INVALID = f"{INVALID_RESPONSE}: The response of TARGET is not valid gRPC: "
 NO_STATUS = f"{INVALID_RESPONSE}: The response of TARGET ended without a gRPC status."
 CLOSED = f"{FaultCode.UNREACHABLE}: TARGET closed the connection: "
-RESET = f"{FaultCode.UNREACHABLE}: TARGET reset the call: RST_STREAM"
+RESET = f"{FaultCode.UNREACHABLE}: TARGET reset the call: "
 LONG = f"{INVALID_RESPONSE}: Stopped reading: the metadata has "
 APACHE = 70_007
 """The code that Apache sends in GOAWAY after a timeout; HTTP/2 does not define it. grpcio 1.84 aborts the process."""
