@@ -163,6 +163,11 @@ def _reader(path: Path, *, is_project: bool) -> _Reader | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+    return _reader_of(path, text, is_project=is_project)
+
+
+def _reader_of(path: Path, text: str, *, is_project: bool) -> _Reader:
+    """Return the reader of a text, which is or becomes the content of a file."""
     try:
         document = safe_toml.read(text)
     except TomlError as error:
@@ -302,12 +307,18 @@ def _variable(agent: NamedAgent, value: str) -> str:
         return value
     found = os.environ.get(value[4:], "")
     if not found:
-        raise usage_error(f"The environment variable {value[4:]} is not set.", f"The agent {agent.name!r} needs it.")
+        seen = f"The environment variable {value[4:]} is not set."
+        raise usage_error(seen, f"Set it: {agent.path}:{agent.line} refers to it for the agent {agent.name!r}.")
     return found
 
 
-def store_agent(path: Path, name: str, members: Mapping[str, Value | Mapping[str, str]] | None) -> None:
-    """Write an agent to a file, or remove it (None); comments and other agents stay. Raises `FaultError`."""
+def store_agent(
+    path: Path, name: str, members: Mapping[str, Value | Mapping[str, str]] | None, *, is_project: bool
+) -> None:
+    """Write an agent to a file, or remove it (None); comments and other agents stay.
+
+    Raises `FaultError` before anything is written, if the file would not be valid.
+    """
 
     def change(document: TOMLDocument) -> None:
         from tomlkit import table  # noqa: PLC0415 - only a change of the file needs it
@@ -321,4 +332,4 @@ def store_agent(path: Path, name: str, members: Mapping[str, Value | Mapping[str
         if document.get("default") == name:
             document.pop("default")
 
-    change_file(path, change)
+    change_file(path, change, check=lambda text: _reader_of(path, text, is_project=is_project).read())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 DURATION = 'a duration in quotes, as in "30s" or "5m"'
 REFERENCE = 'the name of an environment variable, as in "env:PASSPHRASE"'
 KEYS = "keys"
+"""The table with the keys of commands."""
 LARGEST_FILE = 1024 * 1024
 """The most bytes of a settings file."""
-"""The table with the keys of commands."""
 _APPLICATION = "a2a-inspect"
 _FORMS = {DURATION: re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h)?)?"), REFERENCE: re.compile(r"(?:env:[^\W\d]\w*)?")}
 """The patterns of texts that must have a form."""
@@ -237,15 +238,26 @@ def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
     return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{where}: {seen}.", f"Allowed: {allowed}."))
 
 
-def change_file(path: Path, change: Callable[[TOMLDocument], None]) -> None:
-    """Change a TOML file, which may not exist yet; comments and everything else stay. Raises `FaultError`."""
+def change_file(path: Path, change: Callable[[TOMLDocument], None], check: Callable[[str], object] = str) -> None:
+    """Change a TOML file, which may not exist yet; comments and everything else stay. Raises `FaultError`.
+
+    `check` gets the new text and may raise `FaultError` before anything is written. An error leaves the file unchanged.
+    """
     import tomlkit  # noqa: PLC0415 - only a change of a file needs it
+
+    from inspector.capture.private_files import replace_file  # noqa: PLC0415 - likewise
 
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
         change(document)
+        text = tomlkit.dumps(document)
+        check(text)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(tomlkit.dumps(document), encoding="utf-8")
+        target = path.resolve()  # the file can be a link to a file elsewhere
+        mode = target.stat().st_mode if target.exists() else None
+        replace_file(target, text.encode())
+        if mode is not None:
+            target.chmod(stat.S_IMODE(mode))
     except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: the file is not valid TOML
         raise file_error(path, 0, f"The file cannot be changed: {error}", "a TOML file that you can write") from error
 

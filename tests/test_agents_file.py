@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -171,14 +174,51 @@ def test_devices_pipes_and_loops_are_not_read(folders: Path):
 
 def test_comments_and_other_agents_survive_a_change(folders: Path):
     path = written(folders / "agents.toml", '# ours\ndefault = "b"\n[agents.a]\nurl = "http://a" # first\n')
-    store_agent(path, "b", {"url": "http://b", "transports": ["GRPC"]})
+    store_agent(path, "b", {"url": "http://b", "transports": ["GRPC"]}, is_project=False)
     text = path.read_text()
     assert "# ours" in text
     assert "# first" in text
     assert set(read_agents(path, is_project=True)[0]) == {"a", "b"}
-    store_agent(path, "b", None)
+    store_agent(path, "b", None, is_project=False)
     assert read_agents(path, is_project=True)[1] == ""
     assert set(read_agents(path, is_project=True)[0]) == {"a"}
+
+
+def test_only_an_accepted_agent_is_written(folders: Path):
+    path = written(folders / "agents.toml", '[agents.a]\nurl = "http://a"\n')
+    before = path.stat()
+    with pytest.raises(FaultError, match="X-Api-Key"):
+        store_agent(path, "b", {"url": "http://b", "headers": {"X-Api-Key": "canary"}}, is_project=False)
+    after = path.stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)  # it was not written and restored
+    with pytest.raises(FaultError):
+        store_agent(folders / "new.toml", "b", {"url": "http://b", "bearer": "canary"}, is_project=False)
+    assert [file.name for file in folders.glob("*.toml")] == ["agents.toml"]
+
+
+def test_a_change_keeps_the_mode_of_the_file_and_a_link_to_it(folders: Path, tmp_path: Path):
+    target = written(tmp_path / "elsewhere.toml", '[agents.a]\nurl = "http://a"\n')
+    target.chmod(0o640)
+    path = folders / "agents.toml"
+    path.symlink_to(target)
+    store_agent(path, "b", {"url": "http://b"}, is_project=False)
+    assert path.is_symlink()
+    assert set(read_agents(target, is_project=False)[0]) == {"a", "b"}
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit for the size of a file")
+def test_a_full_disk_loses_no_agent(folders: Path):
+    text = '[agents.a]\nurl = "http://a"\n'
+    path = written(folders / "agents.toml", text)
+    command = 'ulimit -f 0; exec "$0" -m inspector.cli agents add b http://b --project'
+    ran = subprocess.run(
+        ["bash", "-c", command, sys.executable], cwd=folders, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "The file cannot be changed" in ran.stderr
+    assert path.read_text() == text
+    assert [file.name for file in folders.iterdir() if file.name.startswith("agents.toml")] == ["agents.toml"]
 
 
 def test_a_header_may_have_an_ordinary_name(folders: Path):

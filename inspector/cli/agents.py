@@ -71,23 +71,9 @@ def add(invocation: Invocation, out: Output) -> int:
         if setting.option != "reference" and value:
             members[setting.name] = value
     headers = dict(given["headers"] or ())
-    before = path.read_text(encoding="utf-8") if path.exists() else None
-    store_agent(path, given["name"], {**members, **({"headers": headers} if headers else {})})
-    try:
-        read_agents(path, is_project=is_project)
-    except FaultError:
-        _restore(path, before)
-        raise
+    store_agent(path, given["name"], {**members, **({"headers": headers} if headers else {})}, is_project=is_project)
     out.field("Added", f"{given['name']} in {path}")
     return OK
-
-
-def _restore(path: Path, before: str | None) -> None:
-    """Write the previous content of a file, because the new one is not allowed."""
-    if before is None:
-        path.unlink()
-    else:
-        path.write_text(before, encoding="utf-8")
 
 
 def remove(invocation: Invocation, out: Output) -> int:
@@ -97,7 +83,7 @@ def remove(invocation: Invocation, out: Output) -> int:
     agents, _ = read_agents(path, is_project=is_project)
     if name not in agents:
         raise usage(f"{path} has no agent {name!r}.", f"It has: {', '.join(agents) or 'none'}.")
-    store_agent(path, name, None)
+    store_agent(path, name, None, is_project=is_project)
     out.field("Removed", f"{name} from {path}")
     return OK
 
@@ -123,7 +109,9 @@ def check(invocation: Invocation, out: Output) -> int:
     failed = [result for result in results if result["problem"]]
     if failed:
         seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "doctor NAME finds the cause."))
+        raise FaultError(
+            Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "a2a-inspect doctor NAME checks an agent step by step.")
+        )
     return OK
 
 

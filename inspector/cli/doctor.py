@@ -61,7 +61,8 @@ def _with_command(remedy: str, login: str) -> str:
     """Return the remedy for missing credentials with the command that gets them, unless it names one."""
     if remedy == LOG_IN and login:
         return f"{login}. Or add --bearer or --header."
-    return remedy if "auth login" in remedy or remedy.startswith("Add ") else f"{remedy} {login}".strip()
+    complete = remedy.startswith("Add ") or any(named in remedy for named in ("auth login", "--trust"))
+    return remedy if complete else f"{remedy} {login}".strip()
 
 
 def _progress(report: Report) -> str:

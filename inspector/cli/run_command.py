@@ -237,7 +237,7 @@ class Run:
     def _unsent(self, fault: Fault) -> Fault:
         """Return the fault of a call whose credentials were not sent."""
         login = self.login_hint() if self.session.credentials.only_tokens else ""
-        hint = login or f"Add --trust {origin(self.session.agent_url)}."
+        hint = login or self.session.settings.trust_hint(origin(self.session.agent_url))
         return replace(fault, hint=f"The credentials were not sent: {self.session.credentials.why_withheld}. {hint}")
 
     def _rejected(self, fault: Fault, login: str) -> Fault:

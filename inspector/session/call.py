@@ -18,13 +18,13 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT, explain_head, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, DENIED, REJECTED_HINT, explain_head, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
 from inspector.session.retry_after import retry_hint
 from inspector.wire.client.credentials import Credentials
-from inspector.wire.client.faults import explain
+from inspector.wire.client.faults import INVALID_URL, explain
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Ending, Head, Observation, Sent
@@ -46,7 +46,6 @@ _STATUS_CODES = {
 """The codes for statuses of gRPC without details: the same as for 503, 504 and 500 over HTTP."""
 _DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
-_SENDABLE = ("http://", "https://", "grpc://", "grpcs://")
 
 
 @dataclass(slots=True, eq=False)
@@ -172,9 +171,7 @@ def _fault_of(exchange: Exchange) -> Fault | None:
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     """Attribute a fault to the card if the URL of the interface on the card is not valid for a request."""
-    summary = exchange.journal.exchanges.get(exchange.number)
-    sendable = summary is not None and summary.url.startswith(_SENDABLE)
-    if exchange.call.request is None or fault.code != FaultCode.USAGE or sendable:  # a raw request has its own URL
+    if exchange.call.request is None or INVALID_URL not in fault.seen:  # a raw request has its own URL
         return fault
     return replace(fault, whose=Whose.AGENT, code=FaultCode.CARD_INVALID, hint="Correct the URL on the card.")
 
@@ -197,8 +194,8 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
     if error.name in _DENIED:
-        seen = f"The agent requires credentials ({error.words})."
         status = HTTPStatus.UNAUTHORIZED if error.name == "UNAUTHENTICATED" else HTTPStatus.FORBIDDEN
+        seen = f"{DENIED[status]} ({error.words})."
         cause = explain_token(status, (), error.message, exchange.sent_token)
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
         return Fault(Whose.YOURS, _DENIED[error.name], words, hint)

@@ -18,8 +18,12 @@ from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
-REJECTED_HINT = "The request had credentials, which were rejected: check that they are for this agent."
+REJECTED_HINT = (
+    "The request had credentials, which were rejected: check that they are for this agent and for this operation."
+)
 """What to do if nothing is known about why credentials were rejected."""
+DENIED = {401: "The agent requires credentials", 403: "The agent refused the request"}
+"""What the statuses mean: 403 can have other reasons than credentials."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
 _DENIED = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
@@ -54,7 +58,7 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
     if head.status in _DENIED:
         cause = explain_token(head.status, read_challenges(challenge) or (), "", token)
         shown = "" if cause else _URL_PARAMETER.sub("", challenge)
-        seen = f"The agent requires credentials: {head.status} {head.reason}{f', {shown}' if shown else ''}."
+        seen = f"{DENIED[head.status]}: {head.status} {head.reason}{f', {shown}' if shown else ''}."
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
         return Fault(Whose.YOURS, _DENIED[head.status], words, hint)
     if head.status == PROXY:

@@ -288,6 +288,17 @@ HINTS: Sequence[Hint] = (
         lambda at: at.sends,
         "Get the task, and send the message with its new revision.",
     ),
+    Hint(("UNAVAILABLE",), _always, CHECK_GATEWAY),
+    Hint(
+        ("DEADLINE_EXCEEDED",),
+        _always,
+        "The agent, or a proxy before it, has a time limit that this call exceeded: check their settings.",
+    ),
+    Hint(
+        ("RESOURCE_EXHAUSTED",),
+        _always,
+        "The call exceeded a limit of the agent or of a proxy before it: wait, or send less.",
+    ),
     Hint(("JSONParseError",), lambda at: at.request is None, "Check the JSON of the raw request."),
 )
 """The hints; for each error, those that need a special situation come first."""

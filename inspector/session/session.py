@@ -154,9 +154,8 @@ class Session:
             found = await self.cards.find(reference)
         except FaultError as error:
             if self.settings.withheld and error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED):
-                hint = (
-                    f"The credentials were not sent: {self.credentials.why_withheld}. Add --trust {origin(self._url)}."
-                )
+                why, hint = self.credentials.why_withheld, self.settings.trust_hint(origin(self._url))
+                hint = f"The credentials were not sent: {why}. {hint}"
                 raise FaultError(replace(error.fault, hint=hint)) from error
             raise
         self.connection = replace(found, choice=self._select(found))

@@ -14,7 +14,7 @@ from inspector.session import lazy_loading
 from inspector.session.authentication import Authentication, EnteredCredentials
 from inspector.session.connection import Connection
 from inspector.session.journal import Journal
-from inspector.session.settings import Settings
+from inspector.session.settings import Settings, from_project
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
@@ -148,7 +148,7 @@ class SessionCredentials:
     def why_withheld(self) -> str:
         """Return why credentials are not sent to an interface at an origin that is not trusted."""
         if self._session.settings.withheld:
-            return f"{self._session.settings.withheld} names the agent, not you"
+            return from_project(self._session.settings.withheld)
         return "the interface has another origin"
 
     def _card(self) -> AgentCard | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inspector import env_files
 from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
@@ -85,6 +86,18 @@ class Settings:
         url, userinfo = split_userinfo(normalise(reference))
         return self.credentials(origin(url), userinfo)
 
+    def trust_hint(self, place: str) -> str:
+        """Return how to allow that the credentials are sent to an origin."""
+        if not self.withheld:
+            return f"Add --trust {place}."
+        always = f"A2ACLI_TRUST={place} to {env_files.user_path()}"
+        return f"If you trust {place}, add --trust {place}, or for all commands {always}."
+
+
+def from_project(place: str) -> str:
+    """Return why a project may not use what belongs to the user; `place` is the line that names its agent."""
+    return f"the URL of the agent is from a file of the project, {place}, which could name any host"
+
 
 def settings_from(options: Options, passphrase: str = "") -> Settings:
     """Return the settings; join repeated headers (RFC 9110 5.3). Raises `FaultError` for an invalid certificate.
@@ -114,7 +127,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         receiver_tls=lazy_loading.tls_context(certificate, options.receiver_key) if certificate else None,
         limits=Limits(read_seconds=options.timeout),
         withheld=options.named_by if options.withheld else "",
-        no_environment=f"{options.named_by} names the agent, not you" if options.named_by else "",
+        no_environment=from_project(options.named_by) if options.named_by else "",
         read_only=options.read_only,
     )
 

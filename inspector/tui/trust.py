@@ -39,15 +39,18 @@ def _words(redirect: PrivateRedirect) -> tuple[str, str]:
 async def send_credentials(app: App[Any], session: Session) -> bool:
     """Ask whether to send the credentials to an interface at another origin; if so, trust it in the session."""
     place = session.credentials.withheld_from
+    if named_by := session.settings.withheld:
+        title = "Credentials for an agent of the project"
+        description = (
+            f"{named_by}, a file of the project, has the URL of this agent:\n\n  {place}\n\n"
+            "Your credentials are sent only if you allow it, because a project can name any host. To allow it always, "
+            "use --trust or the variable A2ACLI_TRUST."
+        )
+        return await _ask(app, session, place, title, description, ("Send them in this session", "Do not send them"))
     description = (
         f"The interface in use is at another origin than the one you entered:\n\n  {place}\n\n"
         "Credentials are sent only to the origin you entered, because a card can name any address."
     )
-    if named_by := session.settings.withheld:
-        description = (
-            f"{named_by} names the agent, not you:\n\n  {place}\n\n"
-            "Credentials are sent only to an origin that you entered, because a foreign project can name any address."
-        )
     answers = ("Send them there, too, in this session only", "Do not send them there")
     return await _ask(app, session, place, "Credentials for another origin", description, answers)
 

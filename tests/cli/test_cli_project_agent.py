@@ -79,7 +79,7 @@ def test_credentials_of_the_environment_are_withheld(
         agents_toml(project, each)
         ran = cli(*words, **secret)
         assert not got_secret(each)
-        assert f"{project}/agents.toml:3 names the agent, not you" in ran.err
+        assert f"from a file of the project, {project}/agents.toml:3" in ran.err
         assert f"--trust {each.url}" in ran.err
         assert ran.code == (4 if each is agent else 0)
 

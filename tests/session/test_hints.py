@@ -64,6 +64,10 @@ INVALID, PUSH = "InvalidParamsError", "PushNotificationNotSupportedError"
 NO_STREAMING = {"streaming": None}
 
 SITUATIONS: list[tuple[Situation, str]] = [
+    # statuses of gRPC that a proxy can send, too
+    (at("UNAVAILABLE"), "A proxy sends this status if it does not reach the agent"),
+    (at("DEADLINE_EXCEEDED"), "has a time limit that this call exceeded"),
+    (at("RESOURCE_EXHAUSTED"), "wait, or send less"),
     # a version is never recommended that was already tried
     (at(VERSION, declared="0.3"), "The card declares 0.3 for this interface: try --a2a-version 0.3."),
     (at(VERSION, version="0.3", declared="1.0"), "The card declares 1.0 for this interface: try --a2a-version 1.0."),

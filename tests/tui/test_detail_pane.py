@@ -172,3 +172,12 @@ async def test_findings_of_a_rule_at_several_places_have_one_remedy_and_their_pl
     assert lines[1:4] == ["  seen at /securitySchemes/b", "  seen at /securitySchemes/c", "  and at 2 more places"]
     assert RULES["CARD-073"].remedy in lines[4]
     assert len(lines) == 5
+
+
+def test_the_worst_finding_of_a_record_is_the_first():
+    found = [Finding(rule, severity, "", "seen") for rule, severity in _UNORDERED]
+    lines = [f"{line.head[0]}{line.text}" for line in findings_of(found, UNICODE)]
+    assert [line.split()[1] for line in lines if line[:2] in ("! ", "~ ", "i ")] == ["RPC-001", "RPC-005", "CLIENT-008"]
+
+
+_UNORDERED = (("CLIENT-008", Severity.HINT), ("RPC-001", Severity.ERROR), ("RPC-005", Severity.WARNING))

@@ -16,6 +16,7 @@ SIZE = (120, 36)
 CREDENTIALS = {"headers": (("Authorization", "Bearer canary-77ab-secret"),)}
 QUESTION = "Connect once"
 WITHHELD = "Send them there, too"
+OF_PROJECT = "Send them in this session"
 
 
 async def complete(call: Call) -> web.StreamResponse:
@@ -71,11 +72,11 @@ async def test_an_agent_that_a_file_of_the_project_names_gets_the_credentials_af
 ):
     project = {"named_by": "project/agents.toml:2", "withheld": True}
     async with playing(complete) as agent, open_app(agent.url, SIZE, **CREDENTIALS, **project) as driver:
-        await driver.until(WITHHELD)
-        assert "project/agents.toml:2 names the agent, not you" in driver.screen
+        await driver.until(OF_PROJECT)
+        assert "project/agents.toml:2" in driver.screen
         assert agent.url in driver.screen
         assert not any(sent_secret(agent))
-        await choose(driver, how, WITHHELD)
+        await choose(driver, how, OF_PROJECT)
         await driver.connected()
         await driver.say("hello")
         await driver.until("completed")

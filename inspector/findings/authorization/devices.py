@@ -24,7 +24,7 @@ DEVICE = RuleSet[LoginFacts](RULES, passing=device())
     "The response with a device code lacks a required member",
     section="RFC 8628 §3.2, §6.1",
     requirement="device_code, user_code, verification_uri and expires_in are required, and the user can type them.",
-    remedy="Send all of these members; use only characters that can be printed.",
+    remedy="Send all required members; use only characters that can be printed.",
     failing=device(user_code=None),
 )
 def incomplete(facts: LoginFacts) -> Iterator[Violation]:

@@ -74,7 +74,7 @@ def no_etag(card: Facts) -> Iterator[Violation]:
     "The card is at the path of older protocol versions",
     section="1.0 §8.2, §14.3; 0.3 §5.3",
     requirement="The well-known path of the card is /.well-known/agent-card.json.",
-    remedy="Also serve the card there: clients of this protocol version do not request agent.json.",
+    remedy="Also serve the card at /.well-known/agent-card.json: clients of this version do not request agent.json.",
     versions=(*V1, "0.3"),
     failing={"$url": "https://agent.example.com/.well-known/agent.json"},
 )

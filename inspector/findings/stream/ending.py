@@ -74,4 +74,5 @@ def _stayed_open(end: StreamEnd) -> bool:
 
 
 def _progress(end: StreamEnd) -> str:
-    return f"{end.events:,} events, {f'last state {short(end.state)}' if end.state else 'no task state'}"
+    events = f"{end.events:,} event{'s' if end.events != 1 else ''}"
+    return f"{events}, {f'last state {short(end.state)}' if end.state else 'no task state'}"

@@ -56,7 +56,7 @@ def illegal_move(facts: EventFacts[Event]) -> Iterator[Violation]:
     "An update was sent after the task ended",
     section="1.0 §3.1.2, §3.1.6",
     requirement="The stream MUST close when the task reaches a terminal state.",
-    remedy="Send every artifact before the terminal status.",
+    remedy="Send every update of the task before its terminal status, and none after it.",
     failing=stream(_TASK, _DONE, chunk()),
 )
 def after_terminal(facts: EventFacts[Event]) -> Iterator[Violation]:

@@ -115,7 +115,7 @@ def unreadable_response(payload: Payload) -> Iterator[Violation]:
     "The result cannot be read",
     section="1.0 §3.1",
     requirement="The result has the type that the operation defines.",
-    remedy="Compare the raw bytes with the section named above; the finding contains the reason.",
+    remedy="Compare the raw bytes with the section of the requirement; the finding contains the reason.",
     failing=response({**_ENVELOPE, "result": None}),
 )
 def unreadable_result(payload: Payload) -> Iterator[Violation]:

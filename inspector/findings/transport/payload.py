@@ -122,7 +122,7 @@ UNREADABLE, REPEATED = RuleSet[Payload](STREAM_RULES), RuleSet[Payload](RULES)
     "An event cannot be read",
     section="1.0 §3.2.3",
     requirement="Each event contains exactly one of task, message, statusUpdate and artifactUpdate.",
-    remedy="Compare the raw bytes with the section named above; the finding contains the reason.",
+    remedy="Compare the raw bytes with the section of the requirement; the finding contains the reason.",
     passing=stream(task(), status("WORKING"), chunk(), chunk(append=True, lastChunk=True), status("COMPLETED")),
     failing=stream(task(), sse="data: <p>Oops</p>\n\n"),
 )

@@ -154,7 +154,10 @@ class Doctor:
         place = reach.endpoint_of(self._url)
         if place is None:
             fault = Fault(
-                Whose.YOURS, FaultCode.USAGE, f"{self._url!r} has no host.", "Write a URL, or the path of a card file."
+                Whose.YOURS,
+                FaultCode.USAGE,
+                f"{self._url!r} has no valid host or port.",
+                "Write a URL, or the path of a card file.",
             )
             self.report.fault = fault
             yield Step("name", False, fault.seen, 0.0, fault.hint)
@@ -311,7 +314,7 @@ class Doctor:
         option = interface.option
         place = reach.endpoint_of(option.interface.url)
         if place is None:
-            seen = f"{option.interface.url!r} has no host"
+            seen = f"{option.interface.url!r} has no valid host or port"
             yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
             return
         step, misleading = await self._address(interface, place, connection)

@@ -101,7 +101,7 @@ def _withheld(session: Session, url: str, binding: str) -> str:
     """Return the remedy if there are credentials that are not sent to the origin of an interface, else `""`."""
     if not session.credentials.current or session.credentials.current.are_for(url):
         return ""
-    hint = f"Add --trust {origin(url)}."
+    hint = session.settings.trust_hint(origin(url))
     if session.credentials.only_tokens:
         hint = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
     return f"The credentials were not sent: {session.credentials.why_withheld}. {hint}"

@@ -75,9 +75,11 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
 
 
 def findings_of(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
-    """Return the findings about a record: for each rule its title, what was seen where, and the remedy once."""
+    """Return the findings about a record, the worst first: for each rule what was seen, and the remedy once."""
     lines: list[Paragraph] = []
-    for name in dict.fromkeys(finding.rule for finding in found):
+    order = list(_STYLES)
+    ordered = sorted(found, key=lambda finding: order.index(finding.severity))
+    for name in dict.fromkeys(finding.rule for finding in ordered):
         same = [finding for finding in found if finding.rule == name]
         rule, style = rule_of(name), _STYLES[same[0].severity]
         mark = (f"{glyphs.severities[same[0].severity]} ", style)

@@ -26,6 +26,9 @@ _CHECK_CONNECTION = "Check the host, the port and the network connection."
 PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
 """What to do if a proxy requires credentials."""
 
+INVALID_URL = "is not a valid URL"
+"""What the fault of an invalid URL contains."""
+
 _agent = partial(Fault, Whose.AGENT, FaultCode.UNREACHABLE)
 _network = partial(Fault, Whose.NETWORK, FaultCode.UNREACHABLE)
 _invalid = partial(Fault, Whose.AGENT, INVALID_RESPONSE)
@@ -35,14 +38,22 @@ _refused = partial(Fault, Whose.YOURS, FaultCode.AUTH_FAILED)
 
 _CLOSED = ("peer closed connection", "Server disconnected")
 """What the errors of h11, httpcore and our transport about a lost connection contain."""
+_LONG_HEAD = "Receive buffer too long"
+"""The error of h11 about a head that is larger than its limit."""
+_QUOTED = re.compile(r"bytearray\(b(['\"])(.*)\1\)", re.DOTALL)
+"""The bytes in an error of h11."""
 _TOO_LARGE = re.compile(r"CLIENT: Received message larger than max \((\d+) vs\. (\d+)\)")
 _HTTP_STATUS = re.compile(r"Received http2 header with status: (\d+)")
 _NO_GRPC = ("http1.x server", "Expected SETTINGS frame", "Failed parsing HTTP/2")
-_BROKEN = (
-    *("Socket closed", "recvmsg:", "sendmsg:", "GOAWAY"),
-    *("Connection reset", "Broken pipe", "RST_STREAM", "Stream r"),
-)
+_BROKEN = ("Socket closed", "recvmsg:", "sendmsg:", "GOAWAY", "Connection reset", "Broken pipe")
 """How the gRPC library's messages about a lost connection begin."""
+_RESET = ("RST_STREAM", "Received RST_STREAM")
+"""How the gRPC library's messages about a call that the server reset begin."""
+_REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
+"""A message of the gRPC library about a call that it ended itself, and why."""
+_NO_STATUS = ("No status received", "Data frame with END_STREAM")
+"""How the gRPC library's messages about a response without a status begin."""
+_LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value length )?(\d+) vs\. (\d+)\)")
 
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
 """A TLS alert in the text of an error, as in `TLSV1_ALERT_UNKNOWN_CA`."""
@@ -105,9 +116,13 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
 def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
     match error:
         case httpx.InvalidURL() | httpx.UnsupportedProtocol():
-            seen = f"{url!r} is not a valid URL: {_words(error)}."
-            return _usage(seen, "Use a URL that starts with http:// or https://.")
-        case httpx.LocalProtocolError() | UnicodeError():
+            seen = f"{url!r} {INVALID_URL}: {_words(error)}."
+            has_scheme = url.lower().startswith(("http://", "https://"))
+            return _usage(seen, "Correct the URL." if has_scheme else "Use a URL that starts with http:// or https://.")
+        case UnicodeError():
+            seen = f"{url!r} {INVALID_URL}: the host has an empty label, or one of more than 63 characters."
+            return _usage(seen, "Check the spelling of the host.")
+        case httpx.LocalProtocolError():
             return _usage(
                 f"The request to {host} is not valid HTTP: {_words(error)}.",
                 "Check the host and your headers for invalid characters or a wrong Content-Length.",
@@ -127,8 +142,11 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             seen = f"{host} closed the connection before the end of the response: {_words(error)}."
             return _agent(seen, "Check the log of the agent: it may have crashed during the response.")
         case httpx.RemoteProtocolError():
+            words = _words(error)
+            if words.startswith(_LONG_HEAD):
+                return _invalid(f"Stopped reading: the head of the response of {host} is too large.", TOO_LARGE)
             describe = _invalid if headed else _agent  # a server without HTTP is not an agent
-            return describe(f"The response of {host} is not valid HTTP: {_words(error)}.", CHECK_PORT)
+            return describe(f"The response of {host} is not valid HTTP: {_http_words(words)}.", CHECK_PORT)
         case httpx.TransportError():
             seen = f"The connection to {host} was lost: {_words(_root(error))}."
             return _network(seen, "Check whether the agent or a proxy closed it.")
@@ -188,6 +206,13 @@ def _words(error: BaseException) -> str:
     return str(said).rstrip(".")
 
 
+def _http_words(words: str) -> str:
+    """Return the error of h11 about a response without the names of Python and of h11."""
+    if "_SWITCH_" in words:
+        return "it switches to another protocol (101), which the request did not ask for"
+    return _QUOTED.sub(r"\2", words)
+
+
 class LostError(Exception):
     """A gRPC call ended without a status from the server: how it ended, and the fault."""
 
@@ -201,7 +226,9 @@ def is_local_status(code: str, words: str, *, connected: bool) -> bool:
     """Return whether the gRPC library created the status itself because no response was received."""
     if not connected:
         return code == "UNAVAILABLE"
-    return words.startswith(_BROKEN) or bool(_TOO_LARGE.search(words) or _HTTP_STATUS.match(words))
+    if _REMOVED.match(words) or _TOO_LARGE.search(words) or _HTTP_STATUS.match(words):
+        return True
+    return words.startswith((*_BROKEN, *_NO_STATUS, *_RESET))
 
 
 def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:
@@ -229,7 +256,13 @@ def lost(
     if found := _TOO_LARGE.search(words):
         seen = f"Stopped reading: a message has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
         return LostError(Ending.LIMIT, _invalid(seen, TOO_LARGE))
-    fault = _broken(words, call) if connected else _unreached(words, call, certificate)
+    removed = _REMOVED.fullmatch(words)
+    why = removed[1] if removed else words
+    if found := _LONG_HEADERS.match(why):
+        seen = f"Stopped reading: the metadata has {int(found[1]):,} bytes, the limit is {int(found[2]):,}."
+        hint = "Most gRPC clients have this limit: send less metadata; the details of an error are metadata, too."
+        return LostError(Ending.LIMIT, after_events(events, _invalid(seen, hint)))
+    fault = _broken(why, call) if connected else _unreached(words, call, certificate)
     return LostError(Ending.BROKEN, after_events(events, fault))
 
 
@@ -243,8 +276,17 @@ def _broken(words: str, call: GrpcRequest) -> Fault:
     if found := _HTTP_STATUS.match(words):
         hint = "Check that the URL on the card is the gRPC port, and that the agent has this method and version there."
         return _invalid(f"{call.target} answered with HTTP {found[1]}, without a gRPC status.", hint)
-    hint = "Check the log of the agent: it may have crashed or stopped during the response."
-    return _agent(f"{call.target} closed the connection: {words}.", hint)
+    if words.startswith(_NO_STATUS):
+        hint = "The status is in the trailers of HTTP/2: check whether a proxy before the agent removes them."
+        return _invalid(f"The response of {call.target} ended without a gRPC status.", hint)
+    if words.startswith(_RESET):
+        hint = "Check the log of the agent, and that of a proxy before it: either can reset a call."
+        return _agent(f"{call.target} reset the call: {words}.", hint)
+    if words.startswith(_BROKEN):
+        hint = "Check the log of the agent: it, or a proxy before it, may have crashed or stopped during the response."
+        return _agent(f"{call.target} closed the connection: {words}.", hint)
+    hint = "Check the gRPC library of the agent, and what a proxy before it changes."
+    return _invalid(f"The response of {call.target} is not valid gRPC: {words.rstrip('.')}.", hint)
 
 
 def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | None) -> Fault:

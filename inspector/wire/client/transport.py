@@ -30,6 +30,11 @@ _NEXT_ADDRESS_SECONDS = 0.25
 """How long one address of a host is tried alone before the next address is tried as well (RFC 8305)."""
 _LARGEST_HEAD = 100 * 1024
 """The limit of a response head, and of what is between two chunks of a body, in bytes."""
+_MOST_INFORMATIONAL = 100
+"""The most heads with a status of 1xx before a response."""
+_QUOTED = 60
+"""How many bytes of an unfinished head are quoted in an error."""
+_LARGEST_PORT = 65_535
 _MOST_BUFFERED = 512 * 1024
 """The connection is not read while more than this many bytes wait, so that a fast server cannot fill the memory."""
 _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
@@ -180,6 +185,8 @@ def _origin_of(url: httpx.URL) -> _Origin:
     if url.scheme not in ("http", "https"):
         problem = f"has the unsupported scheme {url.scheme!r}" if url.scheme else "has no scheme"
         raise httpx.UnsupportedProtocol(f"The URL {problem}.")
+    if url.port is not None and not 1 <= url.port <= _LARGEST_PORT:  # the system would use another port
+        raise httpx.InvalidURL(f"The port {url.port} is not between 1 and {_LARGEST_PORT}.")
     return url.scheme, url.raw_host.decode("ascii"), url.port or (443 if url.scheme == "https" else 80)
 
 
@@ -283,13 +290,14 @@ class _Exchange:
             await self._connection.write(data)
 
     async def head(self) -> _Head:
-        """Read the head of the response; informational heads before it are skipped."""
-        while True:
+        """Read the head of the response; a limited number of informational heads before it is skipped."""
+        for _ in range(_MOST_INFORMATIONAL + 1):
             event = await self._event()
             if isinstance(event, h11.Response):
                 return event
             if isinstance(event, h11.InformationalResponse) and event.status_code == SWITCHING_PROTOCOLS:
                 return event
+        raise httpx.RemoteProtocolError(f"more than {_MOST_INFORMATIONAL} responses with a status of 1xx")
 
     async def _event(self) -> h11.Event | None:
         """Return the next event, None if the response has no more events, as after a 101."""
@@ -300,7 +308,9 @@ class _Exchange:
                     return event if isinstance(event, h11.Event) else None
                 data = await self._connection.read(self._seconds)
                 if not data and self._http.their_state is h11.SEND_RESPONSE:
-                    raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+                    begun = self._http.trailing_data[0]
+                    within = f"within the head of the response, after {begun[:_QUOTED]!r}" if begun else ""
+                    raise httpx.RemoteProtocolError(f"Server disconnected {within or 'without sending a response'}.")
                 self._http.receive_data(data)
         except h11.RemoteProtocolError as error:
             raise httpx.RemoteProtocolError(str(error)) from error

@@ -51,7 +51,7 @@ async def test_reference_without_host_is_a_user_error(session: Session, referenc
     report = await examine(session, reference)
     [step] = report.steps
     assert (step.name, step.passed) == ("name", False)
-    assert "has no host" in step.message
+    assert "has no valid host or port" in step.message
     assert report.fault is not None
     assert report.fault.code == FaultCode.USAGE
 

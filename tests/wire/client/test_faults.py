@@ -71,7 +71,7 @@ def test_a_silent_agent_is_a_timeout(error: Exception):
     assert explain(error, URL).code == FaultCode.TIMEOUT
 
 
-@pytest.mark.parametrize("error", [httpx.LocalProtocolError("Illegal header"), UnicodeError("label too long")])
+@pytest.mark.parametrize("error", [httpx.LocalProtocolError("Illegal header")])
 def test_an_invalid_request_is_a_usage_error(error: Exception):
     fault = explain(error, URL)
     assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.USAGE)

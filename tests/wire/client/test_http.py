@@ -271,7 +271,34 @@ async def test_a_broken_chunk_size_is_the_fault_of_the_agent(client: Client):
 
 async def test_a_head_without_end_is_cut(client: Client):
     seen = await broken_after(client, b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"x" * 300_000)
-    assert fault_of(seen).whose is Whose.AGENT
+    fault = fault_of(seen)
+    assert (fault.whose, fault.code) == (Whose.AGENT, INVALID_RESPONSE)
+    assert fault.seen == "Stopped reading: the head of the response of 127.0.0.1 is too large."
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\n", "is not valid HTTP: illegal status line: PRI * HTTP/2.0."),
+        (b"HTTP/1.1 101 Go\r\nUpgrade: x\r\n\r\n", "(101), which the request did not ask for."),
+    ],
+)
+async def test_an_error_does_not_contain_names_of_libraries(client: Client, data: bytes, said: str):
+    seen = await broken_after(client, data)
+    assert fault_of(seen).seen.endswith(said)
+
+
+async def test_the_beginning_of_an_unfinished_head_is_quoted():
+    seen = await broken_after(Client(), b"hello there")
+    assert "within the head of the response, after b'hello there'" in fault_of(seen).seen
+
+
+async def test_endless_informational_responses_are_refused():
+    """They would keep the program busy, and every one of them would restart the timer."""
+    seen = await broken_after(Client(), b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 101)
+    assert "more than 100 responses with a status of 1xx" in fault_of(seen).seen
+    seen = await broken_after(Client(), b"HTTP/1.1 100 Continue\r\n\r\n" * 100 + b"HTTP/1.1 204 OK\r\n\r\n")
+    assert end_of(seen).fault is None
 
 
 async def test_a_silent_agent_causes_a_timeout():
@@ -533,6 +560,18 @@ async def test_an_invalid_url_is_a_usage_error(client: Client, url: str):
 @pytest.mark.parametrize("url", [f"http://{'a' * 64}.invalid/", f"http://{'a.' * 200}invalid/", "http://a..b/"])
 async def test_an_invalid_host_name_is_reported(client: Client, url: str):
     assert fault_of(await observe(client, url)).whose is not Whose.OURS
+
+
+@pytest.mark.parametrize("difference", [65_536, -65_536])
+async def test_a_port_that_does_not_exist_is_not_another_port(difference: int):
+    """The system uses the lowest 16 bits of a port, so that the shown port would not be the one that is used."""
+    async with serve(answering(response())) as server:
+        port = int(server.url.rpartition(":")[2])
+        fault = fault_of(await observe(Client(), f"http://127.0.0.1:{port + difference}/"))
+        assert fault.code == FaultCode.USAGE
+        assert f"The port {port + difference} is not between 1 and 65535" in fault.seen
+    fault = fault_of(await observe(Client(), "http://127.0.0.1:0/"))  # not the default port
+    assert "The port 0 is not between" in fault.seen
 
 
 @pytest.mark.parametrize("headers", [{"X-A": "b\r\nX-Evil: 1"}, {"X A": "b"}, {"X-é": "b"}, {"X-A": "a\0b"}, {"": "b"}])
