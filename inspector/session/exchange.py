@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from inspector.capture.records import EXTENSIONS, Common, Kind, Payload, Record
+from inspector.capture.records import Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
@@ -106,17 +106,21 @@ class Exchange(Recorder):
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
-        use = self._use_of_request(sent.body)
-        warnings |= {EXTENSIONS: list(use.names)} if use.names else {}
+        use = self._use_of_request(sent.body, sent.at)
+        warnings |= use.meta
         about = {"task": call.task_id, "context": call.context_id, "label": use.added_to(call.label)}
         return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
-    def _use_of_request(self, body: bytes) -> ExtensionUse:
+    def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:
         """Return what the body of the request contains of known extensions."""
         if not may_have_uses(body):
             return NO_USE
         call = self.call
-        return find_use(body, parse(call.binding.show(call.dialect, call.operation, body, True)))
+        value = parse(call.binding.show(call.dialect, call.operation, body, True))
+        return self._find_use(body, value, at)
+
+    def _find_use(self, raw: bytes, value: Json, at: float) -> ExtensionUse:
+        return find_use(self.journal, raw, value, at, self.call.dialect.version)
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
@@ -174,7 +178,7 @@ class Exchange(Recorder):
                 records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
             else:
                 findings = self._judge_payload(seen.at, event.said, event.value, event.frames[0])
-                use = find_use(event.frames[0].raw, event.value)
+                use = self._find_use(event.frames[0].raw, event.value, seen.at)
                 records += self._append(Kind.FRAME, seen.at, event.said, masked, findings, use)
         return records
 
@@ -213,8 +217,8 @@ class Exchange(Recorder):
         common, meta = self._described[1], self.mark
         if use.names:
             common = common._replace(label=use.added_to(common.label))
-            meta = {**meta, EXTENSIONS: list(use.names)}
-        records = self.journal.add(common, at, payloads, meta, findings)
+            meta = {**meta, **use.meta}
+        records = self.journal.add(common, at, payloads, meta, findings + use.findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records
@@ -247,7 +251,7 @@ class Exchange(Recorder):
         findings = self._judge_payload(body.at, answer, value, body)
         if isinstance(call.request, ListTasksRequest) and isinstance(answer, TaskList):
             self.tasks.pages.add(call.request, answer)
-        use = find_use(body.raw, value)
+        use = self._find_use(body.raw, value, body.at)
         return self._append(Kind.BODY, body.at, answer, [(len(body.raw), self.mask(body.raw))], findings, use)
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inspector.findings.signatures.keyset import KeySet
 from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
@@ -42,7 +43,8 @@ class Settings:
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
     before 1.0 is used only if `version` requests it. With `read_only`, nothing is sent that changes the agent. With
     `withheld`, which names the file with the URL of the agent, credentials are sent to trusted origins only.
-    `no_environment` is why checks may not read environment variables.
+    `no_environment` is why checks may not read environment variables. `mandate_keys` are trusted for the signatures of
+    mandates.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -54,6 +56,7 @@ class Settings:
     version: str = ""
     auth_card: bool = False
     insecure: bool = False
+    mandate_keys: KeySet | None = None
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None
@@ -108,6 +111,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         version=options.a2a_version,
         auth_card=options.auth_card,
         insecure=options.insecure,
+        mandate_keys=lazy_loading.keys_in(options.mandate_keys) if options.mandate_keys else None,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,
         public_url=options.public_url,
