@@ -312,8 +312,8 @@ class Parser(argparse.ArgumentParser):
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         if capture:
             add("--capture FILE", "record all requests and responses in this new file", values.file)
-        description = "trust these public keys (JWK Set, JWK or PEM) for the signatures of mandates (AP2) and passports"
-        add("--mandate-keys FILE", description, values.file)
+        description = "trust these public keys (JWK Set, JWK or PEM) for signatures of mandates (AP2) and catalogs"
+        add("--trusted-keys FILE", description, values.file)
         self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -51,7 +52,7 @@ class Checker:
         from inspector.findings.card.facts import Served  # noqa: PLC0415 - see the first line
         from inspector.findings.catalog import lint_catalog  # noqa: PLC0415 - see the first line
 
-        return lint_catalog(raw, Served(url, {name.lower(): value for name, value in headers}))
+        return lint_catalog(raw, Served(url, {name.lower(): value for name, value in headers}), time.time())
 
     def check_card(self, card: Mapping[str, Json], version: str) -> tuple[Finding, ...]:
         """Check a card by the rules of one protocol version."""

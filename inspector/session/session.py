@@ -87,7 +87,7 @@ class Session:
             redactor.add(value.partition(" ")[2])
         for secret in (self.settings.api_key, *self.settings.secrets):
             redactor.add(secret)
-        self.journal = Journal(capture(path), redactor, Checker(self.settings.check, self.settings.mandate_keys))
+        self.journal = Journal(capture(path), redactor, Checker(self.settings.check, self.settings.trusted_keys))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self._certificate_for}

@@ -43,7 +43,7 @@ class Settings:
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
     before 1.0 is used only if `version` requests it. With `read_only`, nothing is sent that changes the agent. With
     `withheld`, which names the file with the URL of the agent, credentials are sent to trusted origins only.
-    `no_environment` is why checks may not read environment variables. `mandate_keys` are trusted for the signatures of
+    `no_environment` is why checks may not read environment variables. `trusted_keys` are trusted for the signatures of
     mandates.
     """
 
@@ -56,7 +56,7 @@ class Settings:
     version: str = ""
     auth_card: bool = False
     insecure: bool = False
-    mandate_keys: KeySet | None = None
+    trusted_keys: KeySet | None = None
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None
@@ -111,7 +111,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         version=options.a2a_version,
         auth_card=options.auth_card,
         insecure=options.insecure,
-        mandate_keys=lazy_loading.keys_in(options.mandate_keys) if options.mandate_keys else None,
+        trusted_keys=lazy_loading.keys_in(options.trusted_keys) if options.trusted_keys else None,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,
         public_url=options.public_url,

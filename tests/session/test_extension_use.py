@@ -168,7 +168,7 @@ async def test_the_results_are_found_in_a_capture_that_masks_the_token(agent: Ag
 
 async def test_a_trusted_key_verifies_the_first_token(agent: Agent, open_session: OpenSession):
     keys = read_keys(WALLET.as_dict(private=False))
-    session = await _received(agent, open_session, _mandate("PaymentMandateSdJwt", VALID), mandate_keys=keys)
+    session = await _received(agent, open_session, _mandate("PaymentMandateSdJwt", VALID), trusted_keys=keys)
     [record] = [record for record in records(session, Kind.FRAME) if record.meta.get(VERIFIED)]
     assert {each.outcome for each in results_in(record)} == {"valid"}
     assert not [rule for rule in rules(session) if rule.startswith("MANDATE")]

@@ -67,7 +67,7 @@ def verify_token(token: str, trusted: KeySet | None, payload: bytes | None = Non
 
 
 def verify_with(token: str, jwk: Any, owner: str) -> Verdict:
-    """Verify a JWS with a key that another token names; `owner` says which."""
+    """Verify a JWS with a key that another token names; `owner` is what it is called."""
     if len(token) > _LONGEST:
         return _too_long(token)
     name = f"the key of {owner}"

@@ -1,4 +1,4 @@
-"""JWS signatures (RFC 7515): those of cards (1.0 section 8.4), and compact ones; check their form, and verify them."""
+"""JWS signatures (RFC 7515) of cards (1.0 section 8.4) and of other content: check their form, and verify them."""
 
 from __future__ import annotations
 
