@@ -184,14 +184,15 @@ class Parser(argparse.ArgumentParser):
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
         members = vars(given)
         place = next((name for name in ("reference", "agent_card") if members.get(name)), "")
-        named = members.get(place) or ""
+        # NAME#entry is an entry of a catalog that has a name.
+        named, _, entry = (members.get(place) or "").partition("#")
         if self._agents is None or (named and (NAME.fullmatch(named) is None or Path(named).exists())):
             return
         agents = self._agents()
         agent = agents.agents.get(named or (agents.default if self._uses_default else ""))
-        if agent is None:
+        if agent is None or (entry and "#" in agent.url):
             return
-        setattr(given, place or "agent_card", agent.url)
+        setattr(given, place or "agent_card", f"{agent.url}#{entry}" if entry else agent.url)
         definition = agent.place("reference")
         given.sources[place or "agent_card"] = definition
         given.of_project.pop(place or "agent_card", None)
