@@ -129,3 +129,12 @@ async def test_texts_of_extensions_are_clean(open_app: Open, size: tuple[int, in
             assert "\u202e" not in driver.screen
             assert max(map(len, driver.lines)) <= size[0]
             await driver.press("tab")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_columns_of_capabilities_and_extensions_are_aligned(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        capability, extension = driver.line("· push notifications"), driver.line("· A2UI v0.9.1")
+        assert capability.index("yes") == extension.index("optional")
+        assert capability.index("not tried yet") == extension.index("not requested")
