@@ -241,9 +241,11 @@ class _Reader:
         return result
 
     def _reference(self, where: tuple[str, ...], value: str) -> str:
-        """Return a URL, or the path of a card file beside the file of the agents."""
-        if "://" not in value and (file := self._file(where, value)).is_file():
-            return str(file)
+        """Return a URL, or the path of a card or a catalog beside the file of the agents, with the entry after `#`."""
+        catalog, mark, entry = value.partition("#")
+        for path, rest in ((value, ""), (catalog, f"{mark}{entry}")):
+            if path and "://" not in path and (file := self._file(where, path)).is_file():
+                return f"{file}{rest}"
         if _has_userinfo(value):
             allowed = 'a URL without a user name and a password; basic = "env:NAME" names the variable that has them'
             raise self._error(where, "url has a user name or a password", allowed)  # which is not repeated

@@ -18,7 +18,8 @@ class Options:
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
     get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
     that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
-    reconnects a disconnected stream automatically. With `read_only`, nothing is sent that changes an agent, and only
+    reconnects a disconnected stream automatically. `trusted_keys` is a file with public keys that the user trusts for
+    signatures of mandates. With `read_only`, nothing is sent that changes an agent, and only
     captures are written. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys` has the keys of
     commands that the user changed. `check_file` is loaded in the Checks view, `check_variables` are for all check
     files. `recording` is a capture to open instead of an agent, `capture` the file to record to. `named_by` is the file
@@ -44,6 +45,7 @@ class Options:
     a2a_version: str = ""
     auth_card: bool = False
     insecure: bool = False
+    trusted_keys: Path | None = None
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None

@@ -92,6 +92,12 @@ def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
     assert agents["a"].url == str(folders / "card.json")
 
 
+def test_a_catalog_is_relative_to_the_file_of_the_agents_and_keeps_its_entry(folders: Path):
+    written(folders / "catalog.json", "{}")
+    agents, _ = read_agents(written(folders / "agents.toml", '[agents.a]\nurl = "catalog.json#b"\n'), is_project=True)
+    assert agents["a"].url == f"{folders / 'catalog.json'}#b"
+
+
 @pytest.mark.parametrize(
     ("text", "line", "seen"),
     [

@@ -18,6 +18,9 @@ PROBE = "probe"
 EXTENSIONS = "extensions"
 """The member of `meta` with the names of the known extensions whose data is in the payload."""
 
+VERIFIED = "verified"
+"""The member of `meta` with what was verified in the data of extensions: mandates and passports have signatures."""
+
 HTTP_ERROR = "http-error"
 """The event of the body of an HTTP error that is not an A2A error, such as a web page of a proxy."""
 

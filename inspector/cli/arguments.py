@@ -184,14 +184,15 @@ class Parser(argparse.ArgumentParser):
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
         members = vars(given)
         place = next((name for name in ("reference", "agent_card") if members.get(name)), "")
-        named = members.get(place) or ""
+        # NAME#entry is an entry of a catalog that has a name.
+        named, _, entry = (members.get(place) or "").partition("#")
         if self._agents is None or (named and (NAME.fullmatch(named) is None or Path(named).exists())):
             return
         agents = self._agents()
         agent = agents.agents.get(named or (agents.default if self._uses_default else ""))
-        if agent is None:
+        if agent is None or (entry and "#" in agent.url):
             return
-        setattr(given, place or "agent_card", agent.url)
+        setattr(given, place or "agent_card", f"{agent.url}#{entry}" if entry else agent.url)
         definition = agent.place("reference")
         given.sources[place or "agent_card"] = definition
         given.of_project.pop(place or "agent_card", None)
@@ -312,6 +313,8 @@ class Parser(argparse.ArgumentParser):
         add("--timeout DURATION", "stop after this time, such as 30s or 5m (default: never)", values.duration)
         if capture:
             add("--capture FILE", "record all requests and responses in this new file", values.file)
+        description = "trust these public keys (JWK Set, JWK or PEM) for signatures of mandates (AP2) and catalogs"
+        add("--trusted-keys FILE", description, values.file)
         self.switch("--insecure", "do not verify TLS certificates (default: verify); for development only", group=group)
 
     def add_receiver(self, *, short: bool = False) -> None:

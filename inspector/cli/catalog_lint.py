@@ -12,6 +12,9 @@ from inspector.cli.run_command import Run
 from inspector.cli.styles import Piece, Role, Styled
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
+from inspector.findings.signatures.key_sources import Verdict
+from inspector.findings.signatures.keyset import KeySet
+from inspector.findings.trust_manifests import contributor_of, verify_manifest
 from inspector.protocol.model import Json
 from inspector.session.card.lint_catalog import CatalogLint, LintedEntry
 from inspector.session.catalog_listing import Listing
@@ -35,10 +38,11 @@ _ROLES = {
 
 @dataclass(slots=True)
 class CatalogResults:
-    """The findings about a catalog, and the result of each of its entries."""
+    """The findings about a catalog, and the result of each of its entries; `trusted` are keys that the user trusts."""
 
     listing: Listing
     findings: tuple[Finding, ...]
+    trusted: KeySet | None = None
     entries: list[LintedEntry] = field(default_factory=list)
 
     def severities(self) -> Iterator[Severity]:
@@ -71,7 +75,7 @@ async def lint_catalog(current: Run, listing: Listing) -> CatalogResults:
     """Check a catalog and each of its cards, and show how many are checked."""
     given = current.invocation.given
     lint = CatalogLint(current.session, listing, given.max_cards, given.protocol_version or "")
-    results = CatalogResults(listing, listing.findings)
+    results = CatalogResults(listing, listing.findings, current.session.settings.trusted_keys)
     total = len(listing.catalog.entries)
     with current.out.progress.waiting(lambda: f"checking the cards of the catalog: {len(results.entries)} of {total}"):
         async with aclosing(lint.entries()) as entries:
@@ -91,11 +95,21 @@ def print_catalog(out: Output, results: CatalogResults) -> None:
     if catalog.host:
         out.field("Host", catalog.host)
     _print_table(out, results.entries)
+    for each, contributor, verdict in _signatures(results):
+        signed = f"{verdict.outcome}: {verdict.reason}" if verdict else "not signed"
+        out.field("Trust manifest", f"{each.entry.reference}, {contributor or 'no contributor'}: {signed}")
     _print_findings(out, results)
     everything = (*results.findings, *(finding for each in results.entries for finding in each.findings))
     out.field("Findings", count(everything))
     if results.unchecked:
         out.warn(f"not checked: {results.unchecked} of {len(results.entries)} entries; the table has the reasons")
+
+
+def _signatures(results: CatalogResults) -> Iterator[tuple[LintedEntry, str, Verdict | None]]:
+    """Return the contributor of each trust manifest, and whether its signature is valid; None without one."""
+    for each in results.entries:
+        for _, manifest in each.entry.trust_manifests:
+            yield each, contributor_of(manifest), verify_manifest(manifest, results.trusted)
 
 
 def _print_table(out: Output, entries: list[LintedEntry]) -> None:
@@ -151,7 +165,7 @@ def _print_findings(out: Output, results: CatalogResults) -> None:
 
 
 def _as_json(results: CatalogResults) -> Json:
-    listing = results.listing
+    listing, signatures = results.listing, list(_signatures(results))
     return {
         "catalog": listing.url or listing.prefix,
         "specVersion": listing.catalog.spec_version or None,
@@ -169,6 +183,15 @@ def _as_json(results: CatalogResults) -> Json:
                 "protocolVersion": each.version or None,
                 "result": _result(each),
                 "reason": each.unchecked or None,
+                "trustManifests": [
+                    {
+                        "contributor": contributor or None,
+                        "signature": verdict.outcome.value if verdict else None,
+                        "reason": verdict.reason if verdict else None,
+                    }
+                    for other, contributor, verdict in signatures
+                    if other is each
+                ],
                 "findings": [finding_json(finding) for finding in each.findings],
             }
             for each in results.entries

@@ -21,6 +21,7 @@ _FAMILIES = {
     "DATA": "Objects in responses and events",
     "ERROR": "Errors",
     "RESULT": "Responses compared with requests",
+    "MANDATE": "Mandates of payments (AP2), and passports",
     "RPC": "JSON-RPC",
     "HTTP": "HTTP+JSON",
     "GRPC": "gRPC",

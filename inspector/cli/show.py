@@ -13,8 +13,10 @@ from inspector.cli.errors import OK
 from inspector.cli.findings import pieces_of
 from inspector.cli.opened_capture import opened_capture, read_filter
 from inspector.cli.output import Output
+from inspector.cli.styles import Piece, Role, Styled
 from inspector.session.exporters import RECORD_FORMATS
 from inspector.session.exporters.json_lines import iso_time
+from inspector.session.extension_use import Result, results_in
 from inspector.session.payload import payload_json
 from inspector.text.sanitise import clean
 
@@ -58,6 +60,14 @@ def _hits(capture: Capture, query: Query) -> Iterator[Record]:
             yield from map(capture.get, hits)
 
 
+_ROLES = {"valid": Role.GOOD, "not valid": Role.BAD}
+
+
+def _outcome(result: Result) -> Piece:
+    role = _ROLES.get(result.outcome)
+    return result.outcome if role is None else Styled(result.outcome, role)
+
+
 def _print(record: Record, payload: bytes, out: Output, *, verbose: bool) -> None:
     first, *others = lines_of(record, payload)
     exchange = f" of #{record.exchange}" if record.exchange not in (0, record.seq) else ""
@@ -65,5 +75,7 @@ def _print(record: Record, payload: bytes, out: Output, *, verbose: bool) -> Non
     out.field(f"#{record.seq}{exchange}", f"{iso_time(record.at)}  {kind}{first}")
     for line in others if verbose else ():
         out.write(f"  {clean(line)}\n")
+    for result in results_in(record):
+        out.field("  Verified", result.name, f", {result.what}: ", _outcome(result), f": {result.reason}")
     for finding in record.findings:
         out.field("  Finding", *pieces_of(finding))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,8 +12,15 @@ from typing import Any
 from inspector.findings.card.facts import Served
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rule_set import ERROR, V1, WARNING, Rule, RuleSet, Violation
+from inspector.findings.trust_manifests import (
+    digest_flaw,
+    flaws_of_shape,
+    flaws_of_signature,
+    flaws_of_subject,
+    flaws_of_time,
+)
 from inspector.findings.url import flaw
-from inspector.protocol.ai_catalog import CARD_TYPE, MEDIA_TYPE, Entry, catalog_of
+from inspector.protocol.ai_catalog import CARD_TYPE, MEDIA_TYPE, Entry, catalog_of, manifests_of
 from inspector.protocol.jsonvalue import brief, parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer, steps_of
@@ -19,7 +28,13 @@ from inspector.protocol.pointer import pointer, steps_of
 _MAJOR = 1
 """The latest major version of the specification; 0.9 is its release candidate."""
 _SPEC_VERSION = re.compile(r"(\d{1,9})\.\d{1,9}")
-_FORMER = {"mediaType": "type", "metadata": "extensions", "id": "identifier", "name": "displayName"}
+_FORMER = {
+    "mediaType": "type",
+    "metadata": "extensions",
+    "id": "identifier",
+    "name": "displayName",
+    "trustManifest": "trustManifests",
+}
 """The members of an entry that drafts before 0.9 spelled in another way."""
 _LONGEST = 200
 _WORST_FIRST = tuple(Severity)
@@ -42,11 +57,15 @@ def _changed(**members: Json) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class CatalogFacts:
-    """The value of a catalog and how it was served; `inside` are the steps to a catalog in the data of an entry."""
+    """The value of a catalog and how it was served; `inside` are the steps to a catalog in the data of an entry.
+
+    `at` is the time of the check in seconds since 1970, 0 if the times of signatures are not checked.
+    """
 
     value: Any
     served: Served = field(default_factory=Served)
     inside: tuple[str, ...] = ()
+    at: float = 0.0
     version: str = V1[0]
 
     def entries(self) -> Iterator[tuple[str, Any]]:
@@ -59,14 +78,24 @@ class CatalogFacts:
         """Return each entry that is an object, with its pointer."""
         return ((place, entry) for place, entry in self.entries() if isinstance(entry, dict))
 
+    def manifests(self) -> Iterator[tuple[str, Any, dict[str, Any]]]:
+        """Return each trust manifest with its pointer and its entry."""
+        for place, entry in self.objects():
+            for inner, manifest in manifests_of(entry):
+                yield f"{place}{inner}", manifest, entry
+
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """An entry for an agent card, with the version of the card, or why there is no card."""
+    """An entry for an agent card, with the version of the card, or why there is no card.
+
+    `served` are the bytes that were fetched from its url.
+    """
 
     entry: Entry
     card_version: str = ""
     why: str = ""
+    served: bytes = b""
     version: str = V1[0]
 
 
@@ -250,6 +279,87 @@ def no_host_name(facts: CatalogFacts) -> Iterator[Violation]:
         yield Violation(pointer(*facts.inside, "host"), "displayName is missing or not a string")
 
 
+_TRUST: dict[str, Json] = {
+    "contributor": "did:web:example.com",
+    "provenance": [{"relation": "publishedFrom", "sourceId": "https://git.example.com/translator"}],
+}
+_SUBJECT: dict[str, Json] = {name: _ENTRY[name] for name in ("identifier", "type", "url")}
+
+
+def _signature(**members: Json) -> Json:
+    header = {"alg": "ES256", "typ": "ai-catalog-trust-manifest+jws", "kid": "did:web:example.com#key-1"}
+    protected = urlsafe_b64encode(json.dumps({**header, **members}).encode()).decode().rstrip("=")
+    known = {"signer": "did:web:example.com", "profile": "did-web-v1", "issuedAt": "2026-01-31T12:00:00Z"}
+    return {**known, "jws": f"{protected}..{'A' * 86}"}
+
+
+def _trusted(**members: Json) -> Json:
+    return _changed(trustManifests=[{**_TRUST, **members}])
+
+
+_SIGNED = {"subject": _SUBJECT, "signature": _signature()}
+
+
+@DOCUMENT.rule(
+    "CATALOG-013",
+    ERROR,
+    "A trust manifest is incomplete",
+    section="AI Catalog 0.9, Trust Manifest",
+    requirement="A trust manifest MUST contain contributor, a URI, and evidence or a signature.",
+    remedy="Add the member, or leave out the trust manifest, which is optional.",
+    passing=_trusted(),
+    failing=_changed(trustManifests=[{"contributor": "did:web:example.com"}]),
+)
+def incomplete_manifest(facts: CatalogFacts) -> Iterator[Violation]:
+    for place, manifest, _ in facts.manifests():
+        yield from flaws_of_shape(place, manifest)
+
+
+@DOCUMENT.rule(
+    "CATALOG-014",
+    ERROR,
+    "A signed trust manifest is not for its entry",
+    section="AI Catalog 0.9, Entry Release Coverage",
+    requirement="The subject MUST have the identifier, type and version of its entry, and bind the artifact.",
+    remedy="Sign a manifest whose subject is this release; one that was copied from another entry is not valid here.",
+    passing=_trusted(**_SIGNED),
+    failing=_trusted(**_SIGNED | {"subject": {**_SUBJECT, "identifier": "urn:air:example.com:agent:other"}}),
+)
+def other_subject(facts: CatalogFacts) -> Iterator[Violation]:
+    for place, manifest, entry in facts.manifests():
+        yield from flaws_of_subject(place, manifest, entry)
+
+
+@DOCUMENT.rule(
+    "CATALOG-015",
+    ERROR,
+    "The signature of a trust manifest is malformed or insecure",
+    section="AI Catalog 0.9, Signature Object, Signature Algorithms",
+    requirement="A signature is a detached JWS with an asymmetric algorithm and a key of the contributor.",
+    remedy="Sign the canonical JSON (RFC 8785) of the manifest with ES256 and the key that kid names.",
+    passing=_trusted(**_SIGNED),
+    failing=_trusted(**_SIGNED | {"signature": _signature(alg="none")}),
+)
+def bad_signature(facts: CatalogFacts) -> Iterator[Violation]:
+    for place, manifest, _ in facts.manifests():
+        yield from flaws_of_signature(place, manifest)
+
+
+@DOCUMENT.rule(
+    "CATALOG-016",
+    WARNING,
+    "The signature of a trust manifest is not valid at this time",
+    section="AI Catalog 0.9, Signature Acceptance and Time",
+    requirement="A signature is valid from issuedAt, and before expiresAt if it has one.",
+    remedy="Sign the manifest again.",
+    passing=_trusted(**_SIGNED),
+    failing=_trusted(**_SIGNED | {"signature": {**_signature(), "expiresAt": "2026-02-01T00:00:00Z"}}),
+)
+def outdated_signature(facts: CatalogFacts) -> Iterator[Violation]:
+    for place, manifest, _ in facts.manifests() if facts.at else ():
+        yield from flaws_of_time(place, manifest, facts.at)
+
+
 _EXAMPLE = {"entry": _ENTRY, "card": {"version": "2.1.0"}}
 
 
@@ -285,15 +395,31 @@ def other_version(facts: EntryFacts) -> Iterator[Violation]:
         yield Violation(f"{facts.entry.pointer}/version", seen)
 
 
-def lint_catalog(raw: bytes, served: Served | None = None) -> tuple[Finding, ...]:
-    """Check the bytes of a catalog, without its cards; errors come first."""
+@ENTRY.rule(
+    "CATALOG-017",
+    ERROR,
+    "The digest of an entry is not that of its card",
+    section="AI Catalog 0.9, Digest Format, Verifying Artifact Integrity",
+    requirement="digest, and that of a signed subject, MUST be the hash of exactly the bytes that url serves.",
+    remedy="Update the digest with each release of the card, and sign again; else the card was replaced.",
+    passing=_EXAMPLE,
+    failing={"entry": {**_ENTRY, "digest": f"sha256:{'0' * 64}"}, "card": {"version": "2.1.0"}},
+)
+def other_digest(facts: EntryFacts) -> Iterator[Violation]:
+    for inner, digest in facts.entry.digests if facts.served else ():
+        if seen := digest_flaw(digest, facts.served):
+            yield Violation(f"{facts.entry.pointer}{inner}", seen)
+
+
+def lint_catalog(raw: bytes, served: Served | None = None, at: float = 0.0) -> tuple[Finding, ...]:
+    """Check the bytes of a catalog, without its cards, at a time in seconds since 1970; errors come first."""
     value = parse(raw)
-    return _sorted(DOCUMENT.judge(CatalogFacts(value, served or Served())))
+    return _sorted(DOCUMENT.judge(CatalogFacts(value, served or Served(), at=at)))
 
 
-def lint_nested(value: Json, inside: tuple[str, ...]) -> tuple[Finding, ...]:
+def lint_nested(value: Json, inside: tuple[str, ...], at: float = 0.0) -> tuple[Finding, ...]:
     """Check a catalog that is the data of an entry of another catalog."""
-    return _sorted(DOCUMENT.judge(CatalogFacts(value, inside=inside)))
+    return _sorted(DOCUMENT.judge(CatalogFacts(value, inside=inside, at=at)))
 
 
 def lint_entry(facts: EntryFacts) -> tuple[Finding, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
@@ -37,6 +37,7 @@ class Entry:
     """An entry of a catalog; members that are missing or have the wrong type are `""`, and None for `data`.
 
     `pointer` is a JSON pointer into the document. `reference` names the entry after `#`: it is unique in its catalog.
+    `trust_manifests` have their pointers into the entry.
     """
 
     pointer: str
@@ -51,6 +52,18 @@ class Entry:
     data: Json
     aliases: tuple[str, ...] = ()
     reference: str = ""
+    trust_manifests: tuple[tuple[str, Json], ...] = ()
+    digest: Json = None
+
+    @property
+    def digests(self) -> tuple[tuple[str, Json], ...]:
+        """Return the digests of the artifact, each with its JSON pointer into the entry."""
+        found = [("/digest", self.digest)] if self.digest is not None else []
+        for place, manifest in self.trust_manifests:
+            subject = manifest.get("subject") if isinstance(manifest, dict) else None
+            if isinstance(subject, dict) and subject.get("digest") is not None:
+                found.append((f"{place}/subject/digest", subject["digest"]))
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +139,20 @@ def _entry(member: dict[str, Any], place: str) -> Entry:
         _text(member, "url", "cardUrl"),
         data,
         tuple(filter(None, aliases)),
+        trust_manifests=tuple(manifests_of(member)),
+        digest=member.get("digest"),
     )
+
+
+def manifests_of(entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Return each trust manifest of an entry with its JSON pointer into the entry; before 0.9 there was only one."""
+    listed = entry.get("trustManifests")
+    if isinstance(listed, list):
+        yield from ((f"/trustManifests/{number}", manifest) for number, manifest in enumerate(listed))
+    elif listed is not None:
+        yield "/trustManifests", listed
+    if entry.get("trustManifest") is not None:
+        yield "/trustManifest", entry["trustManifest"]
 
 
 def _kind(kind: str, data: Json) -> EntryKind:

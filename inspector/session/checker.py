@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,20 @@ from inspector.wire.client.observations import Headers
 if TYPE_CHECKING:
     from inspector.findings.authorization.facts import LoginFacts
     from inspector.findings.lint import Lint
+    from inspector.findings.mandates import Verified
+    from inspector.findings.signatures.keyset import KeySet
+    from inspector.protocol.extensions.known import Use
 
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """Checks the rules for what an agent sends; if `on` is false, there are no findings, and no rules are loaded."""
+    """Checks the rules for what an agent sends; if `on` is false, there are no findings, and no rules are loaded.
+
+    `keys` are public keys that the user trusts, for the signatures of mandates and passports.
+    """
 
     on: bool = True
+    keys: KeySet | None = None
 
     def observer(
         self, call: CallFacts, known_order: Callable[[str], Order | None], label_of: Callable[[Event], str]
@@ -44,7 +52,7 @@ class Checker:
         from inspector.findings.card.facts import Served  # noqa: PLC0415 - see the first line
         from inspector.findings.catalog import lint_catalog  # noqa: PLC0415 - see the first line
 
-        return lint_catalog(raw, Served(url, {name.lower(): value for name, value in headers}))
+        return lint_catalog(raw, Served(url, {name.lower(): value for name, value in headers}), time.time())
 
     def check_card(self, card: Mapping[str, Json], version: str) -> tuple[Finding, ...]:
         """Check a card by the rules of one protocol version."""
@@ -53,6 +61,25 @@ class Checker:
         from inspector.findings.lint import check  # noqa: PLC0415 - see the first line
 
         return check(card, version)
+
+    def mandates(self, uses: Iterable[Use], at: float) -> list[tuple[Use, list[Verified]]]:
+        """Verify the mandates and passports among the data of extensions, which came at a time (seconds since 1970)."""
+        found = [use for use in uses if use.extension.has_signatures] if self.on else []
+        if not found:
+            return []
+        from inspector.findings.mandates import verify_use  # noqa: PLC0415 - loads cryptography
+
+        return [(use, verify_use(use, at, self.keys)) for use in found]
+
+    def mandate_findings(self, found: Iterable[tuple[Use, list[Verified]]], version: str) -> tuple[Finding, ...]:
+        """Return the findings about what was verified and is not valid."""
+        from inspector.findings.extensions import MANDATES, MandateFacts  # noqa: PLC0415 - see the first line
+
+        findings: list[Finding] = []
+        for use, results in found:
+            broken = tuple((each.rule, f"{each.name}, {each.what}: {each.reason}") for each in results if each.rule)
+            findings += MANDATES.judge(MandateFacts(version, use.pointer, broken)) if broken else ()
+        return tuple(findings)
 
     def login(self, facts: LoginFacts) -> tuple[Finding, ...]:
         """Check a step of a login."""

@@ -79,7 +79,9 @@ class Connection:
     @property
     def elsewhere(self) -> str:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
-        path = _path(discovery.normalise(self.reference)).rstrip("/") if self.url else ""
+        if not self.url or discovery.is_in_catalog(self.reference):
+            return ""
+        path = _path(discovery.normalise(self.reference)).rstrip("/")
         interfaces = (_path(each.url or "", self.url) for each in self.card.supported_interfaces)
         if not path or any(each.startswith(path) for each in (_path(self.url), *interfaces)):
             return ""

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from inspector.capture.records import EXTENSIONS, Common, Kind, Payload, Record
+from inspector.capture.records import Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
 from inspector.protocol.assemble import Order, TextAppended
@@ -109,17 +109,18 @@ class Exchange(Recorder):
         self._judge.sent(self.circumstances)
         known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
         warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
-        use = self._use_of_request(sent.body)
-        warnings |= {EXTENSIONS: list(use.names)} if use.names else {}
+        use = self._use_of_request(sent.body, sent.at)
+        warnings |= use.meta
         about = {"task": call.task_id, "context": call.context_id, "label": use.added_to(call.label)}
         return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
-    def _use_of_request(self, body: bytes) -> ExtensionUse:
+    def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:
         """Return what the body of the request contains of known extensions."""
         if not may_have_uses(body):
             return NO_USE
         call = self.call
-        return find_use(body, parse(call.binding.show(call.dialect, call.operation, body, True)))
+        value = parse(call.binding.show(call.dialect, call.operation, body, True))
+        return find_use(self.journal, body, value, at, call.dialect.version)
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
@@ -205,7 +206,8 @@ class Exchange(Recorder):
         """Check and append an event of a stream (in a frame), or a response."""
         self._newest = content.answer
         findings = self._judge.feed(content, at, frame)
-        return self._append(kind, at, content.answer, payloads, findings, use_of(content.uses))
+        use = use_of(self.journal, content.uses, at, self.call.dialect.version)
+        return self._append(kind, at, content.answer, payloads, findings, use)
 
     def _append(
         self,
@@ -223,8 +225,8 @@ class Exchange(Recorder):
         common, meta = self._described[1], self.mark
         if use.names:
             common = common._replace(label=use.added_to(common.label))
-            meta = {**meta, EXTENSIONS: list(use.names)}
-        records = self.journal.add(common, at, payloads, meta, findings)
+            meta = {**meta, **use.meta}
+        records = self.journal.add(common, at, payloads, meta, findings + use.findings)
         self.tasks.take(records, said)
         self.said.append(said)
         return records

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from inspector.capture.records import EMPTY, EXTENSIONS, NOTHING, REQUEST, Common, Kind, Payload, Record
+from inspector.capture.records import EMPTY, EXTENSIONS, NOTHING, REQUEST, VERIFIED, Common, Kind, Payload, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity, worst_of
@@ -24,6 +24,9 @@ _SENDS_BACK = 100
 
 LABEL_LENGTH = 200
 """The largest length of labels, and of quotations in findings."""
+
+_MOST_VERIFIED = 1_000
+"""For how many mandates the results of their verification are kept in memory."""
 
 _MASKED_COUNT = 1_000
 """For how many different records the masked texts are cached: the events of a stream repeat the same texts."""
@@ -42,7 +45,8 @@ class Journal:
     same findings as before does not count. `worst` is the most severe severity of them. `running` has the functions
     that end running exchanges; `sends` the number and the time of each request that sends or subscribes; `last_seq` is
     the number of the last record that the subscribers received; `extensions` counts the records with data of each known
-    extension, by its name; `checker` returns the findings about the records.
+    extension, by its name; `verified` has what was verified in the data of extensions, by its id;
+    `checker` returns the findings about the records.
     """
 
     def __init__(self, capture: Capture, redactor: Redactor, checker: Checker | None = None) -> None:
@@ -50,6 +54,7 @@ class Journal:
         self.redactor = redactor
         self.checker = checker or Checker()
         self.extensions: Counter[str] = Counter()
+        self.verified: dict[str, Sequence[Sequence[str]]] = {}
         self.found: dict[str, list[int]] = {}
         self.worst: Severity | None = None
         self._of_document: dict[str, tuple[Finding, ...]] = {}
@@ -105,10 +110,16 @@ class Journal:
                 self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
         if names := first.meta.get(EXTENSIONS):
             self.extensions.update(names)
+            self._keep_verified(first)
         self.exchanges.offer(records)
         for subscriber in self._subscribers:
             subscriber(records)
         self.last_seq = records[-1].seq
+
+    def _keep_verified(self, record: Record) -> None:
+        self.verified |= record.meta.get(VERIFIED) or {}
+        while len(self.verified) > _MOST_VERIFIED:
+            del self.verified[next(iter(self.verified))]
 
     def _is_same_document(self, record: Record) -> bool:
         """Return whether a record is a card with the findings of the card before it, or a catalog likewise."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.capture.records import Record
+    from inspector.findings.signatures.keyset import KeySet
     from inspector.protocol.bindings.base import WireRequest
     from inspector.protocol.card import AgentCard
     from inspector.protocol.model import SendRequest
@@ -83,6 +84,13 @@ def tls_context(certificate: Path, key: Path | None) -> ssl.SSLContext:
     from inspector.wire.receiver.listen_address import tls_context  # noqa: PLC0415 - see above
 
     return tls_context(certificate, key)
+
+
+def keys_in(path: Path) -> KeySet:
+    """Return the public keys in a file; raises `FaultError`."""
+    from inspector.wire.signing_keys import read_file  # noqa: PLC0415 - see above
+
+    return read_file(path)
 
 
 def compose(draft: Draft, **members: Any) -> ComposedMessage:

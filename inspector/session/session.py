@@ -83,7 +83,7 @@ class Session:
             redactor.add(value.partition(" ")[2])
         for secret in (self.settings.api_key, *self.settings.secrets):
             redactor.add(secret)
-        self.journal = Journal(capture(path), redactor, Checker(self.settings.check))
+        self.journal = Journal(capture(path), redactor, Checker(self.settings.check, self.settings.trusted_keys))
         self.bookmarks = Bookmarks(self.journal)
         self.tasks = TaskFold(self.journal.exchanges)
         self.connection: Connection | None = None

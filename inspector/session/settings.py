@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from inspector import env_files
+from inspector.findings.signatures.keyset import KeySet
 from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
@@ -43,7 +44,8 @@ class Settings:
     `check`, the rules are checked for everything that the agent sends. Without `outdated`, an interface with a version
     before 1.0 is used only if `version` requests it. With `read_only`, nothing is sent that changes the agent. With
     `withheld`, which names the file with the URL of the agent, credentials are sent to trusted origins only.
-    `no_environment` is why checks may not read environment variables.
+    `no_environment` is why checks may not read environment variables. `trusted_keys` are trusted for the signatures of
+    mandates.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -55,6 +57,7 @@ class Settings:
     version: str = ""
     auth_card: bool = False
     insecure: bool = False
+    trusted_keys: KeySet | None = None
     receiver_host: str = "127.0.0.1"
     receiver_port: int = 0
     public_url: str | None = None
@@ -121,6 +124,7 @@ def settings_from(options: Options, passphrase: str = "") -> Settings:
         version=options.a2a_version,
         auth_card=options.auth_card,
         insecure=options.insecure,
+        trusted_keys=lazy_loading.keys_in(options.trusted_keys) if options.trusted_keys else None,
         receiver_host=options.receiver_host,
         receiver_port=options.receiver_port,
         public_url=options.public_url,

@@ -115,3 +115,41 @@ def test_secrets_in_a_url_are_not_printed_or_stored(cli: RunCli):
         result = cli(*words)
         assert "two" in result.out
         assert "canary" not in result.out + result.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("lint",),
+        ("card", "get", "-a"),
+        ("doctor",),
+        ("doctor", "-a"),
+        ("auth", "status"),
+        ("task", "list"),
+        ("config", "show", "-a"),
+        ("conformance", "--list", "-a"),
+        ("send", "--text", "echo hi", "-a"),
+    ],
+)
+@pytest.mark.parametrize("name", ["local", "entry", "catalog#a"])
+def test_every_command_accepts_a_name_and_an_entry_of_a_named_catalog(
+    cli: RunCli, mock: str, folders: Path, command: tuple[str, ...], name: str
+):
+    entry = {"identifier": "a", "type": "application/a2a-agent-card+json", "url": f"{mock}/.well-known/agent-card.json"}
+    (folders / "files").mkdir()
+    (folders / "files" / "catalog.json").write_text(json.dumps({"specVersion": "0.9", "entries": [entry]}))
+    (folders / "agents.toml").write_text(
+        f'[agents.local]\nurl = "{mock}"\n[agents.entry]\nurl = "files/catalog.json#a"\n'
+        '[agents.catalog]\nurl = "files/catalog.json"\n'
+    )
+    ran = cli(*command, name)
+    assert ran.code == 0, ran.err
+    assert "no card below" not in ran.err
+
+
+def test_lint_of_a_named_catalog_checks_all_of_it(cli: RunCli, mock: str, folders: Path):
+    entry = {"identifier": "a", "type": "application/a2a-agent-card+json", "url": f"{mock}/.well-known/agent-card.json"}
+    (folders / "catalog.json").write_text(json.dumps({"specVersion": "0.9", "entries": [entry]}))
+    (folders / "agents.toml").write_text('[agents.catalog]\nurl = "catalog.json"\n')
+    assert "Entries: a" in cli("card", "get", "-a", "catalog").err
+    assert "Mock Agent" in cli("lint", "catalog").out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import rfc8785
 from aiohttp import web
+from joserfc.jwk import ECKey
+from mandate_tokens import sign
 from puppets import CARD, RunCli, ServerThread
 
 WELL_KNOWN = "/.well-known/ai-catalog.json"
@@ -306,3 +310,32 @@ def test_text_in_a_catalog_cannot_control_the_terminal(cli: RunCli, tmp_path: Pa
         ran = cli(*command, width=80)
         assert "\x1b" not in ran.out + ran.err
         assert "\u202e" not in ran.out + ran.err
+
+
+def test_lint_prints_whether_the_signatures_of_trust_manifests_are_valid(cli: RunCli, tmp_path: Path):
+    key = ECKey.generate_key("P-256", {"kid": "did:web:a.example#key-1"})
+    card = {"name": "A"}
+    entry = {"identifier": "urn:air:a.example:agent:a", "type": "application/a2a-agent-card+json"}
+    signature = {"signer": "did:web:a.example", "profile": "did-web-v1", "issuedAt": "2026-01-31T12:00:00Z"}
+    digest = f"sha256:{hashlib.sha256(rfc8785.dumps(card)).hexdigest()}"
+    manifest = {"contributor": "did:web:a.example", "subject": {**entry, "digest": digest}, "signature": signature}
+    header = {"typ": "ai-catalog-trust-manifest+jws"}
+    protected, _, signed = sign(rfc8785.dumps(manifest), key, **header).split(".")
+    manifest["signature"] = {**signature, "jws": f"{protected}..{signed}"}
+    path, keys = tmp_path / "catalog.json", tmp_path / "keys.json"
+    path.write_text(
+        json.dumps({"specVersion": "0.9", "entries": [{**entry, "data": card, "trustManifests": [manifest]}]})
+    )
+    keys.write_text(json.dumps(key.as_dict(private=False)))
+    known = "Trust manifest: a, did:web:a.example: valid: signed with key 'did:web:a.example#key-1', which is trusted"
+    assert known in cli("lint", str(path), "--trusted-keys", str(keys)).out
+    assert "not verified: the key 'did:web:a.example#key-1' is not known" in cli("lint", str(path)).out
+    [found] = cli("lint", str(path), "--trusted-keys", str(keys), "-o", "json").json["entries"][0]["trustManifests"]
+    assert (found["contributor"], found["signature"]) == ("did:web:a.example", "valid")
+    manifest["subject"]["digest"] = "sha256:00"
+    path.write_text(
+        json.dumps({"specVersion": "0.9", "entries": [{**entry, "data": card, "trustManifests": [manifest]}]})
+    )
+    ran = cli("lint", str(path), "--trusted-keys", str(keys))
+    assert "CATALOG-014" in ran.out
+    assert "not valid: the signature does not fit key" in ran.out

@@ -8,6 +8,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from mandate_tokens import AGENT
 from puppets import RunCli
 
 from inspector.capture.records import Kind
@@ -151,3 +152,22 @@ def test_what_the_payload_does_not_have_is_in_raw(cli: RunCli, tmp_path: Path, p
     record = json.loads(line)
     assert ("raw" not in record) is exact
     assert exact or base64.b64decode(record["raw"]) == payload.encode()
+
+
+def test_what_was_verified_in_a_mandate_is_printed(cli: RunCli, mock: str, tmp_path: Path):
+    capture, keys = str(tmp_path / "shop.a2a"), tmp_path / "keys.json"
+    keys.write_text(json.dumps({**AGENT.as_dict(private=False), "kid": "wallet-1"}))
+    options = ("--stream", "--capture", capture, "--trusted-keys", str(keys))
+    assert cli("send", "-a", mock, "--text", "extensions", *options).code == 0
+    ran = cli("show", capture, "kind:frame")
+    assert "Verified: cart mandate, cart_hash: valid: it is the hash of the contents" in ran.out
+    assert "payment mandate, token 2 of 2, signature: valid: signed with the key of token 1 (cnf)" in ran.out
+    assert "payment mandate, token 1 of 2, signature: not valid: the signature does not fit key 'wallet-1'" in ran.out
+    assert "MANDATE-001" in ran.out, "the trusted key with this id is another one"
+
+
+def test_a_file_without_keys_is_an_error(cli: RunCli, mock: str, tmp_path: Path):
+    (tmp_path / "keys.json").write_text("{}")
+    ran = cli("send", "-a", mock, "--text", "hi", "--trusted-keys", str(tmp_path / "keys.json"))
+    assert ran.code == 2
+    assert "contains no key to verify with" in ran.err

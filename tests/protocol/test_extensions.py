@@ -205,7 +205,7 @@ def test_a_cart_mandate_shows_merchant_amount_and_expiry():
         "  expires 2030-01-01T00:00:00Z",
         "  cart cart-1",
         "    item Shoes  USD 120.0",
-        "  merchant signature present (ES256, key k1), not verified",
+        "  merchant signature present (ES256, key k1)",
         "    issuer Shop",
         "    expires 2030-01-01T00:00:00Z",
     ]
@@ -249,26 +249,19 @@ def test_a_mandate_of_0_2_is_read_from_its_token():
     use = only(part({"ap2.mandates.PaymentMandateSdJwt": token}))
     assert use.outline.title == "payment mandate, Shop, USD 27999 (smallest unit), until 2030-01-01T00:00:00Z"
     assert problems(use) == []
-    assert "  issuer signature present (ES256, key agent), not verified" in lines(use)
+    assert "  issuer signature present (ES256, key agent)" in lines(use)
 
 
-def test_a_disclosure_that_does_not_belong_to_the_token_is_a_problem():
+def test_a_disclosure_that_does_not_belong_to_the_token_is_not_shown():
     stranger = encoded(["salt", "payment_amount", {"currency": "USD", "amount": 1}])
     use = only(part({"ap2.mandates.PaymentMandateSdJwt": f"{jwt({'vct': 'mandate.payment.1'})}~{stranger}~"}))
-    assert problems(use) == ["1 do not belong to the token"]
     assert "USD" not in use.outline.title
 
 
-@pytest.mark.parametrize("is_right", [True, False])
-def test_the_hash_of_a_checkout_is_compared(is_right: bool):
+def test_the_checkout_of_a_mandate_is_shown():
     checkout = jwt({"merchant": {"name": "Shop"}, "total": {"currency": "USD", "amount": 100}})
-    claims = {
-        "vct": "mandate.checkout.1",
-        "checkout_jwt": checkout,
-        "checkout_hash": digest(checkout if is_right else "x"),
-    }
+    claims = {"vct": "mandate.checkout.1", "checkout_jwt": checkout, "checkout_hash": digest(checkout)}
     use = only(part({"ap2.mandates.CheckoutMandateSdJwt": f"{jwt(claims)}~"}))
-    assert problems(use) == ([] if is_right else ["checkout_hash is not that of the checkout"])
     assert "    merchant Shop" in lines(use)
 
 
@@ -367,7 +360,7 @@ def test_a_passport_shows_client_state_and_signature():
     assert lines(use) == [
         "client a2a://caller",
         "session s",
-        "signature present, 20 characters, not verified",
+        "signature present, 20 characters",
         "state 1 member",
         "  currency GBP",
     ]

@@ -44,7 +44,7 @@ STATES = {
     "authorize": ["submitted", "working", "auth_required"],
     "careless": ["submitted", "working", "artifact", "completed"],
     "echo": ["message"],
-    "extensions": ["submitted", "working", "artifact", "working", "artifact", "completed"],
+    "extensions": ["submitted", "working", "artifact", "working", "artifact", "artifact", "completed"],
     "fail": ["submitted", "working", "failed"],
     "file": ["submitted", "working", "artifact", "completed"],
     "firehose 40": ["submitted", *["working"] * 40, "completed"],

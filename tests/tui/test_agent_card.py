@@ -77,7 +77,7 @@ async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
             "sso: OAuth 2.0 (authorizationCode). Ours alone",
             "  authorizationUrl  https://id.example/in",
             "  tokenUrl          https://id.example/token",
-            "urn:x:1   required   not requested   Counts",
+            f"{'urn:x:1':<22}{'required':<14}not requested   Counts",
             "(the host is xn--exmple-4nf.org)",
             "http://169.254.169.254/icon.png   not fetched",
             "✕ implicit is not used: deprecated",

@@ -30,9 +30,9 @@ async def test_the_card_is_shown_rendered_and_raw(open_app: Open, mock: str):
             "A small agent for trying things out.",
             f"● 1.0 · JSONRPC     {mock}/ ",
             "none required",
-            "· streaming             yes           not tried yet",
-            "· extended card         no            not tried yet",
-            "· Numbered events 1       optional   not requested",
+            f"· {'streaming':<24}yes           not tried yet",
+            f"· {'extended card':<24}no            not tried yet",
+            f"· {'Numbered events 1':<24}{'optional':<14}not requested",
             f"{mock}/.well-known/agent-card.json",
             "▸ Question",
         ):

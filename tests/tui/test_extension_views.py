@@ -35,8 +35,11 @@ async def test_a_cart_and_a_surface_are_shown_as_what_they_mean(open_app: Open, 
     async with open_app(mock, size, **ACTIVATED) as driver:
         await driver.connected()
         await driver.ask("extensions")
-        for text in ("merchant  Books & Rivers", "total  EUR 28.4", "expires  2030-01-01T00:00:00Z", "item  Shipping"):
+        for text in ("verified  5 valid, 1 not verified", "token  1 of 2", "payment.amount_range"):
             assert text in driver.screen, "the artifact pane shows the last artifact"
+        await select(driver, "artifact  cart")
+        for text in ("verified  3 valid, 1 not verified", "merchant  Books & Rivers", "total  EUR 28.4"):
+            assert text in driver.screen, text
         await select(driver, "order form")
         for text in ("A2UI", "Card", "Text  Order the book", "TextField  Name"):
             assert text in driver.screen, text
@@ -84,7 +87,7 @@ async def test_the_agent_view_has_a_row_for_each_extension(open_app: Open, mock:
         await driver.go(1)
         await driver.until("requested 1")
         if size[0] > 80:
-            assert "requested 1, activated 1, used 5" in driver.line("Timestamps v1")
+            assert "requested 1, activated 1, used 6" in driver.line("Timestamps v1")
         assert max(map(len, driver.lines)) <= size[0]
 
 
@@ -126,3 +129,12 @@ async def test_texts_of_extensions_are_clean(open_app: Open, size: tuple[int, in
             assert "\u202e" not in driver.screen
             assert max(map(len, driver.lines)) <= size[0]
             await driver.press("tab")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_columns_of_capabilities_and_extensions_are_aligned(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        await driver.connected()
+        capability, extension = driver.line("· push notifications"), driver.line("· A2UI v0.9.1")
+        assert capability.index("yes") == extension.index("optional")
+        assert capability.index("not tried yet") == extension.index("not requested")

@@ -59,8 +59,9 @@ def _add_lint(parser: Parser) -> None:
     parser.add_argument(
         "reference",
         metavar="URL | PATH | -",
-        help="the card or AI Catalog: its URL, the URL of its agent, a file, or - for stdin",
+        help="the card or AI Catalog: its URL, the URL of its agent, a file, the name of an agent, or - for stdin",
     )
+    parser.accept_names()
     parser.value(
         "--protocol-version VERSION",
         f"check the card against this version: {', '.join(STABLE)} (1.0 by another name); default: detected",

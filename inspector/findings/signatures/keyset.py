@@ -120,16 +120,22 @@ def read_keys(value: Json) -> KeySet:
     notes: list[str] = []
     for number, jwk in enumerate(listed[:_MAX_KEYS], 1):
         name = _name(jwk, number)
-        loaded = _load(jwk)
-        if isinstance(loaded, str):
-            notes.append(f"The key set contains {name}, which is ignored: {loaded}.")
+        key = read_key(jwk, name)
+        if isinstance(key, str):
+            notes.append(f"The key set contains {name}, which is ignored: {key}.")
             continue
-        keys.append(Key(name, jwk, loaded))
+        keys.append(key)
         if _PRIVATE & jwk.keys():
             notes.append(f"The key set contains the private part of {name}: everyone who reads it can sign.")
     if len(listed) > _MAX_KEYS:
         notes.append(f"The set has {len(listed):,} keys; only the first {_MAX_KEYS} are read.")
     return KeySet(tuple(keys), tuple(notes))
+
+
+def read_key(jwk: Json, name: str) -> Key | str:
+    """Read one JWK, which messages call `name`; return why it is unusable if it is."""
+    loaded = _load(jwk)
+    return loaded if isinstance(loaded, str) else Key(name, jwk, loaded)
 
 
 def read_pem(raw: bytes) -> KeySet:

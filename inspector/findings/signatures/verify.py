@@ -1,4 +1,4 @@
-"""Signatures of cards: check their form, and verify them (1.0 section 8.4, RFC 7515)."""
+"""JWS signatures (RFC 7515) of cards (1.0 section 8.4) and of other content: check their form, and verify them."""
 
 from __future__ import annotations
 
@@ -175,6 +175,30 @@ def verify(card: Json, keys: KeySet | None, version: str) -> tuple[SignatureResu
     return tuple(verdicts[index] for index in sorted(verdicts))
 
 
+def verify_compact(token: str, keys: KeySet | None, payload: bytes | None = None) -> SignatureResult:
+    """Verify a JWS in compact serialization; `payload` is what it signs if its own payload is empty (detached)."""
+    pieces = token.split(".", 3)
+    found = SignatureResult(0, SignatureOutcome.UNUSABLE, "", "")
+    if len(pieces) != 3:
+        return replace(found, reason="It is not a JWS: expected three parts with dots between them.")
+    protected, inside, signature = pieces
+    prepared = _prepare(0, {"protected": protected, "signature": signature}, keys)
+    if isinstance(prepared, SignatureResult):
+        return prepared
+    signed = inside if payload is None else urlsafe_b64encode(payload).rstrip(b"=").decode("ascii")
+    if base64url(inside) is None:
+        return replace(prepared.verdict, outcome=found.outcome, reason="The payload is not base64url without padding.")
+    if inside and inside != signed:
+        reason = "The payload in the JWS is not the content that it belongs to."
+        return replace(prepared.verdict, outcome=SignatureOutcome.WRONG, reason=reason)
+    key = prepared.key_over(signed.encode("ascii"))
+    if key is not None:
+        return replace(prepared.verdict, outcome=SignatureOutcome.VALID, reason=f"Signed with {key.name}.")
+    names = " or ".join(key.name for key in prepared.keys)
+    reason = f"The signature does not fit {names}: the content was changed, or another key signed it."
+    return replace(prepared.verdict, outcome=SignatureOutcome.WRONG, reason=reason)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Trial:
     """A signature that can be verified, and the keys to try."""
@@ -267,7 +291,7 @@ def _of_algorithm(header: Mapping[str, Json]) -> Iterator[Problem]:
         message = f"The alg is {brief(algorithm)}, expected one of {', '.join(ALGORITHMS)}."
         yield Problem("/protected", message, SignatureFlaw.ALG_REFUSED)
     if header.get("b64", True) is not True:
-        message = "With b64 the payload is not base64url (RFC 7797); A2A requires base64url."
+        message = "With b64 the payload is not base64url (RFC 7797), which is not supported."
         yield Problem("/protected", message, SignatureFlaw.CRIT)
     if "crit" in header:
         critical = header["crit"]

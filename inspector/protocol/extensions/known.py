@@ -34,7 +34,7 @@ class KnownExtension:
 
     `uri` is its URI, or the beginning of it if each version has its own. `revision` is the version and the date of the
     specification, `place` is where its data appears, `""` if it is not described. `keys` are the members of metadata
-    that contain its data.
+    that contain its data. With `has_signatures`, its data has signatures, which are verified when it is received.
     """
 
     uri: str
@@ -43,6 +43,7 @@ class KnownExtension:
     place: str
     describe: Describe | None = None
     keys: tuple[str, ...] = ()
+    has_signatures: bool = False
 
     def identifier(self, uris: Iterable[str]) -> str:
         """Return the first of these URIs that is one of the extension, else its own."""
@@ -92,7 +93,7 @@ def _passport(value: Any) -> Outline:
     found = members(value)
     state = found.get("state")
     signature, count = found.get("signature"), len(members(state))
-    signed = f"present, {len(signature):,} characters, not verified" if isinstance(signature, str) and signature else ""
+    signed = f"present, {len(signature):,} characters" if isinstance(signature, str) and signature else ""
     lines = fields(0, ("client", found.get("clientId")), ("session", found.get("sessionId")))
     lines.append(Line(0, "signature", signed or "none"))
     lines += [Line(0, "state", f"{count} member{'' if count == 1 else 's'}")]
@@ -110,7 +111,14 @@ def _number(value: Any) -> Outline:
 
 KNOWN = (
     KnownExtension(A2UI, "A2UI", "0.8 to 0.10, 2026-05", "data parts of the type application/a2ui+json", a2ui.describe),
-    KnownExtension(AP2, "AP2", "0.1 (2025-09) and 0.2 (2026-04)", "data parts with members named ap2.…", ap2.describe),
+    KnownExtension(
+        AP2,
+        "AP2",
+        "0.1 (2025-09) and 0.2 (2026-04)",
+        "data parts with members named ap2.…",
+        ap2.describe,
+        has_signatures=True,
+    ),
     KnownExtension(
         f"https://{TRACEABILITY}",
         "Traceability",
@@ -119,7 +127,15 @@ KNOWN = (
         traceability.describe,
         (f"{TRACEABILITY}/traceability", f"https://{TRACEABILITY}/traceability", f"https://{TRACEABILITY}"),
     ),
-    KnownExtension(PASSPORT, "Secure Passport", "1.0.0, 2025-11", "metadata of messages", _passport, (PASSPORT,)),
+    KnownExtension(
+        PASSPORT,
+        "Secure Passport",
+        "1.0.0, 2025-11",
+        "metadata of messages",
+        _passport,
+        (PASSPORT,),
+        has_signatures=True,
+    ),
     KnownExtension(
         f"https://{TIMESTAMP}",
         "Timestamps",

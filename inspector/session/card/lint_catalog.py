@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -133,7 +134,8 @@ class CatalogLint:
             why = "JSON, but without the members of a card" if members else "not a JSON object"
         elif card is not None and card.failed:
             why = f"{card.failed} at its url; there is a card at {card.url}"
-        facts = EntryFacts(result.entry, version if isinstance(version, str) else "", why)
+        served = card.raw if card is not None and result.entry.data is None and not card.failed else b""
+        facts = EntryFacts(result.entry, version if isinstance(version, str) else "", why, served)
         findings = lint_entry(facts)
         if card is None or (why and not card.failed):
             return replace(result, findings=findings)
@@ -150,8 +152,8 @@ class CatalogLint:
             return replace(result, unchecked=f"not read: more than {MOST_DEPTH} catalogs in each other"), None
         try:
             if entry.data is not None:
-                inner = await catalogs.nested(listing, entry)
-                return replace(result, findings=lint_nested(entry.data, (*steps_of(entry.pointer), "data"))), inner
+                inner, steps = await catalogs.nested(listing, entry), (*steps_of(entry.pointer), "data")
+                return replace(result, findings=lint_nested(entry.data, steps, time.time())), inner
             url = await catalogs.card_url(listing, entry)
             result = replace(result, url=self.session.journal.redactor.url(url))
             if url in self._seen:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import yaml
 
@@ -26,7 +27,9 @@ _LONGEST_MESSAGE = 400
 
 _NOT_YAML = re.compile("[^\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that are allowed in JSON, but not in YAML, or that end a line in YAML only."""
+_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|(NaN|-?Infinity)', re.DOTALL)
 _TOO_MANY_DIGITS = "the number has too many digits"
+_NOT_IN_JSON = "JSON has no number {}; a raw step can send it in body_raw"
 _TOO_MANY_VALUES = f"more than {_MOST_VALUES:,} values"
 
 Location: TypeAlias = tuple[str | int, ...]
@@ -143,7 +146,7 @@ class Source:
 
     def _read_json(self) -> Json:
         try:
-            return json.loads(self.text)
+            return json.loads(self.text, parse_constant=self._refuse)
         except json.JSONDecodeError as error:
             problem = Problem(self.name, error.lineno, error.colno, error.msg[:1].lower() + error.msg[1:])
             raise CheckFileError([problem]) from error
@@ -151,6 +154,13 @@ class Source:
             raise self._error(None, "nested too deeply") from error
         except ValueError as error:
             raise self._error(None, _TOO_MANY_DIGITS) from error
+
+    def _refuse(self, constant: str) -> NoReturn:
+        """Raise `CheckFileError` for `NaN` and `Infinity`, which Python reads although they are not JSON."""
+        found = next(found for found in _STRING_OR_CONSTANT.finditer(self.text) if found[1])
+        before = self.text[: found.start()]
+        place = before.count("\n") + 1, len(before) - before.rfind("\n")
+        raise CheckFileError([Problem(self.name, *place, _NOT_IN_JSON.format(constant))])
 
     def _error(self, mark: Any, message: str) -> CheckFileError:
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (0, 0)
@@ -203,7 +213,16 @@ class Source:
             case "int":
                 return self._integer(node, text)
             case _:
-                return float(re.sub(r"^([-+]?)\.(inf|nan)$", r"\1\2", text.lower()))
+                return self._float(node, text)
+
+    def _float(self, node: yaml.Node, text: str) -> float:
+        """Return a number that JSON has: a payload with another would not be valid JSON."""
+        if text.lower().lstrip("+-") in (".inf", ".nan"):
+            raise self._error(node.start_mark, _NOT_IN_JSON.format(text))
+        number = float(text)
+        if not math.isfinite(number):
+            raise self._error(node.start_mark, _NOT_IN_JSON.format(text))
+        return number
 
     def _integer(self, node: yaml.Node, text: str) -> int:
         try:

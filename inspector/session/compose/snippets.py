@@ -21,8 +21,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-import tomli_w
-
 from inspector.capture.private_files import reason
 from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
@@ -147,9 +145,21 @@ def save(path: Path, title: str, draft: Draft, *, replacing: bool = False) -> No
 
 
 def as_toml(table: Mapping[str, Any]) -> str:
-    """Write a table as TOML, with multi-line strings unless they would change a carriage return."""
-    plain = tomli_w.dumps(table)
-    return plain if "\\r" in plain else tomli_w.dumps(table, multiline_strings=True)
+    """Write a table as TOML, with multi-line strings except for texts with a carriage return."""
+    import tomlkit  # noqa: PLC0415 - few commands write a snippet
+
+    def item(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: item(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [item(each) for each in value]
+        if isinstance(value, str) and "\n" in value and "\r" not in value:
+            # Begin the text on its own line; TOML leaves out a line break after the quotation marks.
+            written = tomlkit.string(value, multiline=True).as_string().removeprefix('"""')
+            return tomlkit.value(f'"""{written}' if written.startswith("\n") else f'"""\n{written}')
+        return value
+
+    return tomlkit.dumps(item(table))
 
 
 def _placed(part: DraftPart, folder: Path) -> DraftPart:

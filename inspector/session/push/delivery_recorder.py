@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from inspector.capture.records import EXTENSIONS, Kind, Record
+from inspector.capture.records import Kind, Record
 from inspector.protocol.model import Event, Task, TaskStatusUpdateEvent, Unreadable
 from inspector.session.extension_use import find_use
 from inspector.session.journal import Journal
@@ -62,7 +62,7 @@ class DeliveryRecorder:
         refused = redactor.text(delivery.refused)
         target, headers = self._masked_head(delivery)
         lag = self._journal.capture.last_at - delivery.at
-        use = find_use(delivery.body, judgement.reading.value)
+        use = find_use(self._journal, delivery.body, judgement.reading.value, delivery.at, judgement.reading.shape)
         [record] = self._journal.append(
             Kind.DELIVERY,
             delivery.at,
@@ -91,10 +91,10 @@ class DeliveryRecorder:
                 "gap": round(attempt.gap, 6),
                 "latency": self._latency_of(judgement.reading.event, delivery),
                 **({"lag": round(lag, 6)} if lag > _LEAST_LAG else {}),
-                **({EXTENSIONS: list(use.names)} if use.names else {}),
+                **use.meta,
                 "checks": self._check_rows(delivery.checks + judgement.checks),
             },
-            findings=judgement.findings,
+            findings=judgement.findings + use.findings,
         )
         return record
 

@@ -34,11 +34,12 @@ from inspector.tui.render.skills import FEW
 from inspector.tui.render.text_lines import column_width, padded
 
 _CAPABILITY = 22
-"""The width of the column of capabilities."""
+_DECLARED = 14
+"""The least width of the names of capabilities and extensions, and the width of the words after them."""
 _DESCRIPTION_ROWS = 8
 """The lines of the description that are shown before the rest is unfolded."""
 _GAP = 3
-"""The cells between two columns of the interfaces."""
+"""The cells between two columns."""
 _LONGEST_NAME = 60
 """The most characters of the name of an extension."""
 _MOST_ROWS = 40
@@ -218,7 +219,17 @@ class CardFacts:
         for refused in refused_flows(read):
             self._write.text("", f"{self._glyphs.cross} {refused}", "card--warning", at=place)
 
+    @property
+    def _name_width(self) -> int:
+        """Return the width of the names of capabilities and extensions, so that their columns are aligned."""
+        return max(_CAPABILITY, column_width(self._extension_names()) + _GAP)
+
+    def _extension_names(self) -> list[str]:
+        statuses = extension_statuses(self._card, self._observed)[:_MOST_ROWS]
+        return [clean(status.name or status.uri, limit=_LONGEST_NAME) for status in statuses]
+
     def _capabilities(self) -> None:
+        width = self._name_width
         for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
             declared = {True: "yes", False: "no", None: "not declared"}[capability.declared]
             confirmed = capability.declared and capability.observed
@@ -230,8 +241,8 @@ class CardFacts:
             )
             self._write.row(
                 "Capabilities" if number == 0 else "",
-                (f"{sign} {capability.name:<{_CAPABILITY}}", style),
-                (f"{declared:<14}", "card--muted"),
+                (f"{sign} {capability.name:<{width}}", style),
+                (f"{declared:<{_DECLARED}}", "card--muted"),
                 (capability.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
@@ -241,15 +252,17 @@ class CardFacts:
 
     def _extensions(self) -> None:
         statuses = extension_statuses(self._card, self._observed)
-        names = [clean(status.name or status.uri, limit=_LONGEST_NAME) for status in statuses[:_MOST_ROWS]]
-        width = column_width(names)
-        for number, (status, name) in enumerate(zip(statuses, names, strict=False)):
+        width = self._name_width
+        for number, (status, name) in enumerate(zip(statuses, self._extension_names(), strict=False)):
             sign = self._glyphs.check if status.activated else self._glyphs.quiet
             self._write.row(
                 "Extensions" if number == 0 else "",
-                (f"{self._glyphs.cross if status.contradicts else sign} {padded(name, width)}   ", "card--text"),
                 (
-                    "required   " if status.required else "optional   ",
+                    f"{self._glyphs.cross if status.contradicts else sign} {padded(name, width - _GAP)}{' ' * _GAP}",
+                    "card--text",
+                ),
+                (
+                    f"{'required' if status.required else 'optional':<{_DECLARED}}",
                     "card--warning" if status.required else "card--muted",
                 ),
                 (status.in_words, "card--warning" if status.contradicts else "card--muted"),

@@ -32,7 +32,7 @@ class ChatPanes(BookmarkView):
         super().__init__(session, glyphs, id=id)
         self._travel = TravelLine(session, glyphs)
         self._timeline = TimelinePane(session, glyphs, id="timeline-pane")
-        self._artifact = ArtifactPane(glyphs, id="artifact")
+        self._artifact = ArtifactPane(session, glyphs, id="artifact")
         self._tasks = TaskListRows(session.tasks.all, glyphs)
         self._task_feed = Feed(TASK_COLUMNS, self._tasks, id="task-column", follow=False, empty="No tasks yet.")
         self.composer = ChatComposer(session, id="composer")

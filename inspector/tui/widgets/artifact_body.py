@@ -9,6 +9,7 @@ from textual import work
 from textual.widget import Widget
 
 from inspector.session.replay.file_content import FileFacts
+from inspector.session.session import Session
 from inspector.tui.render import images
 from inspector.tui.render.artifact_parts import (
     ChunkLines,
@@ -46,7 +47,8 @@ class ArtifactBody(Switcher):
     ArtifactBody { height: 1fr; }
     """
 
-    def __init__(self, glyphs: Glyphs) -> None:
+    def __init__(self, session: Session, glyphs: Glyphs) -> None:
+        self._session = session
         self._glyphs = glyphs
         self._view: Representation = "text"
         self._shown: tuple[object, ...] = ()
@@ -104,7 +106,7 @@ class ArtifactBody(Switcher):
             body = self._show_text(sections, section, known, fresh=fresh)
             self._start_reading(body, fresh=fresh and known is None, is_over=is_over)
         elif fresh and view == "extension":
-            self._lines.show(Paragraphs(extension_lines(sections.uses(section))))
+            self._lines.show(Paragraphs(extension_lines(sections.uses(section), self._session.journal)))
             self._lines.following = False
             self._lines.action_first()
         elif fresh:

@@ -14,6 +14,7 @@ from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Message
 from inspector.session.replay.saving import default_folder
+from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
@@ -64,7 +65,7 @@ class ArtifactPane(Pane):
     }
     """
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__("Artifact", id=id)
         self._glyphs = glyphs
         self._tracked: TrackedTask | None = None
@@ -75,7 +76,7 @@ class ArtifactPane(Pane):
         self._chosen_views: list[Representation] = []
         self._sections: Sections | None = None
         self._parts = Chips(id="artifact-parts")
-        self._body = ArtifactBody(glyphs)
+        self._body = ArtifactBody(session, glyphs)
 
     def compose(self) -> ComposeResult:
         """Make the title, the parts and one widget for each representation."""

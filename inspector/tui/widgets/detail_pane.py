@@ -258,7 +258,8 @@ class DetailPane(Pane):
     def _show_record(self, record: Record) -> None:
         match self._current:
             case "extension":
-                self._body.show(Paragraphs(extension_lines(uses_in(parse(self._session.payload(record))))))
+                uses = uses_in(parse(self._session.payload(record)))
+                self._body.show(Paragraphs(extension_lines(uses, self._session.journal)))
             case "decoded":
                 if record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
                     self._json.show_bytes(body)

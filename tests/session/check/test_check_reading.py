@@ -18,7 +18,7 @@ from properties import examples
 from inspector.session.check import source
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.reading import MOST_BYTES, read_check_files
-from inspector.session.check.source import CheckFileError
+from inspector.session.check.source import CheckFileError, Source
 
 TEST = """\
 suites:
@@ -97,8 +97,6 @@ def test_a_file_has_the_same_content_as_yaml_and_as_json():
         ("a: <<", "<<"),
         ("a: '1'", "1"),
         ("a: !!str 1", "1"),
-        ("a: .inf", float("inf")),
-        ("a: -.INF", float("-inf")),
     ],
 )
 def test_scalars_have_the_types_of_the_core_schema_of_yaml_1_2(text: str, value: Any):
@@ -429,3 +427,23 @@ def test_a_position_counts_characters_and_not_bytes():
     assert problem == "a.yaml:1:9: the character U+0001 is not allowed"
     [problem] = problems_of("'\u00e9\U0001f600': [@]")
     assert problem == "a.yaml:1:8: found character that cannot start any token"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("a.yaml", "a:\n  b: .inf\n", "2:6"),
+        ("a.yaml", "a: [1, -.INF]\n", "1:8"),
+        ("a.yaml", "a: .NaN\n", "1:4"),
+        ("a.yaml", "a: 1e999\n", "1:4"),
+        ("a.json", '{"NaN": "Infinity",\n "b": NaN}', "2:7"),
+        ("a.json", '{"b": "\\"NaN",\n\n "c": [-Infinity]}', "3:8"),
+        ("a.json", '{"b": Infinity}', "1:7"),
+        ("a.json", '{"b": 1e999}', "1:7"),
+    ],
+)
+def test_a_number_that_json_does_not_have_is_an_error_with_its_place(name: str, text: str, place: str):
+    with pytest.raises(CheckFileError) as raised:
+        Source(name, text).read()
+    assert str(raised.value.problems[0]).startswith(f"{name}:{place}: JSON has no number ")
+    assert "body_raw" in str(raised.value.problems[0])
