@@ -27,7 +27,8 @@ from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
-from inspector.tui.views.registry import VIEWS
+from inspector.tui.views.base import View
+from inspector.tui.views.registry import VIEWS, ViewEntry
 from inspector.tui.widgets.composer import Composer
 
 _KEY_IN_SENTENCE = re.compile(r"(?i)\b(?:ctrl|alt|shift)\+|[Pp]ress [a-z]\b|\bescape\b(?! sequence)")
@@ -336,6 +337,25 @@ async def test_quitting_during_100_streams_leaves_no_task_thread_or_socket(open_
     async with asyncio.timeout(10):
         while (asyncio.all_tasks(), ours(), sockets()) != before:
             await asyncio.sleep(0.01)
+
+
+async def test_the_app_can_end_while_its_views_are_loaded(
+    open_app: Open, mock: str, all_views: None, monkeypatch: pytest.MonkeyPatch
+):
+    loading, proceed, load = threading.Event(), threading.Event(), ViewEntry.load
+
+    def load_chat_late(entry: ViewEntry) -> type[View]:
+        if entry.id == "chat":
+            loading.set()
+            assert proceed.wait(10)
+        return load(entry)
+
+    monkeypatch.setattr(ViewEntry, "load", load_chat_late)
+    async with open_app(mock) as driver:
+        await eventually(loading.is_set)
+        driver.app.exit()
+        proceed.set()
+    assert driver.app.return_code == 0
 
 
 async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):

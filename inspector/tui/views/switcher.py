@@ -106,17 +106,22 @@ class ViewSwitcher(Switcher):
     async def add(self, name: str, set_up: Callable[[View], None]) -> None:
         """Load and mount a view unless it is mounted, and show it if the user chose it; call `set_up` before that."""
         async with self._adding:
-            if name not in self._views:
-                view = (await asyncio.to_thread(entry_of(name).load))(self._session, self._glyphs, id=name)
-                await self._add(view)
+            if name in self._views:
+                return
+            view = (await asyncio.to_thread(entry_of(name).load))(self._session, self._glyphs, id=name)
+            if await self._add(view):
                 set_up(view)
                 if name == self._chosen:
                     self.show(name)
 
-    async def _add(self, view: View) -> None:
+    async def _add(self, view: View) -> bool:
+        """Mount a view; return False if the app or the session has ended meanwhile."""
         view.display = False
-        await self.mount(view)
-        self._views[str(view.id)] = view
+        if self.is_attached:
+            await self.mount(view)
+        if view.is_attached:
+            self._views[str(view.id)] = view
+        return view.is_attached
 
 
 def _binds(node: DOMNode, command: str) -> bool:
