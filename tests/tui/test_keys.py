@@ -6,6 +6,7 @@ import ast
 import asyncio
 import re
 import threading
+import time
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -353,8 +354,9 @@ async def test_the_app_can_end_while_its_views_are_loaded(
     monkeypatch.setattr(ViewEntry, "load", load_chat_late)
     async with open_app(mock) as driver:
         await eventually(loading.is_set)
-        driver.app.exit()
         proceed.set()
+        time.sleep(0.1)  # blocks the event loop: the view is loaded, and mounted only after the exit was requested
+        driver.app.exit()
     assert driver.app.return_code == 0
 
 
