@@ -355,7 +355,8 @@ async def test_the_app_can_end_while_its_views_are_loaded(
     async with open_app(mock) as driver:
         await eventually(loading.is_set)
         proceed.set()
-        time.sleep(0.1)  # blocks the event loop: the view is loaded, and mounted only after the exit was requested
+        time.sleep(0.1)  # blocks the event loop, so that the exit is requested between loading and mounting
+        await asyncio.sleep(0)
         driver.app.exit()
     assert driver.app.return_code == 0
 
