@@ -53,7 +53,8 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
         tour.leave(" enter open")
         terminal.press("ctrl+p")
         terminal.wait_for("Search for commands")
-        tour.leave(" enter open")
+        terminal.press("escape")
+        terminal.wait_for(lambda terminal: "Search for commands" not in terminal.screen_text())  # the footer stays
         tour.say("error")
         tour.look(f"Error: {shown('error message')[0]}")
         tour.leave(" enter open")
