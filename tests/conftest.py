@@ -3,11 +3,11 @@
 from hypothesis import settings
 from properties import ALL, QUARTER
 
-from inspector.capture.store import Capture
+from inspector.capture import file_format
 
 settings.register_profile(QUARTER, max_examples=25)  # in `make test`
 settings.register_profile(ALL, max_examples=100)  # in `make test-slow`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
 
 # Only a crash of the system could lose what is not on the disk yet. Waiting for it needs 20 ms for each capture.
-Capture.create.__func__.__kwdefaults__["durable"] = False
+file_format.SYNCHRONOUS = "OFF"

@@ -57,6 +57,9 @@ PAGE_BYTES = 16 * 1024
 """The size of the file's pages in bytes. With SQLite's default of 4 KiB, a search of a long capture needs a quarter
 more time; with larger pages, a capture of a few records would have half a megabyte."""
 
+SYNCHRONOUS = "NORMAL"
+"""When SQLite waits for the disk: with NORMAL, a capture can be read after the system crashes."""
+
 _LABEL = COLUMNS.split(", ").index("label")
 _STATEMENTS_CACHED = 4
 """How many statements the writing connection caches: few, because a statement that inserts a whole batch is large."""
@@ -81,7 +84,7 @@ def create(path: Path, *, temporary: bool = False) -> sqlite3.Connection:
         try:
             _create_tables(connection, path)
             if not temporary:
-                connection.execute("PRAGMA synchronous=NORMAL")
+                connection.execute(f"PRAGMA synchronous={SYNCHRONOUS}")
         except BaseException:
             connection.close()
             raise

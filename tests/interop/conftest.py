@@ -8,7 +8,6 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ import httpx
 import pytest
 import table
 from calling import Caller
+from sdk_agent import Agent
 
 from inspector.protocol.dialects.registry import DIALECTS
 
@@ -26,25 +26,6 @@ START_SECONDS = 60
 """The time in seconds that a program may take to print its URL."""
 
 CALL_SECONDS = 20
-
-
-@dataclass(frozen=True)
-class Agent:
-    """A running agent: the name of its SDK, its base URL and the file with its output."""
-
-    name: str
-    url: str
-    log: Path
-
-    @property
-    def sdk(self) -> environments.Sdk:
-        """Return its SDK."""
-        return environments.ALL[self.name]
-
-    @property
-    def version(self) -> str:
-        """Return its protocol version."""
-        return self.sdk.version
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import environments
 import pytest
-from conftest import Agent
+from sdk_agent import Agent
 
 pytestmark = pytest.mark.interop
 

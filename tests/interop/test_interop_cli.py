@@ -12,7 +12,7 @@ from pathlib import Path
 import environments
 import pytest
 from calling import Caller, send_request, texts
-from conftest import Agent
+from sdk_agent import Agent
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture

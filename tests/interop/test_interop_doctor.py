@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trials
-from conftest import Agent
+from sdk_agent import Agent
 
 from inspector.protocol.dialects import v1_0
 from inspector.session.doctor.doctor import Doctor

@@ -14,8 +14,8 @@ import httpx
 import pytest
 import table
 import trustme
-from conftest import Agent
 from proxies import http2_only, proxy
+from sdk_agent import Agent
 
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.session import Session

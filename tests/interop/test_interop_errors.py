@@ -7,7 +7,7 @@ from pathlib import Path
 import environments
 import pytest
 import trials
-from conftest import Agent
+from sdk_agent import Agent
 
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Task

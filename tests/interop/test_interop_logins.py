@@ -17,7 +17,7 @@ import environments
 import httpx
 import pytest
 import user
-from conftest import Agent
+from sdk_agent import Agent
 
 from inspector.capture.records import is_login
 from inspector.capture.store import Capture

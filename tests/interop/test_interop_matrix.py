@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import table
-from conftest import Agent
+from sdk_agent import Agent
 from trials import TRIALS, RefusedError
 
 from inspector.findings.finding import Severity

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from calling import Caller, readable, send_request, texts
-from conftest import Agent
+from sdk_agent import Agent
 
 from inspector.protocol import jsonvalue
 from inspector.protocol.assemble import AssembledTask, Order

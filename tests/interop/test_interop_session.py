@@ -7,7 +7,7 @@ from pathlib import Path
 
 import environments
 import pytest
-from conftest import Agent
+from sdk_agent import Agent
 from trials import CHUNKS, until
 
 from inspector.capture.records import Kind, Record
