@@ -1,5 +1,6 @@
 """Settings of all tests: the number of examples of a property, and captures that do not wait for the disk."""
 
+import pytest
 from hypothesis import settings
 from properties import ALL, QUARTER
 
@@ -10,4 +11,10 @@ settings.register_profile(ALL, max_examples=100)  # in `make test-slow`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
 
 # Only a crash of the system could lose what is not on the disk yet. Waiting for it needs 20 ms for each capture.
-file_format.SYNCHRONOUS = "OFF"
+_SYNCHRONOUS, file_format.SYNCHRONOUS = file_format.SYNCHRONOUS, "OFF"
+
+
+@pytest.fixture
+def waits_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let captures wait for the disk, as outside of the tests."""
+    monkeypatch.setattr(file_format, "SYNCHRONOUS", _SYNCHRONOUS)

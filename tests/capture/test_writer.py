@@ -52,6 +52,7 @@ def test_closing_a_temporary_capture_does_not_write_the_waiting_records(tmp_path
     assert count < 1 + 3 * BATCH if temporary else count == 1 + 3 * BATCH
 
 
+@pytest.mark.usefixtures("waits_for_the_disk")
 def test_commits_of_a_temporary_capture_do_not_wait_for_the_disk(tmp_path: Path):
     for temporary, synchronous in ((False, 1), (True, 0)):
         connection = create(tmp_path / f"{temporary}.a2a", temporary=temporary)
