@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from forking import Program
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no fork")
 
 
 def alone(home: Path) -> dict[str, str]:

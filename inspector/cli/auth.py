@@ -58,7 +58,7 @@ async def status(current: Run) -> None:
         return
     connection = await current.connect()
     url, token = session.agent_url, session.credentials.token
-    alternatives = session.credentials.sent.alternatives(connection.card)
+    alternatives = session.credentials.authentication.alternatives(connection.card)
     met = not alternatives or any(not alternative.missing for alternative in alternatives)
     if out.json:
         required = [{"requires": each.words, "missing": list(each.missing)} for each in alternatives]

@@ -30,7 +30,7 @@ async def get(current: Run) -> None:
         out.document(parse(connection.found.raw))
     else:
         session = current.session
-        _CardPrinter(out, session.credentials.sent, verbose=current.invocation.verbose).print(connection)
+        _CardPrinter(out, session.credentials.authentication, verbose=current.invocation.verbose).print(connection)
         if not given.validate:
             out.field("Findings", "not checked")
         if not verify and connection.card.signatures:

@@ -87,9 +87,9 @@ class CatalogFacts:
 
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
-    """An entry for an agent card, with the version of the card, or why there is no card.
+    """An entry for an agent card, with the version of the card or the reason for which the card was not read.
 
-    `served` are the bytes that were fetched from its url.
+    `served` has the bytes that were fetched from its URL.
     """
 
     entry: Entry

@@ -62,8 +62,8 @@ class SessionCredentials:
         return self.entered.added_to(given, key_place(card) if card else DEFAULT_KEY_PLACE)
 
     @property
-    def sent(self) -> Authentication:
-        """Return those that are sent to the agent, to be compared with the requirements of its card."""
+    def authentication(self) -> Authentication:
+        """Return the credentials that are sent to the agent, to compare them with the requirements of its card."""
         return Authentication(self.current, self._session.agent_url, self.token)
 
     def certificate_for(self, url: str) -> ClientCertificate | None:

@@ -129,7 +129,7 @@ def _with_disclosed(value: Any, values: Mapping[str | None, Any], used: set[str]
 
 
 _HIDDEN = object()
-"""Stands for an element of a list that is not disclosed."""
+"""The value of an element of a list that is not disclosed."""
 
 
 def _element(each: Any, values: Mapping[str | None, Any], used: set[str], depth: int) -> Any:

@@ -74,7 +74,7 @@ class CredentialsScreen(MenuScreen):
         super().__init__("Credentials", list(_entries(session)))
         self._required = _required(session, glyphs)
         self.frame.styles.width = _WIDTH
-        sent = session.credentials.sent.sent
+        sent = session.credentials.authentication.sent
         self.set_title("Credentials", f"now sent: {', '.join(sent)}" if sent else "now sent: none")
 
     def body(self) -> ComposeResult:
@@ -105,7 +105,7 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     if session.connection is None:
         text = "The card was not received, so it is not known what the agent requires and how to log in."
         return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
-    alternatives = session.credentials.sent.alternatives(session.connection.card)
+    alternatives = session.credentials.authentication.alternatives(session.connection.card)
     lines = []
     if not alternatives:
         lines.append(Paragraph(("", "line--text"), "The card requires no credentials.", "line--soft"))

@@ -72,11 +72,11 @@ class CardPair:
         lines = self.card.lines
         if lines is None or self._connection is None:
             return
-        lines.authenticate(self._session.credentials.sent)
+        lines.authenticate(self._session.credentials.authentication)
         lines.signed = self._signed
         self.card.renew()
         if self.is_wide and self.skills.lines is not None:
-            self.skills.lines.authenticate(self._session.credentials.sent)
+            self.skills.lines.authenticate(self._session.credentials.authentication)
             self.skills.renew()
 
     def show_observations(self) -> None:
