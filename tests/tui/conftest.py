@@ -26,8 +26,10 @@ from inspector.text import units
 from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.widgets import task_lines
 
-_YOUNG_COLLECTIONS = 12
-"""The collections of young objects, of 20,000 each, after which all are collected: several apps leave as many."""
+_MANY_OBJECTS = 200_000
+"""The new objects after which a test begins with a collection: several apps leave as many."""
+_MOST_OBJECTS = 500_000
+"""The new objects after which a test is interrupted by a collection."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,7 +42,7 @@ def pytest_collection_finish() -> None:
     """Exclude the collected tests and modules from garbage collection, which none of them needs, and collect seldom."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)  # as the app does
+    gc.set_threshold(_MOST_OBJECTS, 1, 1)
 
 
 @pytest.fixture
@@ -57,13 +59,14 @@ def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def swept() -> Iterator[None]:
     """Collect the garbage of the previous apps now and then: the garbage collector runs too seldom for that.
 
-    Two caches of Textual are keyed by an object of the app; they would keep the lines of a thousand widgets.
+    What is left is kept by caches and fixtures: it is not searched again. Two caches of Textual are keyed by an object of
+    the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()
-    _, young, middle = gc.get_count()
-    if young >= _YOUNG_COLLECTIONS or middle:
+    if gc.get_count()[0] > _MANY_OBJECTS:
         gc.collect()
+        gc.freeze()
     yield
 
 

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from textual._context import visible_screen_stack
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
+from textual.geometry import Region, Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.strip import Strip
@@ -37,7 +38,7 @@ _draw = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
 _change = Stylesheet.set_variables
 _PARSED: dict[tuple[tuple[str, str], ...], Any] = {}
-_DRAWN: WeakKeyDictionary[Screen[Any], list[Strip]] = WeakKeyDictionary()
+_DRAWN: WeakKeyDictionary[Screen[Any], tuple[Size, list[Strip]]] = WeakKeyDictionary()
 
 
 def install(monkeypatch: Any) -> None:
@@ -79,13 +80,22 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
 
 
 def draw(screen: Screen[Any]) -> list[Strip]:
-    """Draw a screen that is to be looked at, if it has changed since it was drawn, and return its lines."""
+    """Draw a screen that is to be looked at, and return its lines: as on a terminal, only changed lines are drawn again."""
     compositor = screen._compositor
-    lines = _DRAWN.get(screen)
-    if lines is None or compositor._dirty_regions or len(lines) != compositor.size.height:
+    size = compositor.size
+    drawn, lines = _DRAWN.get(screen, (None, []))
+    changed = set(compositor._dirty_regions) if drawn == size else {size.region}
+    if changed:
         visible_screen_stack.set(screen.app._background_screens)
         compositor._dirty_regions.clear()
-        lines = _DRAWN[screen] = compositor.render_strips()
+        lines = lines if drawn == size else [Strip.blank(size.width)] * size.height
+        rows = {row for region in changed for row in region.line_range if row < size.height}
+        first = min(rows, default=0)
+        crop = Region(0, first, size.width, max(rows, default=0) - first + 1)
+        chops = compositor._render_chops(crop, rows.__contains__)
+        for row in rows:
+            lines[row] = Strip.join(chops[row].values())
+        _DRAWN[screen] = size, lines
     return lines
 
 
