@@ -6,6 +6,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,15 +58,15 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
                 yield token.start[0] + offset, line
 
 
-def texts() -> Iterator[tuple[str, int, str]]:
+@cache
+def texts() -> list[tuple[str, int, str]]:
     """Return the file, the line and the content of each text."""
     sources = (path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*.py")))
-    for path in (*sources, ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))):
-        for number, text in texts_of(path):
-            yield str(path.relative_to(ROOT)), number, re.sub(r"`[^`]*`", "``", text)
-
-
-ALL = list(texts())
+    return [
+        (str(path.relative_to(ROOT)), number, re.sub(r"`[^`]*`", "``", text))
+        for path in (*sources, ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md")))
+        for number, text in texts_of(path)
+    ]
 
 
 @pytest.mark.parametrize("advice", PATTERNS)
@@ -73,7 +74,7 @@ def test_no_text_has_a_phrase_that_is_hard_to_understand(advice: str):
     pattern = re.compile(PATTERNS[advice])
     found = [
         f"{path}:{number}: {text.strip()[:120]}"
-        for path, number, text in ALL
+        for path, number, text in texts()
         if pattern.search(text) and not any(path == file and phrase in text for file, phrase in EXCEPTIONS)
     ]
     assert not found, "\n".join([advice, *found[:30], f"{len(found)} places"])
@@ -81,7 +82,7 @@ def test_no_text_has_a_phrase_that_is_hard_to_understand(advice: str):
 
 @pytest.mark.parametrize(("file", "phrase"), EXCEPTIONS)
 def test_every_exception_is_still_needed(file: str, phrase: str):
-    needed = [text for path, _, text in ALL if path == file and phrase in text]
+    needed = [text for path, _, text in texts() if path == file and phrase in text]
     assert any(re.search(pattern, text) for text in needed for pattern in PATTERNS.values())
 
 
