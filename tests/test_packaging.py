@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from shared import made_once
 
 sys.path.append(str(Path(__file__).parent / "e2e"))  # has the module `terminal`
 
@@ -39,28 +40,37 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, because setuptools leaves a `build/` folder behind and reuses it."""
     left_out = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
-    return shutil.copytree(ROOT, tmp_path_factory.mktemp("copy") / "tree", ignore=left_out)
+    return made_once(
+        tmp_path_factory, "copy", lambda folder: shutil.copytree(ROOT, folder / "tree", ignore=left_out)
+    )
 
 
 @pytest.fixture(scope="session")
 def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Build the wheel."""
-    home = tmp_path_factory.mktemp("wheel")
-    built = run(sys.executable, "-m", "build", "--wheel", "--outdir", home, tree, cwd=home)
-    assert built.returncode == 0, built.stdout + built.stderr
-    [path] = home.glob("*.whl")
-    return path
+
+    def build(folder: Path) -> Path:
+        built = run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, tree, cwd=folder)
+        assert built.returncode == 0, built.stdout + built.stderr
+        [path] = folder.glob("*.whl")
+        return path
+
+    return made_once(tmp_path_factory, "wheel", build)
 
 
 @pytest.fixture(scope="session")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install the wheel with its dependencies into an empty environment, and return the folder of its programs."""
-    home = tmp_path_factory.mktemp("installed")
-    venv.create(home / "venv", with_pip=True, symlinks=os.name != "nt")
-    folder = home / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    installed = run(folder / "python", "-m", "pip", "install", "-qq", "--no-compile", wheel, cwd=home)
+    return made_once(tmp_path_factory, "installed", lambda folder: environment_with(folder, "--no-compile", wheel))
+
+
+def environment_with(folder: Path, *packages: str | Path) -> Path:
+    """Make an environment, install packages with pip, and return the folder of its programs."""
+    venv.create(folder / "venv", with_pip=True, symlinks=os.name != "nt")
+    programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    installed = run(programs / "python", "-m", "pip", "install", "-qq", *packages, cwd=folder)
     assert installed.returncode == 0, installed.stderr
-    return folder
+    return programs
 
 
 def contents(wheel: Path) -> set[str]:
@@ -240,12 +250,7 @@ PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 @pytest.fixture(scope="session")
 def installers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Install uv and pipx, and return the folder of their programs."""
-    home = tmp_path_factory.mktemp("installers")
-    venv.create(home / "venv", with_pip=True, symlinks=os.name != "nt")
-    folder = home / "venv" / "bin"
-    installed = run(folder / "python", "-m", "pip", "install", "-qq", "uv", "pipx", cwd=home)
-    assert installed.returncode == 0, installed.stderr
-    return folder
+    return made_once(tmp_path_factory, "installers", lambda folder: environment_with(folder, "uv", "pipx"))
 
 
 def python(version: str, installers: Path, tmp_path: Path) -> Path:

@@ -85,6 +85,7 @@ KEY_SECONDS = 2.0
 """How long a key may take; on an idle machine 0.1 s. Quadratic work would last minutes."""
 
 
+@pytest.mark.slow  # 10 s of CPU time
 @pytest.mark.parametrize("what", LARGE)
 def test_large_markdown_does_not_delay_keys(inspect: Run, home: Path, server_thread: ServerThread, what: str):
     text = LARGE[what]

@@ -194,6 +194,7 @@ def test_the_beginning_of_a_pattern_is_found() -> None:
     assert any(growth(work, make, 1000) for _, make in shapes_after(beginning_of(slow)))
 
 
+@pytest.mark.slow  # 5 s of CPU time
 def test_every_pattern_is_linear() -> None:
     assert not slow_patterns(patterns(), 5_000)
 
@@ -231,6 +232,7 @@ def read_stream(raw: bytes) -> None:
         parser.feed(raw[at : at + 16_384])
 
 
+@pytest.mark.slow  # 3 s of CPU time
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_is_linear(name: str) -> None:
     assert not slow_shapes_of(READERS[name], 20_000)
