@@ -40,9 +40,7 @@ def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the repository, because setuptools leaves a `build/` folder behind and reuses it."""
     left_out = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "build", "dist")
-    return made_once(
-        tmp_path_factory, "copy", lambda folder: shutil.copytree(ROOT, folder / "tree", ignore=left_out)
-    )
+    return made_once(tmp_path_factory, "copy", lambda folder: shutil.copytree(ROOT, folder / "tree", ignore=left_out))
 
 
 @pytest.fixture(scope="session")

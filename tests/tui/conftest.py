@@ -59,8 +59,8 @@ def snapshots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 def swept() -> Iterator[None]:
     """Collect the garbage of the previous apps now and then: the garbage collector runs too seldom for that.
 
-    What is left is kept by caches and fixtures: it is not searched again. Two caches of Textual are keyed by an object of
-    the app; they would keep the lines of a thousand widgets.
+    What remains is kept by caches and fixtures, so it is not searched again. Two caches of Textual are keyed by an
+    object of the app; they would keep the lines of a thousand widgets.
     """
     StylesCache.get_inner_outer.cache_clear()
     Strip.blank.cache_clear()

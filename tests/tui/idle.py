@@ -80,22 +80,22 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
 
 
 def draw(screen: Screen[Any]) -> list[Strip]:
-    """Draw a screen that is to be looked at, and return its lines: as on a terminal, only changed lines are drawn again."""
+    """Draw what has changed of a screen that is to be looked at, as it is drawn on a terminal, and return its lines."""
     compositor = screen._compositor
     size = compositor.size
     drawn, lines = _DRAWN.get(screen, (None, []))
-    changed = set(compositor._dirty_regions) if drawn == size else {size.region}
-    if changed:
+    changed = compositor._dirty_regions if drawn == size else {size.region}
+    rows = {row for region in changed for row in region.line_range if row < size.height}
+    compositor._dirty_regions.clear()
+    if drawn != size:
+        lines = [Strip.blank(size.width)] * size.height
+        _DRAWN[screen] = size, lines
+    if rows:
         visible_screen_stack.set(screen.app._background_screens)
-        compositor._dirty_regions.clear()
-        lines = lines if drawn == size else [Strip.blank(size.width)] * size.height
-        rows = {row for region in changed for row in region.line_range if row < size.height}
-        first = min(rows, default=0)
-        crop = Region(0, first, size.width, max(rows, default=0) - first + 1)
+        crop = Region(0, min(rows), size.width, max(rows) - min(rows) + 1)
         chops = compositor._render_chops(crop, rows.__contains__)
         for row in rows:
             lines[row] = Strip.join(chops[row].values())
-        _DRAWN[screen] = size, lines
     return lines
 
 

@@ -332,7 +332,7 @@ async def test_quitting_during_100_streams_leaves_no_task_thread_or_socket(open_
             driver.composer.post_message(Composer.Sent(text_draft("long 30"), stream=True))
         await eventually(lambda: len(driver.session.tasks) == 100)
         assert driver.session.journal.exchanges.open == 100
-        assert {"mock-agent", "capture-writer"} <= {thread.name for thread in ours()}
+        assert "capture-writer" in {thread.name for thread in ours() - before[1]}
         assert sockets() > before[2]
         driver.app.exit()
     async with asyncio.timeout(10):
