@@ -7,6 +7,7 @@ idle if its event loop has nothing to run, no timer is about to expire, and no o
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from pathlib import Path
@@ -31,6 +32,8 @@ MAX_SECONDS = 1.0
 """The longest wait, as in Textual."""
 UPDATE_PERIOD = 0.001
 """The seconds between two drawings of a screen, which are waited for: Textual's own period is 16 times as long."""
+UNNOTICED = 0.0003
+"""The seconds of CPU time since the process was idle that cannot have changed anything."""
 THREADS = Path("/proc/self/task")
 """The threads of this process, on Linux."""
 
@@ -38,6 +41,8 @@ _draw = Screen._compositor_refresh
 _parse = Stylesheet._parse_rules
 _change = Stylesheet.set_variables
 _PARSED: dict[tuple[tuple[str, str], ...], Any] = {}
+_idle_at = 0.0
+"""The CPU time of this process when it was idle."""
 _DRAWN: WeakKeyDictionary[Screen[Any], tuple[Size, list[Strip]]] = WeakKeyDictionary()
 
 
@@ -55,14 +60,18 @@ def install(monkeypatch: Any) -> None:
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
-    """Wait until the process is idle, at most `max_sleep` seconds."""
+    """Wait until the process is idle, at most `max_sleep` seconds; not at all if nothing happened since it was idle."""
+    global _idle_at  # noqa: PLW0603
     loop: Any = asyncio.get_running_loop()
     start = time.monotonic()
+    if not min_sleep and time.process_time() - _idle_at < UNNOTICED and _has_nothing_to_run(loop, start + HORIZON):
+        return
     while time.monotonic() < start + max_sleep:
         used = time.process_time()
         await asyncio.sleep(STEP)
-        quiet = time.process_time() - used < BUSY and not loop._ready and not _another_thread_runs()
-        if quiet and time.monotonic() >= start + min_sleep and not _timers(loop, start + HORIZON):
+        quiet = time.process_time() - used < BUSY and _has_nothing_to_run(loop, start + HORIZON)
+        if quiet and time.monotonic() >= start + min_sleep and not _another_thread_runs():
+            _idle_at = time.process_time()
             return
 
 
@@ -121,20 +130,24 @@ def _set_variables(sheet: Stylesheet, variables: dict[str, str]) -> None:
     _change(sheet, variables)
 
 
-def _timers(loop: Any, until: float) -> bool:
-    """Return whether a timer expires before a time; the clock of the event loop is `time.monotonic`."""
-    return any(timer.when() <= until and not timer.cancelled() for timer in loop._scheduled)
+def _has_nothing_to_run(loop: Any, until: float) -> bool:
+    """Return whether no callback is ready, and no timer expires before a time of the clock `time.monotonic`."""
+    return not loop._ready and not any(timer.when() <= until and not timer.cancelled() for timer in loop._scheduled)
 
 
 def _another_thread_runs() -> bool:
     """Return whether another thread of this process is running, could run, or waits for a disk."""
     own = str(threading.get_native_id())
-    return any(_state(thread) in b"RD" for thread in THREADS.iterdir() if thread.name != own)
+    return any(_state(thread.path) in b"RD" for thread in os.scandir(THREADS) if thread.name != own)
 
 
-def _state(thread: Path) -> bytes:
+def _state(thread: str) -> bytes:
     """Return the state of a thread, X if it has ended."""
     try:
-        return (thread / "stat").read_bytes().rpartition(b") ")[2][:1]
+        file = os.open(f"{thread}/stat", os.O_RDONLY)
+        try:
+            return os.read(file, 1024).rpartition(b") ")[2][:1]
+        finally:
+            os.close(file)
     except (FileNotFoundError, ProcessLookupError):
         return b"X"
