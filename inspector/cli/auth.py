@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, command_for_any_version
+from inspector.cli.run import Run
+from inspector.cli.run_command import command_for_any_version
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from inspector.cli import lazy_loading
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, command
+from inspector.cli.run import Run
+from inspector.cli.run_command import command
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump, parse

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from inspector.cli.findings import count, pieces_of
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run
+from inspector.cli.run import Run
 from inspector.cli.styles import Piece, Role, Styled
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES

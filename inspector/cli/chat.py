@@ -13,7 +13,8 @@ from typing import TextIO
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.cli.send import Sending
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_interrupted

@@ -12,7 +12,8 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.check.comparison import Difference, differences

@@ -9,7 +9,8 @@ from typing import Any
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.credentials import LOG_IN

@@ -12,7 +12,7 @@ from inspector.cli import styles
 from inspector.cli.event_lines import event_lines
 from inspector.cli.live_stream import LiveStream, is_text
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run
+from inspector.cli.run import Run
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.legacy import without_older_members
 from inspector.protocol.dialects.v1_0 import encode_event

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
-from inspector.cli.run_command import Run, task_progress
+from inspector.cli.run import Run, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose

@@ -13,7 +13,8 @@ from inspector.cli.catalog_lint import lint_catalog, print_catalog
 from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes

@@ -19,7 +19,8 @@ from inspector.cli.errors import usage
 from inspector.cli.findings import pieces_of
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.cli.signals import on_signal
 from inspector.cli.styles import Piece, Role, Styled, mark, state
 from inspector.findings.lenient_json import LenientReader, json_problems

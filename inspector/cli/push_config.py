@@ -10,7 +10,8 @@ from inspector.capture.redaction import MASK
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, command, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import command, run
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError, Whose
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList

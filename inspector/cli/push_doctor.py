@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.capture.paths import recent_captures
-from inspector.cli.run_command import Run, command_for_any_version
+from inspector.cli.run import Run
+from inspector.cli.run_command import command_for_any_version
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.push.causes import Cause, Likely

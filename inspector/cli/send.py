@@ -11,7 +11,8 @@ from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, wait_for
 from inspector.cli.message_options import make_draft, prepare, secret_variables, show
 from inspector.cli.output import Output
-from inspector.cli.run_command import Run, run
+from inspector.cli.run import Run
+from inspector.cli.run_command import run
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse

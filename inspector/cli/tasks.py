@@ -10,7 +10,8 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
-from inspector.cli.run_command import UNSUPPORTED, Run, command
+from inspector.cli.run import UNSUPPORTED, Run
+from inspector.cli.run_command import command
 from inspector.cli.task_table import TaskTable
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose

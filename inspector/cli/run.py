@@ -1,0 +1,280 @@
+"""A running command: its options, its output and its session, and what the user is advised to do next."""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.errors import usage
+from inspector.cli.output import Output
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.dialects.registry import for_version
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
+from inspector.protocol.jsonvalue import has_lone_surrogates
+from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
+from inspector.protocol.operations import PUSH, STREAMING, Operation
+from inspector.protocol.security import offers_login, requirements
+from inspector.protocol.selection import options
+from inspector.session.call import Call
+from inspector.session.connection import Connection
+from inspector.session.credential_options import credential_options
+from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
+from inspector.session.hints import CHECK_LOG
+from inspector.session.login.secret_reference import is_reference
+from inspector.session.session import Session
+from inspector.text.units import size
+from inspector.wire.client.credentials import origin
+
+UNSUPPORTED = "UnsupportedOperationError"
+_SHORT_ID = 8
+"""The number of characters of a task id that the progress shows."""
+
+_Expected = TypeVar("_Expected", bound=Answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The context of a running command: its options, its output and its session.
+
+    `ends_at` is the time of the event loop at which `--timeout` ends the command, None without the option.
+    """
+
+    invocation: Invocation
+    out: Output
+    session: Session
+    ends_at: float | None = None
+
+    def reference(self) -> str:
+        """Return the agent as typed; warn if certificates are not verified; raises `FaultError` without an agent."""
+        options = self.invocation.options
+        if not options.reference:
+            raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
+        if options.stored_auth_only and (options.bearer or options.basic or options.api_key):
+            raise usage("--stored-auth-only excludes --bearer, --basic and --api-key.", "Leave out one of them.")
+        if options.insecure:
+            secrets = ", including the credentials" if options.bearer or options.basic or options.api_key else ""
+            self.out.warn(f"TLS certificates are not verified: others can read and change the traffic{secrets}")
+        return options.reference
+
+    async def connect(self) -> Connection:
+        """Fetch the agent's card; raises `FaultError`."""
+        try:
+            with self.out.progress.waiting(lambda: "waiting for the agent card"):
+                connection = await self.session.connect(self.reference())
+        except FaultError as error:
+            denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+            if denied and self.session.credentials.current and not self.session.settings.withheld:
+                raise FaultError(_rejected(error.fault)) from error
+            raise
+        if connection.elsewhere:
+            self.out.warn(connection.elsewhere)
+        if has_lone_surrogates(connection.found.raw):
+            self.out.warn("the card has half of a surrogate pair in a string, shown as U+FFFD; lint names the string")
+        return connection
+
+    async def connect_for(self, *operations: Operation) -> None:
+        """Fetch the agent's card, check the interface in use, and check that it offers these operations."""
+        await self.connect()
+        self.check_interface()
+        for operation in operations:
+            self.allow(operation)
+
+    def _require_token(self) -> None:
+        """Raise `FaultError` if the agent requires credentials and there is no stored token."""
+        connection = self.session.connection
+        if connection is not None and requirements(connection.card) and not self.session.credentials.token:
+            seen = f"There is no stored token for {self.invocation.options.reference}."
+            hint = self.login_hint()
+            if not offers_login(connection.card):
+                hint = f"The agent offers no login: leave out --stored-auth-only. {hint}"
+            raise FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))
+
+    def login_hint(self) -> str:
+        """Return how to get the credentials that the agent requires: the command to log in, or the options."""
+        connection = self.session.connection
+        if connection is None:
+            return ""
+        if offers_login(connection.card):
+            token, scopes = self.session.credentials.token, self.session.credentials.logins.missing_scopes()
+            asked = ["--scope", " ".join(scopes)] if scopes else []
+            if token is not None and is_reference(token.client_secret):
+                asked += ["--client-secret", token.client_secret]
+            return f"Log in: {self.shell_command('auth', 'login', *asked)}"
+        options = credential_options(connection.card)
+        return f"Add {options}." if options else ""
+
+    def check_interface(self) -> None:
+        """Warn about a draft or undeclared protocol version, and about credentials that are not sent.
+
+        Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
+        """
+        choice, credentials, warn = self.session.choice, self.session.credentials.current, self.out.warn
+        if self.invocation.options.stored_auth_only:
+            self._require_token()
+        version, traits, url = choice.dialect.version, choice.dialect.traits, self.session.agent_url
+        if traits.experimental:
+            warn(f"A2A {version} is a draft; it is used because of --a2a-version")
+        declared = for_version(choice.interface.protocol_version)
+        if declared is not None and declared.version not in (version, traits.extends):
+            warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")
+        if credentials and not credentials.are_for(url):
+            hint = f"log in for it: {self.shell_command('auth', 'login')}"
+            hint = hint if self.session.credentials.only_tokens else f"--trust {origin(url)} allows it"
+            warn(f"the credentials are not sent to {origin(url)}: {self.session.credentials.why_withheld}; {hint}")
+
+    def allow(self, operation: Operation) -> None:
+        """Warn if the card does not declare an operation; raises `FaultError` if the interface does not have it."""
+        session, choice = self.session, self.session.choice
+        reason = session.unavailable_reason(operation)
+        if not choice.binding.offers(choice.dialect, operation):
+            seen = f"The interface in use does not support this: {reason}."
+            raise FaultError(Fault(Whose.AGENT, UNSUPPORTED, seen, self._other_interface(operation)))
+        if reason := reason or self._undeclared(operation):
+            self.out.warn(f"{reason}; the request is sent anyway")
+
+    def _undeclared(self, operation: Operation) -> str:
+        """Return that the card does not mention a capability, which means that the agent does not have it."""
+        capabilities = self.session.connection.card.capabilities if self.session.connection else None
+        if capabilities is None:
+            return ""
+        if operation in STREAMING and capabilities.streaming is None:
+            return "the card does not declare streaming"
+        if operation in PUSH and capabilities.push_notifications is None:
+            return "the card does not declare push notifications"
+        return ""
+
+    def _other_interface(self, operation: Operation) -> str:
+        """Return how to choose the first interface on the card that has an operation, or that there is none."""
+        connection = self.session.connection
+        for option in options(connection.card) if connection else ():
+            if option.dialect and option.binding and option.binding.offers(option.dialect, operation):
+                return (
+                    f"Use another interface: --transport {option.binding.name} --a2a-version {option.dialect.version}."
+                )
+        return "No interface on the card has this operation."
+
+    def waiting(self, call: Call) -> AbstractContextManager[None]:
+        """Show on stderr what a call waits for, if stderr is a terminal."""
+        return self.out.progress.waiting(lambda: self._progress(call))
+
+    def _progress(self, call: Call) -> str:
+        upload, task = call.upload, self.session.tasks.get(call.exchange.task_id)
+        if 0 < upload.done < upload.total:
+            return f"sending the message: {upload.done * 100 // upload.total} % of {size(upload.total)}"
+        if task is not None and call.exchange.answer is not None:
+            return task_progress(task.id, task.now.state)
+        return f"waiting for the response to {call.exchange.call.operation}"
+
+    async def request_state(self, task_id: str) -> None:
+        """Request the task of an operation first if findings are printed: some rules need its state before (GetTask).
+
+        A failure is not an error: the response to the operation itself shows the cause.
+        """
+        outdated = self.session.choice.dialect.traits.outdated  # these rules apply since 1.0
+        if getattr(self.invocation.given, "findings", False) and task_id and not outdated:
+            call = self.session.get(task_id, 0)
+            with self.waiting(call):
+                await call.finish()
+
+    async def call(self, call: Call, *, unsupported_hint: str = "") -> Answer:
+        """Complete a call and return the answer; raises `FaultError` if it fails.
+
+        `unsupported_hint` replaces the hint if the agent does not support the operation.
+        """
+        with self.waiting(call):
+            fault = await call.finish()
+        if fault is not None:
+            hint = unsupported_hint if fault.code == UNSUPPORTED and unsupported_hint else fault.hint
+            raise FaultError(self.explain(replace(fault, hint=hint)))
+        answer = call.exchange.answer
+        if answer is None:
+            raise ValueError("a call without a fault has an answer")
+        return answer
+
+    async def ask(self, call: Call, expected: type[_Expected], *, unsupported_hint: str = "") -> _Expected:
+        """Complete a call and return its answer; raises `FaultError` also for an answer of another type."""
+        answer = await self.call(call, unsupported_hint=unsupported_hint)
+        if not isinstance(answer, expected):
+            raise self.unexpected(call.exchange.call.operation, answer)
+        return answer
+
+    def unexpected(self, operation: str, answer: Answer) -> FaultError:
+        """Return the error for a readable answer of the wrong type."""
+        seen = f"The response to {operation} is a {type(answer).__name__}."
+        return FaultError(self.explain(Fault(Whose.AGENT, INVALID_RESPONSE, seen, CHECK_LOG)))
+
+    def explain(self, fault: Fault) -> Fault:
+        """Return a fault with a hint for this command line: about rejected or unsent credentials, or `--debug`."""
+        credentials = self.session.credentials.current
+        login = self.login_hint()
+        if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
+            more = "" if login.endswith(".") else ". Or add --bearer or --header."
+            return replace(fault, hint=f"{login}{more}")
+        if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
+            return self._rejected(fault, login) if credentials.are_for(self.session.agent_url) else self._unsent(fault)
+        if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
+            return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())
+        return fault
+
+    def _unsent(self, fault: Fault) -> Fault:
+        """Return the fault of a call whose credentials were not sent."""
+        login = self.login_hint() if self.session.credentials.only_tokens else ""
+        hint = login or self.session.settings.trust_hint(origin(self.session.agent_url))
+        return replace(fault, hint=f"The credentials were not sent: {self.session.credentials.why_withheld}. {hint}")
+
+    def _rejected(self, fault: Fault, login: str) -> Fault:
+        """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
+        rejected = _rejected(fault)
+        if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
+            return replace(rejected, hint=f"{fault.hint} {login}".strip())
+        hint = f"The agent rejected the token. {login}" if self.session.credentials.token else rejected.hint
+        return replace(rejected, hint=hint)
+
+    def shell_command(self, *words: str) -> str:
+        """Return a shell command for the same agent, with the connection options of this command."""
+        options = self.invocation.options
+        connection = [
+            *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
+            *(word for name in options.transports for word in ("--transport", name)),
+            *(word for origin in options.trust for word in ("--trust", origin)),
+            *(("--auth-card",) if options.auth_card else ()),
+            *(("--client-cert", str(options.client_cert)) if options.client_cert else ()),
+            *(("--client-key", str(options.client_key)) if options.client_key else ()),
+            *(("--client-passphrase", options.client_passphrase) if options.client_passphrase else ()),
+            *(("--insecure",) if options.insecure else ()),
+        ]
+        return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])
+
+    def task_summary(self) -> str:
+        """Return the latest task and its state as text, `""` without a task."""
+        for task in self.session.tasks.all()[:1]:
+            context = f", context {task.now.context_id}" if task.now.context_id else ""
+            return f"task {task.id}{context}, {short(task.now.state) or 'unknown state'}"
+        return ""
+
+    def follow_up(self) -> tuple[str, str]:
+        """Return a label and the command that continues the latest task; empty if there is nothing to continue."""
+        for task in self.session.tasks.all()[:1]:
+            if task.now.state == State.AUTH_REQUIRED:
+                return "Authorize as the agent describes, then", self.shell_command("task", "get", task.id, "--wait")
+            if is_interrupted(task.now.state):
+                return "Resume", self.shell_command("send", "--task-id", task.id, "--text", "your answer")
+            if not is_terminal(task.now.state):
+                return "Follow", self.shell_command("task", "get", task.id, "--wait")
+        return "", ""
+
+
+def task_progress(task_id: str, state: str) -> str:
+    """Return what a command waits for while a task is running."""
+    return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
+
+
+def _rejected(fault: Fault) -> Fault:
+    return replace(
+        fault,
+        code=FaultCode.AUTH_FAILED.value,
+        hint="The agent rejected the credentials: check --bearer, --basic, --api-key or --header.",
+    )
