@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector.findings.examples import TEXT_PART, answer, message
@@ -63,12 +64,21 @@ class DataFacts(NamedTuple):
     requested: bool
 
 
+class MandateFlaw(Enum):
+    """What can be wrong with a mandate or a passport."""
+
+    SIGNATURE = auto()
+    HASH = auto()
+    TIME = auto()
+    CHAIN = auto()
+
+
 class MandateFacts(NamedTuple):
-    """The place of a mandate or a passport, and what is not valid: the rule that is broken, and the words about it."""
+    """The place of a mandate or a passport, and its flaws, each with a description."""
 
     version: str
     pointer: str
-    broken: tuple[tuple[str, str], ...]
+    flaws: tuple[tuple[MandateFlaw, str], ...]
 
 
 RULES: list[Rule] = []
@@ -151,11 +161,11 @@ def _chain(*tokens: str) -> Json:
     return _mandate("PaymentMandateSdJwt", "~~".join((*tokens, "")).removesuffix("~"))
 
 
-def _reporter(rule: str) -> Check[MandateFacts]:
-    """Return a check that reports what breaks a rule."""
+def _reporter(flaw: MandateFlaw) -> Check[MandateFacts]:
+    """Return a check that reports this flaw."""
 
     def check(facts: MandateFacts) -> Iterator[Violation]:
-        return (Violation(facts.pointer, seen) for broken, seen in facts.broken if broken == rule)
+        return (Violation(facts.pointer, seen) for found, seen in facts.flaws if found is flaw)
 
     return check
 
@@ -169,7 +179,7 @@ MANDATES.rule(
     remedy="Sign with the private key that belongs to cnf.jwk, with its algorithm, and change nothing afterwards.",
     passing=_chain(_OPEN, _CLOSED),
     failing=_chain(_OPEN, _FORGED),
-)(_reporter("MANDATE-001"))
+)(_reporter(MandateFlaw.SIGNATURE))
 MANDATES.rule(
     "MANDATE-002",
     ERROR,
@@ -179,7 +189,7 @@ MANDATES.rule(
     remedy="Compute the hash of exactly what is sent, after the last change of it.",
     passing=_chain(_OPEN, _CLOSED),
     failing=_chain(_OPEN, _STRAY),
-)(_reporter("MANDATE-002"))
+)(_reporter(MandateFlaw.HASH))
 MANDATES.rule(
     "MANDATE-003",
     WARNING,
@@ -189,7 +199,7 @@ MANDATES.rule(
     remedy="Ask for a new mandate, and check the clock of the signer.",
     passing=_mandate("CartMandate", _VALID_UNTIL_2100),
     failing=_mandate("CartMandate", {"iat": _IN_2100}),
-)(_reporter("MANDATE-003"))
+)(_reporter(MandateFlaw.TIME))
 MANDATES.rule(
     "MANDATE-004",
     ERROR,
@@ -199,7 +209,7 @@ MANDATES.rule(
     remedy="Build the chain as Delegate SD-JWT describes: typ kb+sd-jwt, and one of sd_hash and issuer_jwt_hash.",
     passing=_chain(_OPEN, _CLOSED),
     failing=_mandate("PaymentMandateSdJwt", "no token"),
-)(_reporter("MANDATE-004"))
+)(_reporter(MandateFlaw.CHAIN))
 
 
 def inactive_data(

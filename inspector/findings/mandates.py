@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import rfc8785
 
+from inspector.findings.extensions import MandateFlaw as Flaw
 from inspector.findings.signatures.key_sources import Outcome, Verdict, verify_token, verify_with
 from inspector.findings.signatures.keyset import KeySet
 from inspector.protocol.extensions import ap2
@@ -31,17 +32,16 @@ _MOST_RESULTS = 50
 _LAST = frozenset({"kb+sd-jwt", "kb-sd-jwt"})
 _INNER = frozenset({"kb+sd-jwt+kb", "kb-sd-jwt+kb"})
 """The types of the last token, and of those between the first and the last (Delegate SD-JWT)."""
-_SIGNATURE, _HASH, _TIME, _CHAIN = "MANDATE-001", "MANDATE-002", "MANDATE-003", "MANDATE-004"
 
 
 class Verified(NamedTuple):
-    """A result: the mandate and what of it was verified, the outcome with its reason, and the rule that is broken."""
+    """A result: the mandate and what of it was verified, the outcome with its reason, and what is wrong, if it is."""
 
     name: str
     what: str
     outcome: Outcome
     reason: str
-    rule: str = ""
+    flaw: Flaw | None = None
 
 
 def verify_use(use: Use, at: float, trusted: KeySet | None) -> list[Verified]:
@@ -68,7 +68,7 @@ def _transactions(checkouts: set[str], transactions: list[tuple[str, str]]) -> I
             yield Verified(name, "transaction_id", Outcome.VALID, "it is the hash of the checkout beside it")
         else:
             reason = "it is not the hash of the checkout beside it"
-            yield Verified(name, "transaction_id", Outcome.INVALID, reason, _HASH)
+            yield Verified(name, "transaction_id", Outcome.INVALID, reason, Flaw.HASH)
 
 
 class _Verifier:
@@ -110,7 +110,7 @@ class _Verifier:
         for number, token in enumerate(tokens[:_MOST_TOKENS], 1):
             place = f"token {number} of {len(tokens)}" if len(tokens) > 1 else "token"
             if token is None:
-                yield self._broken(_CHAIN, place, "it is not an SD-JWT")
+                yield self._broken(Flaw.CHAIN, place, "it is not an SD-JWT")
                 return
             if before is None:
                 yield self._signature(f"{place}, signature", verify_token(token.jwt, self._trusted))
@@ -119,7 +119,7 @@ class _Verifier:
             yield from self._of_token(place, token, signed)
             before = token
         if not tokens:
-            yield self._broken(_CHAIN, "token", "it is not an SD-JWT")
+            yield self._broken(Flaw.CHAIN, "token", "it is not an SD-JWT")
         elif len(tokens) > _MOST_TOKENS:
             more = f"there are {len(tokens):,} tokens, the first {_MOST_TOKENS} are verified"
             yield Verified(self._name, "other tokens", Outcome.UNKNOWN, more)
@@ -128,7 +128,9 @@ class _Verifier:
         """Verify what a token binds: its disclosures, its key binding, its checkout and its times."""
         if token.strangers:
             noun = "disclosure does" if token.strangers == 1 else "disclosures do"
-            yield self._broken(_HASH, f"{place}, disclosures", f"{token.strangers:,} {noun} not belong to the token")
+            yield self._broken(
+                Flaw.HASH, f"{place}, disclosures", f"{token.strangers:,} {noun} not belong to the token"
+            )
         elif token.disclosures:
             yield Verified(self._name, f"{place}, disclosures", Outcome.VALID, "their hashes are in the token")
         if token.binding:
@@ -140,16 +142,16 @@ class _Verifier:
     def _hop(self, place: str, token: SdJwt, before: SdJwt, owner: str) -> Iterator[Verified]:
         """Verify a token after the first: signed with the key of the token before, and bound to it by a hash."""
         if before.key is None:
-            yield self._broken(_CHAIN, f"{place}, signature", f"{owner} names no key that could sign it")
+            yield self._broken(Flaw.CHAIN, f"{place}, signature", f"{owner} names no key that could sign it")
         else:
             yield self._signature(f"{place}, signature", verify_with(token.jwt, before.key, owner))
         kind = token.header.get("typ")
         if kind not in _LAST | _INNER:
             expected = "kb+sd-jwt, or kb+sd-jwt+kb before other tokens"
-            yield self._broken(_CHAIN, f"{place}, typ", f"it is {text(kind) or 'missing'}, expected {expected}")
+            yield self._broken(Flaw.CHAIN, f"{place}, typ", f"it is {text(kind) or 'missing'}, expected {expected}")
         elif (kind in _INNER) is not (token.key is not None):
             names = "names a key" if token.key is not None else "names no key"
-            yield self._broken(_CHAIN, f"{place}, cnf", f"the token {names}, which its type {text(kind)} forbids")
+            yield self._broken(Flaw.CHAIN, f"{place}, cnf", f"the token {names}, which its type {text(kind)} forbids")
         bindings = {
             "sd_hash": before.hash_of(before.with_disclosures),
             "issuer_jwt_hash": before.hash_of(before.jwt),
@@ -157,7 +159,7 @@ class _Verifier:
         found = [name for name in bindings if name in token.claims]
         if len(found) != 1:
             seen = "has both sd_hash and issuer_jwt_hash" if found else "has neither sd_hash nor issuer_jwt_hash"
-            yield self._broken(_CHAIN, f"{place}, hash", f"it {seen}, expected one of them")
+            yield self._broken(Flaw.CHAIN, f"{place}, hash", f"it {seen}, expected one of them")
         else:
             yield self._hash(f"{place}, {found[0]}", token.claims[found[0]], bindings[found[0]], "the token before it")
 
@@ -165,7 +167,7 @@ class _Verifier:
         """Verify a key binding JWT (RFC 9901 section 4.3): signed with the key of its token, and bound to it."""
         jwk = members(token.claims.get("cnf")).get("jwk")
         if jwk is None:
-            yield self._broken(_CHAIN, f"{place}, signature", "the token names no key that could sign it")
+            yield self._broken(Flaw.CHAIN, f"{place}, signature", "the token names no key that could sign it")
         else:
             yield self._signature(f"{place}, signature", verify_with(token.binding, jwk, "the token (cnf)"))
         bound = token.bound
@@ -175,8 +177,8 @@ class _Verifier:
             possible = hashes_of(signed)
             right = any(each.rstrip("=") in possible for each in hashes)
             reason = "contains the hash of the contents" if right else "does not contain the hash of the contents"
-            outcome, rule = (Outcome.VALID, "") if right else (Outcome.INVALID, _HASH)
-            yield Verified(self._name, f"{place}, transaction_data", outcome, reason, rule)
+            outcome, flaw = (Outcome.VALID, None) if right else (Outcome.INVALID, Flaw.HASH)
+            yield Verified(self._name, f"{place}, transaction_data", outcome, reason, flaw)
 
     def _checkout(self, mandate: Mapping[str, Any], hash_name: str) -> Iterator[Verified]:
         """Verify the checkout in a checkout mandate: the signature of the merchant, and the hash (AP2 0.2)."""
@@ -190,19 +192,19 @@ class _Verifier:
 
     def _content_hash(self, what: str, stated: Any, content: Json) -> Verified:
         if not isinstance(stated, str):
-            return self._broken(_HASH, what, "it is missing, so that the signature is for no particular content")
+            return self._broken(Flaw.HASH, what, "it is missing, so that the signature is for no particular content")
         if stated.rstrip("=") in hashes_of(content):
             return Verified(self._name, what, Outcome.VALID, "it is the hash of the contents")
-        return self._broken(_HASH, what, "it is not a SHA-2 hash of the contents in canonical JSON (RFC 8785)")
+        return self._broken(Flaw.HASH, what, "it is not a SHA-2 hash of the contents in canonical JSON (RFC 8785)")
 
     def _hash(self, what: str, stated: Any, expected: str | None, of: str) -> Verified:
         if expected is None:
             return Verified(self._name, what, Outcome.UNKNOWN, "the hash function (_sd_alg) is not known")
         if not isinstance(stated, str):
-            return self._broken(_HASH, what, "it is missing")
+            return self._broken(Flaw.HASH, what, "it is missing")
         if stated.rstrip("=") == expected:
             return Verified(self._name, what, Outcome.VALID, f"it is the hash of {of}")
-        return self._broken(_HASH, what, f"it is not the hash of {of}")
+        return self._broken(Flaw.HASH, what, f"it is not the hash of {of}")
 
     def _times(self, place: str, claims: Mapping[str, Any]) -> Iterator[Verified]:
         """Verify `exp`, `nbf` and `iat` (RFC 7519 section 4.1), with a tolerance for clocks that differ."""
@@ -210,7 +212,7 @@ class _Verifier:
             value = claims.get(claim)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 if claim in claims:
-                    yield self._broken(_TIME, f"{place}, {claim}", "it is not a number of seconds since 1970")
+                    yield self._broken(Flaw.TIME, f"{place}, {claim}", "it is not a number of seconds since 1970")
                 continue
             yield from self._time(f"{place}, {claim}", value, is_end=is_late)
 
@@ -225,18 +227,18 @@ class _Verifier:
     def _time(self, what: str, value: float, *, is_end: bool) -> Iterator[Verified]:
         shown = ap2.time_of(value)
         if is_end and self._at > value + _SKEW:
-            yield self._broken(_TIME, what, f"expired at {shown}")
+            yield self._broken(Flaw.TIME, what, f"expired at {shown}")
         elif is_end:
             yield Verified(self._name, what, Outcome.VALID, f"until {shown}")
         elif value > self._at + _SKEW:
-            yield self._broken(_TIME, what, f"{shown} is in the future")
+            yield self._broken(Flaw.TIME, what, f"{shown} is in the future")
 
     def _signature(self, what: str, verdict: Verdict) -> Verified:
-        broken = _SIGNATURE if verdict.outcome is Outcome.INVALID else ""
-        return Verified(self._name, what, verdict.outcome, verdict.reason, broken)
+        flaw = Flaw.SIGNATURE if verdict.outcome is Outcome.INVALID else None
+        return Verified(self._name, what, verdict.outcome, verdict.reason, flaw)
 
-    def _broken(self, rule: str, what: str, reason: str) -> Verified:
-        return Verified(self._name, what, Outcome.INVALID, reason, rule)
+    def _broken(self, flaw: Flaw, what: str, reason: str) -> Verified:
+        return Verified(self._name, what, Outcome.INVALID, reason, flaw)
 
 
 def _passport(passport: Mapping[str, Any], trusted: KeySet | None) -> Iterator[Verified]:
@@ -252,8 +254,8 @@ def _passport(passport: Mapping[str, Any], trusted: KeySet | None) -> Iterator[V
     verdict = verify_token(signature, trusted, canonical)
     if verdict.fits_not:  # another form may have been signed: the specification does not define which
         verdict = Verdict(Outcome.UNKNOWN, f"{verdict.reason}; tried for the state in canonical JSON (RFC 8785)")
-    broken = _SIGNATURE if verdict.outcome is Outcome.INVALID else ""
-    yield Verified("passport", "signature", verdict.outcome, verdict.reason, broken)
+    flaw = Flaw.SIGNATURE if verdict.outcome is Outcome.INVALID else None
+    yield Verified("passport", "signature", verdict.outcome, verdict.reason, flaw)
 
 
 def hashes_of(value: Json) -> set[str]:

@@ -77,8 +77,8 @@ class Checker:
 
         findings: list[Finding] = []
         for use, results in found:
-            broken = tuple((each.rule, f"{each.name}, {each.what}: {each.reason}") for each in results if each.rule)
-            findings += MANDATES.judge(MandateFacts(version, use.pointer, broken)) if broken else ()
+            flaws = tuple((each.flaw, f"{each.name}, {each.what}: {each.reason}") for each in results if each.flaw)
+            findings += MANDATES.judge(MandateFacts(version, use.pointer, flaws)) if flaws else ()
         return tuple(findings)
 
     def login(self, facts: LoginFacts) -> tuple[Finding, ...]:

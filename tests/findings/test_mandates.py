@@ -33,12 +33,13 @@ from mandate_tokens import (
     unsigned,
 )
 
+from inspector.findings.extensions import MandateFlaw
 from inspector.findings.mandates import Verified, verify_use
 from inspector.findings.signatures.keyset import KeySet, read_keys
 from inspector.protocol.extensions.known import PASSPORT, uses_in
 
 OPEN = opened(exp=NOW + 60)
-SIGNATURE, HASH, TIME, CHAIN = "MANDATE-001", "MANDATE-002", "MANDATE-003", "MANDATE-004"
+SIGNATURE, HASH, TIME, CHAIN = MandateFlaw
 TRUSTED = read_keys({"keys": [WALLET.as_dict(private=False)]})
 
 
@@ -53,10 +54,10 @@ def of(results: list[Verified], what: str) -> tuple[str, str]:
     return found
 
 
-def broken(results: list[Verified]) -> set[str]:
+def flaws_of(results: list[Verified]) -> set[MandateFlaw | None]:
     for each in results:
-        assert (each.outcome.value == "not valid") is bool(each.rule), each
-    return {each.rule for each in results} - {""}
+        assert (each.outcome.value == "not valid") is (each.flaw is not None), each
+    return {each.flaw for each in results} - {None}
 
 
 # Chains of SD-JWTs (AP2 0.2)
@@ -69,7 +70,7 @@ def test_a_chain_is_verified_with_the_key_that_the_token_before_names():
     assert of(results, "token 1 of 2, exp")[0] == "valid"
     assert of(results, "token 2 of 2, signature") == ("valid", "signed with the key of token 1 (cnf)")
     assert of(results, "token 2 of 2, sd_hash") == ("valid", "it is the hash of the token before it")
-    assert broken(results) == set()
+    assert flaws_of(results) == set()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_a_chain_of_three_tokens_is_followed():
     inner = sign(closed_claims(OPEN, cnf={"jwk": public(OTHER)}), AGENT, typ="kb+sd-jwt+kb", kid=None)
     results = verify(chain(OPEN, inner, closed(inner, OTHER)))
     assert of(results, "token 3 of 3, signature") == ("valid", "signed with the key of token 2 (cnf)")
-    assert broken(results) == set()
+    assert flaws_of(results) == set()
 
 
 def test_the_hash_of_the_jwt_alone_binds_a_token_too():
@@ -104,7 +105,7 @@ def test_a_trusted_key_verifies_the_first_token():
     )
     results = verify(chain(forged, closed(forged)), keys=TRUSTED)
     assert of(results, "token 1 of 2, signature")[0] == "not valid"
-    assert broken(results) == {SIGNATURE}
+    assert flaws_of(results) == {SIGNATURE}
 
 
 def test_a_trusted_key_without_an_id_is_tried_but_proves_no_error():
@@ -113,7 +114,7 @@ def test_a_trusted_key_without_an_id_is_tried_but_proves_no_error():
     foreign = opened(key=OTHER)
     results = verify(chain(foreign, closed(foreign)), keys=unnamed)
     assert of(results, "token 1 of 2, signature") == ("not verified", "it names no key")
-    assert broken(results) == set()
+    assert flaws_of(results) == set()
 
 
 def tampered(token: str, part: int) -> str:
@@ -136,7 +137,7 @@ def confused(claims: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("last", "rules"),
+    ("last", "flaws"),
     [
         (tampered(closed(OPEN), 2), {SIGNATURE}),
         (closed(OPEN, OTHER), {SIGNATURE}),
@@ -163,25 +164,25 @@ def confused(claims: Any) -> str:
         ("a.b.c", {CHAIN}),
     ],
 )
-def test_what_is_not_valid_breaks_its_rule(last: str, rules: set[str]):
-    assert broken(verify(chain(OPEN, last))) == rules
+def test_what_is_not_valid_is_a_flaw(last: str, flaws: set[MandateFlaw]):
+    assert flaws_of(verify(chain(OPEN, last))) == flaws
 
 
 def test_a_changed_header_or_payload_is_not_valid():
     for part in (0, 1):
-        assert broken(verify(chain(OPEN, tampered(closed(OPEN), part)))), part
+        assert flaws_of(verify(chain(OPEN, tampered(closed(OPEN), part)))), part
 
 
 def test_a_changed_disclosure_is_not_valid():
     jwt, disclosure = OPEN.split("~")
     changed = f"{jwt}~{encoded(['salt', {'vct': 'mandate.payment.open.1', 'cnf': {'jwk': public(OTHER)}}])}"
     assert disclosure not in changed
-    assert broken(verify(chain(changed, closed(changed, OTHER)))) >= {HASH, CHAIN}
+    assert flaws_of(verify(chain(changed, closed(changed, OTHER)))) >= {HASH, CHAIN}
 
 
 def test_a_token_before_that_names_no_key_cannot_continue():
     first = sign({"vct": "mandate.payment.open.1"}, WALLET)
-    assert broken(verify(chain(first, closed(first)))) == {CHAIN}
+    assert flaws_of(verify(chain(first, closed(first)))) == {CHAIN}
 
 
 @pytest.mark.parametrize(
@@ -209,19 +210,19 @@ def test_an_unknown_algorithm_is_not_verified():
     token = unsigned(CLAIMS, "AAAA", alg="ML-DSA-44", typ="kb+sd-jwt")
     results = verify(chain(OPEN, token))
     assert of(results, "token 2 of 2, signature")[0] == "not verified"
-    assert broken(results) == set()
+    assert flaws_of(results) == set()
 
 
 def test_an_unknown_hash_function_is_not_verified():
     first = f"{sign({'_sd_alg': 'blake3', 'cnf': {'jwk': public(AGENT)}}, WALLET)}~{encoded(['s', 'a', 1])}"
     results = verify(chain(first, closed(first)))
     assert of(results, "token 2 of 2, sd_hash") == ("not verified", "the hash function (_sd_alg) is not known")
-    assert broken(results) == set()
+    assert flaws_of(results) == set()
 
 
 @pytest.mark.parametrize("alg", ["none", "HS256"])
 def test_an_insecure_first_token_is_not_valid_without_any_key(alg: str):
-    assert broken(verify(unsigned({"vct": "mandate.payment.1"}, "" if alg == "none" else "AAAA", alg=alg))) == {
+    assert flaws_of(verify(unsigned({"vct": "mandate.payment.1"}, "" if alg == "none" else "AAAA", alg=alg))) == {
         SIGNATURE
     }
 
@@ -230,7 +231,7 @@ def test_a_key_in_the_header_proves_nothing_but_a_wrong_one_an_error():
     token = sign({"vct": "mandate.payment.1"}, OTHER, jwk=public(OTHER))
     outcome, reason = of(verify(token), "token, signature")
     assert (outcome, "does not prove who signed" in reason) == ("not verified", True)
-    assert broken(verify(sign({"vct": "mandate.payment.1"}, OTHER, jwk=public(AGENT)))) == {SIGNATURE}
+    assert flaws_of(verify(sign({"vct": "mandate.payment.1"}, OTHER, jwk=public(AGENT)))) == {SIGNATURE}
 
 
 def test_a_certificate_in_the_header_is_read():
@@ -242,11 +243,11 @@ def test_a_certificate_in_the_header_is_read():
     der = builder.sign(private, hashes.SHA256()).public_bytes(Encoding.DER)
     for text in (base64.b64encode(der).decode(), base64.urlsafe_b64encode(der).decode().rstrip("=")):
         assert "the certificate in its header (x5c)" in of(verify(sign({}, OTHER, x5c=[text])), "token, signature")[1]
-        assert broken(verify(sign({}, AGENT, x5c=[text]))) == {SIGNATURE}
+        assert flaws_of(verify(sign({}, AGENT, x5c=[text]))) == {SIGNATURE}
     for text in ("no base64!", base64.b64encode(b"no certificate").decode(), 5, "A" * 200_000):
         results = verify(sign({}, OTHER, x5c=[text]))
         assert of(results, "token, signature")[0] == "not verified"
-        assert broken(results) == set()
+        assert flaws_of(results) == set()
 
 
 def test_huge_tokens_are_not_verified():
@@ -261,7 +262,7 @@ def test_huge_tokens_are_not_verified():
 def test_many_disclosures_are_read_in_time():
     disclosures = [encoded([str(number), "name", number]) for number in range(20_000)]
     token = "~".join((sign({"_sd": [digest(each) for each in disclosures]}, WALLET), *disclosures, ""))
-    assert broken(verify(token)) == set()
+    assert flaws_of(verify(token)) == set()
 
 
 # Checkouts and key binding
@@ -272,16 +273,16 @@ def test_the_checkout_is_bound_by_its_hash():
     good = sign({"vct": "mandate.checkout.1", "checkout_jwt": checkout, "checkout_hash": digest(checkout)}, WALLET)
     bad = sign({"vct": "mandate.checkout.1", "checkout_jwt": checkout, "checkout_hash": digest("x")}, WALLET)
     assert of(verify(good, "CheckoutMandateSdJwt"), "checkout_hash")[0] == "valid"
-    assert broken(verify(bad, "CheckoutMandateSdJwt")) == {HASH}
+    assert flaws_of(verify(bad, "CheckoutMandateSdJwt")) == {HASH}
 
 
-@pytest.mark.parametrize(("paid", "rules"), [("c", set()), ("other", {HASH})])
-def test_a_payment_beside_a_checkout_is_for_it(paid: str, rules: set[str]):
+@pytest.mark.parametrize(("paid", "flaws"), [("c", set()), ("other", {HASH})])
+def test_a_payment_beside_a_checkout_is_for_it(paid: str, flaws: set[MandateFlaw]):
     checkout = sign({"id": "c"}, OTHER)
     hashed = digest(checkout)
     bought = sign({"checkout_jwt": checkout, "checkout_hash": hashed}, WALLET)
     payment = sign({"transaction_id": hashed if paid == "c" else digest("x")}, WALLET)
-    assert broken(verify(payment, CheckoutMandateSdJwt=bought)) == rules
+    assert flaws_of(verify(payment, CheckoutMandateSdJwt=bought)) == flaws
 
 
 def test_a_key_binding_is_verified_with_the_key_of_its_token():
@@ -295,12 +296,12 @@ def test_a_key_binding_is_verified_with_the_key_of_its_token():
         return verify(mandate, "PaymentMandate")
 
     whole = digest(f"{credential}~")
-    assert broken(good := results(AGENT, whole, "other", hashed)) == set()
+    assert flaws_of(good := results(AGENT, whole, "other", hashed)) == set()
     assert of(good, "token, key binding, signature") == ("valid", "signed with the key of the token (cnf)")
     assert of(good, "token, key binding, transaction_data")[0] == "valid"
-    assert broken(results(OTHER, whole, hashed)) == {SIGNATURE}
-    assert broken(results(AGENT, digest("x"), hashed)) == {HASH}
-    assert broken(results(AGENT, whole, digest("x"))) == {HASH}
+    assert flaws_of(results(OTHER, whole, hashed)) == {SIGNATURE}
+    assert flaws_of(results(AGENT, digest("x"), hashed)) == {HASH}
+    assert flaws_of(results(AGENT, whole, digest("x"))) == {HASH}
 
 
 # Carts (AP2 0.1)
@@ -309,7 +310,7 @@ CART = {"id": "c", "cart_expiry": "2100-01-01T00:00:00Z", "total": 28.4}
 
 
 @pytest.mark.parametrize(
-    ("claims", "rules"),
+    ("claims", "flaws"),
     [
         ({"cart_hash": digest(rfc8785.dumps(CART))}, set()),
         ({"cart_hash": digest(json.dumps(CART, sort_keys=True))}, set()),
@@ -319,9 +320,9 @@ CART = {"id": "c", "cart_expiry": "2100-01-01T00:00:00Z", "total": 28.4}
         ({"cart_hash": digest(rfc8785.dumps(CART)), "exp": NOW - 1000}, {TIME}),
     ],
 )
-def test_the_signature_of_a_cart_is_for_its_contents(claims: Any, rules: set[str]):
+def test_the_signature_of_a_cart_is_for_its_contents(claims: Any, flaws: set[MandateFlaw]):
     mandate = {"contents": CART, "merchant_authorization": sign(claims, OTHER, kid="shop")}
-    assert broken(verify(mandate, "CartMandate")) == rules
+    assert flaws_of(verify(mandate, "CartMandate")) == flaws
 
 
 @pytest.mark.parametrize("token", ["sig_merchant", "a.b.c", "****"])
@@ -331,19 +332,19 @@ def test_other_signatures_of_a_cart(token: str):
 
 
 def test_an_expired_cart_or_intent_is_reported():
-    assert broken(verify({"contents": CART | {"cart_expiry": "2001-01-01T00:00:00Z"}}, "CartMandate")) == {TIME}
-    assert broken(verify({"intent_expiry": "2001-01-01"}, "IntentMandate")) == {TIME}
+    assert flaws_of(verify({"contents": CART | {"cart_expiry": "2001-01-01T00:00:00Z"}}, "CartMandate")) == {TIME}
+    assert flaws_of(verify({"intent_expiry": "2001-01-01"}, "IntentMandate")) == {TIME}
     assert verify({"intent_expiry": "soon"}, "IntentMandate") == []
 
 
 # Passports
 
 
-def passport(signature: Any, state: Any = None, keys: KeySet | None = None) -> tuple[str, str, str]:
+def passport(signature: Any, state: Any = None, keys: KeySet | None = None) -> tuple[str, str, MandateFlaw | None]:
     value = {"clientId": "c", "state": state or {"currency": "GBP"}, "signature": signature}
     [use] = uses_in({"message": {"metadata": {PASSPORT: value}}})
     [found] = verify_use(use, NOW, keys)
-    return found.outcome.value, found.reason, found.rule
+    return found.outcome.value, found.reason, found.flaw
 
 
 def detached(state: Any, key: Any = WALLET) -> str:
@@ -357,8 +358,8 @@ def test_the_signature_of_a_passport_is_verified_if_it_is_a_jws():
     for signature in (detached(state), sign(rfc8785.dumps(state), WALLET)):
         assert passport(signature, keys=TRUSTED)[0] == "valid"
     assert passport(detached(state))[:2] == ("not verified", "the key 'wallet' is not known")
-    outcome, reason, rule = passport(detached({"currency": "EUR"}), keys=TRUSTED)
-    assert (outcome, rule) == ("not verified", "")
+    outcome, reason, flaw = passport(detached({"currency": "EUR"}), keys=TRUSTED)
+    assert (outcome, flaw) == ("not verified", None)
     assert "tried for the state in canonical JSON" in reason
     assert passport("MOCK-SIG-1")[:2] == (
         "not verified",
