@@ -53,6 +53,8 @@ _REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
 """A message of the gRPC library about a call that it ended itself, and why."""
 _NO_STATUS = ("No status received", "Data frame with END_STREAM")
 """How the gRPC library's messages about a response without a status begin."""
+_COMPRESSED = ("Compression algorithm", "Invalid compression algorithm")
+"""How its messages about a compressed response begin, if it has ended the call before the transport did."""
 _LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value length )?(\d+) vs\. (\d+)\)")
 
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
@@ -228,7 +230,7 @@ def is_local_status(code: str, words: str, *, connected: bool) -> bool:
         return code == "UNAVAILABLE"
     if _REMOVED.match(words) or _TOO_LARGE.search(words) or _HTTP_STATUS.match(words):
         return True
-    return words.startswith((*_BROKEN, *_NO_STATUS, *_RESET))
+    return words.startswith((*_BROKEN, *_NO_STATUS, *_RESET, *_COMPRESSED))
 
 
 def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:

@@ -114,7 +114,7 @@ class GrpcClient:
             await _check(call, request, tally, key[2], connected=connected)
             yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
             with suppress(library.aio.AioRpcError):  # the status is read below
-                async for message in _messages(call, library.aio.EOF, streaming=request.streaming):
+                async for message in _messages(call, library.aio.EOF, request):
                     tally.events += 1
                     tally.size += len(message)
                     at = self._clock()
@@ -188,9 +188,13 @@ async def _check(
             raise lost(words, request, tally.events, certificate, connected=connected)
 
 
-async def _messages(call: Any, end: Any, *, streaming: bool) -> AsyncGenerator[bytes, None]:
-    if not streaming:
-        yield await call
+async def _messages(call: Any, end: Any, request: GrpcRequest) -> AsyncGenerator[bytes, None]:
+    """Yield the messages of a stream, or the message of a unary call; raises `LostError` if the latter has none."""
+    if not request.streaming:
+        message = await call
+        if message is None:  # the library accepts this
+            raise lost("the status is OK, but there is no message", request, 0, connected=True)
+        yield message
         return
     while (message := await call.read()) is not end:
         yield message

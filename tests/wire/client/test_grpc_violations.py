@@ -13,6 +13,7 @@ from http2 import OK, Step, data, goaway, head, headers, message, trailers
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.errors import INVALID_RESPONSE, FaultCode
+from inspector.wire.client.faults import is_local_status
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.observations import Ended, Ending, Frames, Observation, Trailers
 
@@ -96,6 +97,23 @@ async def test_a_violation_after_an_event_keeps_the_event(steps: list[Step], exp
     assert fault is not None
     assert fault.seen.startswith("The stream broke off after 1 event. ")
     assert expected in fault.seen
+
+
+@pytest.mark.parametrize("steps", [[head(1), trailers(1, OK)], [trailers(1, OK)]], ids=["head", "trailers alone"])
+async def test_the_status_ok_without_a_message_is_a_violation_unless_the_call_streams(steps: list[Step]):
+    target, seen = await observe(steps, streaming=False)
+    fault = last(seen).fault
+    assert fault is not None
+    assert fault.seen == f"The response of {target} is not valid gRPC: the status is OK, but there is no message."
+    _, seen = await observe(steps, streaming=True)
+    assert (last(seen).how, last(seen).events, last(seen).fault) == (Ending.COMPLETE, 0, None)
+
+
+@pytest.mark.parametrize("words", ["Compression algorithm 'gzip' is disabled.", "Stream removed (Compression ...)"])
+def test_the_library_has_two_spellings_for_a_response_that_it_ended(words: str):
+    """Which it uses depends on how fast the rest of the response arrives."""
+    assert is_local_status("UNIMPLEMENTED", words, connected=True)
+    assert not is_local_status("UNIMPLEMENTED", "Method not found", connected=True)
 
 
 async def test_a_graceful_goodbye_lets_the_stream_end():
