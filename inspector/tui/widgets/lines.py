@@ -266,7 +266,7 @@ class LineView(ScrollView, can_focus=True):
 
     def action_line_step(self, lines: int) -> None:
         """Move down by some lines, up if they are negative."""
-        self.scroll_to(y=self.scroll_offset.y + lines, animate=False)
+        self._move_to(self.scroll_offset.y + lines)
 
     def action_page_step(self, pages: int) -> None:
         """Move down by some pages, up if they are negative."""
@@ -274,7 +274,11 @@ class LineView(ScrollView, can_focus=True):
 
     def action_first(self) -> None:
         """Move to the first line."""
-        self.scroll_to(y=0, animate=False)
+        self._move_to(0)
+
+    def _move_to(self, line: int) -> None:
+        self._top = None  # a resize event that has not arrived yet must not move the view back
+        self.scroll_to(y=line, animate=False)
 
     def action_last(self) -> None:
         """Move to the last line and follow the end."""

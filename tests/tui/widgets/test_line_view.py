@@ -66,6 +66,28 @@ async def test_a_view_that_follows_stays_at_the_end_until_it_is_moved() -> None:
         assert (view.following, view.unseen) == (True, 0)
 
 
+async def test_a_view_that_is_moved_between_a_layout_and_its_resize_event_stays_there() -> None:
+    """A task can end at this moment, so that its artifact is read from its beginning."""
+    view = LineView(Numbers(100), follow=True)
+    async with Stage(view).run_test(size=(40, 12)) as pilot:
+        await settle(pilot)
+        assert drawn(view)[-1] == "line 99"
+        moved = []
+
+        def move(_: object) -> None:
+            if not moved and view.size.width < 40:
+                moved.append(view.size.width)
+                view.refresh_source()
+                view.following = False
+                view.action_first()
+
+        view.screen.screen_layout_refresh_signal.subscribe(view, move, immediate=True)
+        view.styles.width = 20
+        await settle(pilot)
+        assert moved == [20]
+        assert (drawn(view)[0], view.following) == ("line 0", False)
+
+
 async def test_the_wheel_scrolls_and_reaching_the_end_is_following() -> None:
     numbers = Numbers(20)
     view = LineView(numbers, follow=True)
