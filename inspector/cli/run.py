@@ -83,10 +83,10 @@ class Run:
             self.allow(operation)
 
     def _require_token(self) -> None:
-        """Raise `FaultError` if the agent requires credentials and there is no stored token."""
+        """Raise `FaultError` if the agent requires credentials and no token is stored for it."""
         connection = self.session.connection
         if connection is not None and requirements(connection.card) and not self.session.credentials.token:
-            seen = f"There is no stored token for {self.invocation.options.reference}."
+            seen = f"No token is stored for {self.invocation.options.reference}."
             hint = self.login_hint()
             if not offers_login(connection.card):
                 hint = f"The agent offers no login: leave out --stored-auth-only. {hint}"

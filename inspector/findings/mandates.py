@@ -35,7 +35,7 @@ _INNER = frozenset({"kb+sd-jwt+kb", "kb-sd-jwt+kb"})
 
 
 class Verified(NamedTuple):
-    """A result: the mandate and what of it was verified, the outcome with its reason, and what is wrong, if it is."""
+    """A result: the mandate and what of it was verified, the outcome with its reason, and the flaw if it has one."""
 
     name: str
     what: str

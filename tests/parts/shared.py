@@ -1,4 +1,4 @@
-"""What is expensive to make, made once for all workers of a test run."""
+"""Make an expensive folder or file once for all workers of a test run."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ _REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
 _NO_STATUS = ("No status received", "Data frame with END_STREAM")
 """How the gRPC library's messages about a response without a status begin."""
 _COMPRESSED = ("Compression algorithm", "Invalid compression algorithm")
-"""How its messages about a compressed response begin, if it has ended the call before the transport did."""
+"""How the gRPC library's messages about a compressed response begin, unless they are inside of `_REMOVED`."""
 _LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value length )?(\d+) vs\. (\d+)\)")
 
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")

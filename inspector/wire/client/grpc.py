@@ -189,7 +189,7 @@ async def _check(
 
 
 async def _messages(call: Any, end: Any, request: GrpcRequest) -> AsyncGenerator[bytes, None]:
-    """Yield the messages of a stream, or the message of a unary call; raises `LostError` if the latter has none."""
+    """Yield the messages of a stream, or the message of a unary call; raises `LostError` if a unary call has none."""
     if not request.streaming:
         message = await call
         if message is None:  # the library accepts this
