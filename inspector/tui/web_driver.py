@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import threading
 from typing import Any
 
 from textual import events, messages
@@ -28,15 +29,20 @@ class BrowserDriver(WebDriver):
         self.fileno = os.dup(1)
         os.dup2(2, 1)
         self._write: Any = self._write_packet
+        self._writing = threading.Lock()
         self._is_closed = False
 
     def _write_packet(self, packet: bytes) -> None:
-        """Write a packet; after the server has ended, do nothing: the end of stdin ends the app."""
-        while packet and not self._is_closed:
-            try:
-                packet = packet[os.write(self.fileno, packet) :]
-            except OSError:
-                self._is_closed = True
+        """Write a packet; after the server has ended, do nothing: the end of stdin ends the app.
+
+        The thread of the input sends the parts of a file while the app draws: a pipe would mix their packets.
+        """
+        with self._writing:
+            while packet and not self._is_closed:
+                try:
+                    packet = packet[os.write(self.fileno, packet) :]
+                except OSError:
+                    self._is_closed = True
 
     def run_input_thread(self) -> None:
         """Read packets and send their events to the app until the app or the server ends."""
