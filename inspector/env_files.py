@@ -20,7 +20,7 @@ from inspector.settings_file import file_error, nearest_file
 PREFIX = "A2ACLI_"
 FILE_NAME = ".env"
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
-_QUOTED = re.compile(r"""(?:"(?P<double>(?:\\.|[^"\\])*+)"|'(?P<single>[^']*+)')\s*+(?:#.*)?""")
+_QUOTED = re.compile(r"""(?:"(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*)"|'(?P<single>[^']*+)')\s*+(?:#.*)?""")
 _COMMENT = re.compile(r"(?<!\s)\s++#.*")
 _ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
 _ESCAPE = re.compile(r'\\[nt"\\]')

@@ -34,7 +34,7 @@ _COMPARED = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operat
 
 _AHEAD = re.compile(r"([A-Za-z]+)(:|>=|<=|>|<|=)")
 _NUMBER = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)([A-Za-z]*)")
-_VALUE = re.compile(r'"((?:[^"\\]|\\.)*+)"|(?!")\S*', re.DOTALL)
+_VALUE = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*)"|(?!")\S*', re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 SOURCE = """(

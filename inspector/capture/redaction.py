@@ -37,7 +37,7 @@ _SECRET_IN_HEADER = ("authorization", "api-key", "api_key", "apikey", "token", "
 _URL_HEADERS = frozenset({"location", "content-location", "referer"})
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9-]{0,19})[ \t]+(?=\S)")
 
-_STRING_OR_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[0-9.eE+-]++', re.DOTALL)
+_STRING_OR_NUMBER = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|[0-9.eE+-]++', re.DOTALL)
 """A string, or what may be a number. A string that is cut off ends at the end, so that it is read only once."""
 _NUMERIC = re.compile(r"(?=[.eE+-]*+[0-9])[0-9.eE+-]++")
 _ESCAPE = re.compile(rb'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?Infinity|NaN')
+_STRING_OR_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|-?Infinity|NaN')
 _NUMBERS = {"Infinity": "1e999", "-Infinity": "-1e999", "NaN": "null"}
 """What is written for the numbers that JSON does not have: readers of `1e999` get infinity, or report it."""
 

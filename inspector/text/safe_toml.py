@@ -12,11 +12,11 @@ _MOST_DIGITS = 4300
 """The most digits of a number that Python converts."""
 _MOST_NESTED = 200
 """The most arrays and tables within each other; `tomllib` is recursive."""
-_KEY = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_KEY = r"""(?:[A-Za-z0-9_-]++|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"|'[^'\n]*+')"""
 _TOKEN = re.compile(
-    rf"""\"{{3}}(?:[^"\\]|\\.|"(?!""))*+(?:\"{{3}}|\\?\Z)|'{{3}}(?:[^']|'(?!''))*+(?:'{{3}}|\Z)"""
-    rf"""|(?P<key>{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{_MOST_DOTS},}}+)"""
-    rf"""|(?P<number>[+-]?[0-9][0-9_]{{{_MOST_DIGITS},}}+)|(?P<opening>[\[{{])|(?P<closing>[\]}}])|{_KEY}|\"(?:[^"\\\n]|\\.)*+|#[^\n]*+""",
+    rf"""\"{{3}}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*(?:\"{{3}}|\\?\Z)|'{{3}}[^']*+(?:'(?!'')[^']*+)*(?:'{{3}}|\Z)"""
+    rf"""|(?P<key>{_KEY}(?:[ \t]*+\.[ \t]*+{_KEY}){{{_MOST_DOTS},}})"""
+    rf"""|(?P<number>[+-]?[0-9][0-9_]{{{_MOST_DIGITS},}}+)|(?P<opening>[\[{{])|(?P<closing>[\]}}])|{_KEY}|\"[^"\\\n]*+(?:\\.[^"\\\n]*+)*|#[^\n]*+""",
     re.DOTALL,
 )
 """What may be slow to read, and the strings and comments in which it is text.

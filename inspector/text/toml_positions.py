@@ -10,14 +10,14 @@ Path = tuple[str | int, ...]
 
 _QUOTES = ('"""', "'''", '"', "'")
 _STRINGS = {
-    '"""': re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""', re.DOTALL),
+    '"""': re.compile(r'"""[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*"""', re.DOTALL),
     "'''": re.compile(r"'''.*?'''", re.DOTALL),
-    '"': re.compile(r'"(?:[^"\\]|\\.)*+"'),
+    '"': re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"'),
     "'": re.compile(r"'[^']*+'"),
 }
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PLAIN = re.compile(r"[^,\]}#\n]*")
-_WHITESPACE = re.compile(r"(?:[ \t\r\n]++|#[^\n]*+)*+")
+_WHITESPACE = re.compile(r"[ \t\r\n]*+(?:#[^\n]*+[ \t\r\n]*+)*")
 
 
 def lines_of(text: str) -> Mapping[Path, int]:

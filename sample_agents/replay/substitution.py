@@ -14,7 +14,7 @@ from inspector.protocol.operations import Operation
 
 from .identities import Replacements
 
-_STRING = rb'"(?:[^"\\]|\\.)*+"'
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 _TOKEN = re.compile(_STRING + rb'|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
 
 RequestId = str | int | float | None

@@ -35,6 +35,7 @@ SHARES = 4
 """Into how many tests the patterns are divided for long texts."""
 LONG = 250_000
 """The characters of long texts."""
+POSSESSIVE_GROUP = r"(?<!\\)\)(?:[*+?]|\{[0-9,]*\})\+|\(\?>"
 NOTICED = 0.02
 """Seconds of CPU time; what takes less is too short to measure."""
 
@@ -184,6 +185,23 @@ def test_the_measurement_notices_a_quadratic_pattern() -> None:
     quadratic = re.compile(r"[a-z]+://")
     assert growth(matched(quadratic, searched=True), lambda size: "a" * size, 16_000)
     assert not growth(matched(re.compile(r"[a-z]++"), searched=True), lambda size: "a" * size, 1_000_000)
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Before Python 3.11.5, such a pattern can match what it has tried and given up."""
+    written = {name: pattern.pattern for name, (pattern, _) in patterns().items()}
+    texts = {name: text if isinstance(text, str) else text.decode("latin-1") for name, text in written.items()}
+    assert [name for name, text in texts.items() if re.search(POSSESSIVE_GROUP, text)] == []
+
+
+@pytest.mark.parametrize("pattern", [r"(?:ab|c)*+", r"(?:ab){2,}+x", r"a(?>b|c)"])
+def test_a_possessive_group_is_found(pattern: str) -> None:
+    assert re.search(POSSESSIVE_GROUP, pattern)
+
+
+@pytest.mark.parametrize("pattern", [r"[ab]*+(?:c|d)*", r"a{2,}+", r"\)++"])
+def test_a_possessive_character_is_no_group(pattern: str) -> None:
+    assert not re.search(POSSESSIVE_GROUP, pattern)
 
 
 def test_the_beginning_of_a_pattern_is_found() -> None:

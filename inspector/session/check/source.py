@@ -27,7 +27,7 @@ _LONGEST_MESSAGE = 400
 
 _NOT_YAML = re.compile("[^\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that are allowed in JSON, but not in YAML, or that end a line in YAML only."""
-_STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|(NaN|-?Infinity)', re.DOTALL)
+_STRING_OR_CONSTANT = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|(NaN|-?Infinity)', re.DOTALL)
 _TOO_MANY_DIGITS = "the number has too many digits"
 _NOT_IN_JSON = "JSON has no number {}; a raw step can send it in body_raw"
 _TOO_MANY_VALUES = f"more than {_MOST_VALUES:,} values"

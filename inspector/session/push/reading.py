@@ -21,7 +21,7 @@ _VARYING = re.compile(
     rb'("(?:timestamp"\s*:\s*"' + _DATE + b"T" + _TIME + rb'Z"'
     rb'|messageId"\s*:\s*"[0-9A-Za-z-]{1,64}"'
     # The text has to be non-blank for every reader; the lookahead avoids reading it twice.
-    rb'|text"\s*:\s*"(?=[^"\\]*[!#-\[\]-~])(?:[^"\\]|\\.)*+"))',
+    rb'|text"\s*:\s*"(?=[^"\\]*[!#-\[\]-~])[^"\\]*+(?:\\.[^"\\]*+)*"))',
     re.DOTALL,
 )
 _NAME_PREFIX = 3

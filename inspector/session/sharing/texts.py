@@ -44,7 +44,7 @@ _BODIES = {
     Kind.FRAME: "event",
     Kind.DELIVERY: "delivery body",
 }
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|-?[0-9][0-9.eE+-]*+', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*(?:"|\\?\Z)|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 """A string or a number in JSON. A string that is cut off ends at the end, so that it is read only once."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -31,7 +31,7 @@ from inspector.tui.render.key_hints import with_keys
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
-_WORD = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
+_WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"?|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
 
 
 @dataclass(slots=True)
