@@ -113,7 +113,7 @@ async def _work(
                 except TimeoutError as error:
                     if not deadline.expired():
                         raise
-                    raise FaultError(_timed_out(current, str(error.__cause__ or ""))) from None
+                    raise FaultError(_timed_out(current, str(error.__context__ or ""))) from None
                 except (asyncio.CancelledError, KeyboardInterrupt) as stop:
                     done = str(stop)
                     out.line_to_stderr("Interrupted", done or current.task_summary() or "no task was received")
