@@ -248,10 +248,11 @@ def test_a_forged_prompt_stays_in_its_pane(inspect: Run, home: Path, server_thre
         tour.look("a plain card")
         tour.say("go")
         tour.look(WAITING)
+        # The app shows the timeline first, then the question above the text, then the artifact.
+        terminal.wait_for(lambda _: "Write a message" in tour.lines[-3] and "Password:" in in_artifact_pane(tour.lines))
         lines = tour.lines
         assert "Hostile" in lines[0]
         assert "1 Agent   2 Chat" in lines[1]
-        assert "Write a message" in lines[-3]
         assert lines[-2][0] + lines[-2][-1] == "╰╯"
         assert sum(line == "Password:" for line in in_artifact_pane(lines)) == 1
         for line in lines:
