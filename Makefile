@@ -2,8 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-# Three workers for two cores: tests of the app often wait for a timer, a socket or a process.
-WORKERS := $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) * 3 // 2))')
+# Two workers for each core: tests often wait for a timer, a socket or a process.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal -o faulthandler_timeout=300 -o faulthandler_exit_on_timeout=true
 READY := .venv/complete
 

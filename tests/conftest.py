@@ -1,4 +1,6 @@
-"""Settings of all tests: the number of examples of a property, and captures that do not wait for the disk."""
+"""Settings of all tests: garbage collection, the examples of a property, and captures that do not wait for the disk."""
+
+import gc
 
 import pytest
 from hypothesis import settings
@@ -9,6 +11,20 @@ from inspector.capture import file_format
 settings.register_profile(QUARTER, max_examples=25)  # in `make test`
 settings.register_profile(ALL, max_examples=100)  # in `make test-slow`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
+
+_MOST_OBJECTS = 500_000
+"""The new objects after which a test is interrupted by a collection."""
+
+gc.disable()  # until all tests are collected
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests and modules from garbage collection, which none of them needs, and collect seldom."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_MOST_OBJECTS, 1, 1)
+    gc.enable()
+
 
 # Only a crash of the system could lose what is not on the disk yet. Waiting for it needs 20 ms for each capture.
 _SYNCHRONOUS, file_format.SYNCHRONOUS = file_format.SYNCHRONOUS, "OFF"

@@ -28,21 +28,12 @@ from inspector.tui.widgets import task_lines
 
 _MANY_OBJECTS = 200_000
 """The new objects after which a test begins with a collection: several apps leave as many."""
-_MOST_OBJECTS = 500_000
-"""The new objects after which a test is interrupted by a collection."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-snapshots", action="store_true", help="replace the stored pictures by the current screens"
     )
-
-
-def pytest_collection_finish() -> None:
-    """Exclude the collected tests and modules from garbage collection, which none of them needs, and collect seldom."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_MOST_OBJECTS, 1, 1)
 
 
 @pytest.fixture

@@ -72,7 +72,8 @@ class SessionScreen(FrameScreen):
         self.call_after_refresh(self._add_agent)
 
     async def _add_agent(self) -> None:
-        await self.views.add_agent()
+        if not await self.views.add_agent():
+            return
         self.ready.set()
         self.agent.show_connecting(self.reference)
         self._show_status()

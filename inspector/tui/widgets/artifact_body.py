@@ -131,7 +131,7 @@ class ArtifactBody(Switcher):
         """Make the widget of the view visible; it gets the focus if the previous widget had it."""
         body = self.body
         if self.current != body.id:
-            had_focus = self.query_one(f"#{self.current}").has_focus
+            had_focus = any(child.has_focus for child in self.children)
             self.current = body.id
             if had_focus:
                 self.screen.set_focus(body)
