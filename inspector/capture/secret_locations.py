@@ -65,7 +65,9 @@ _MAY_BE_MEMBER, _MAY_BE_INNER, _MAY_BE_FIELD = (
 
 _LONGEST_NAME = 64
 _NAME_CHARACTERS = f"{ascii_letters}{digits}_.-"
-_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+(?:\"((?:[^\"\\]|\\.)[^\"\\]*+(?:\\.[^\"\\]*+)*)|(-?[0-9][0-9.eE+-]*+))", re.DOTALL)
+_VALUE = re.compile(
+    r"[ \t\r\n]*+:[ \t\r\n]*+(?:\"((?:[^\"\\]|\\.)[^\"\\]*+(?:\\.[^\"\\]*+)*)|(-?[0-9][0-9.eE+-]*+))", re.DOTALL
+)
 _INNER_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+\\\"((?:[^\"\\]|\\[^\"\\]|\\\\(?:\\\\|\\\"|[^\"\\]))+)", re.DOTALL)
 _FIELD_VALUE = re.compile(r"([^&\s\"'<>\\]++)", re.ASCII)
 
