@@ -14,8 +14,12 @@ from rich.segment import Segments
 from textual import actions, events, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
+from textual.dom import NoScreen
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.widget import MountError
+from textual.worker import WorkerFailed
 
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.tui import lazy_loading
@@ -125,6 +129,13 @@ class InspectorApp(App[int]):
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
             self.workbench.yield_to_input()
         await super().on_event(event)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Ignore what a widget misses while the app ends: other widgets are already removed, or never mounted."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        is_ending = self.return_code is not None or not self.is_running
+        if not (is_ending and isinstance(cause, NoMatches | NoScreen | MountError)):
+            super()._handle_exception(error)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return default colours of the CSS variables of a2a-inspect, for themes that do not define them."""

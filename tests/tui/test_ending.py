@@ -1,8 +1,11 @@
-"""The app ends cleanly at any moment of its start: while it connects, and while each view is mounted."""
+"""The app ends cleanly at any moment: while it connects, and while a view or a dialog is mounted."""
 
 import asyncio
+from typing import Any
 
 import pytest
+from driving import Driver, Open
+from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
 
@@ -18,32 +21,82 @@ STEP = 40
 _dispatch = MessagePump._dispatch_message
 
 
-@pytest.mark.parametrize("number", range(FIRST, LAST, STEP))
-async def test_the_app_ends_at_a_message(number: int, mock: str, all_views: None, monkeypatch: pytest.MonkeyPatch):
-    await _end_at(number, mock, monkeypatch)
+class Ending:
+    """Ends the app when a widget is about to handle one of the next messages."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._app: Any = None
+        self.left = 0
+        self.error: Exception | None = None
+        """What a widget raises after the end."""
+        monkeypatch.setattr(MessagePump, "_dispatch_message", lambda pump, message: self._handle(pump, message))
+
+    def after(self, app: InspectorApp, messages: int) -> None:
+        self._app, self.left = app, messages
+
+    async def _handle(self, pump: MessagePump, message: Message) -> None:
+        self.left -= 1
+        if self._app is not None and self.left == 0:
+            self._app.exit()
+            if self.error is not None:
+                raise self.error
+        await _dispatch(pump, message)
+
+
+@pytest.fixture
+def ending(monkeypatch: pytest.MonkeyPatch) -> Ending:
+    return Ending(monkeypatch)
+
+
+async def start(agent: str, ending: Ending, messages: int) -> InspectorApp:
+    """Start the app, end it after a number of messages, and return it."""
+    app = InspectorApp(Options(reference=agent))
+    ending.after(app, messages)
+    async with app.run_test() as pilot, asyncio.timeout(10):
+        while ending.left > 0:
+            await pilot.pause(0.01)
+    return app
+
+
+@pytest.mark.parametrize("messages", range(FIRST, LAST, STEP))
+async def test_the_app_ends_while_it_starts(messages: int, mock: str, all_views: None, ending: Ending):
+    assert (await start(mock, ending, messages)).return_code == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(FIRST, FIRST + STEP))
-async def test_the_app_ends_at_every_message(start: int, mock: str, all_views: None, monkeypatch: pytest.MonkeyPatch):
-    for number in range(start, LAST, STEP):
-        await _end_at(number, mock, monkeypatch)
+@pytest.mark.parametrize("first", range(FIRST, FIRST + STEP))
+async def test_the_app_ends_at_every_message_of_its_start(first: int, mock: str, all_views: None, ending: Ending):
+    for messages in range(first, LAST, STEP):
+        assert (await start(mock, ending, messages)).return_code == 0, f"after {messages} messages"
 
 
-async def _end_at(number: int, agent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start the app, and exit when a widget is about to handle the message with a number."""
-    app, handled = InspectorApp(Options(reference=agent)), 0
+@pytest.mark.parametrize("messages", range(20, 300, 40))
+async def test_the_app_ends_while_a_dialog_is_mounted(messages: int, open_app: Open, mock: str, ending: Ending):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.write()
+        ending.after(driver.app, messages)
+        opening = asyncio.create_task(_compose(driver))
+        await asyncio.wait({opening}, timeout=10)
+    assert ending.left <= 0
+    assert driver.app.return_code == 0
 
-    async def dispatch(pump: MessagePump, message: Message) -> None:
-        nonlocal handled
-        handled += 1
-        if handled == number:
-            app.exit()
-        await _dispatch(pump, message)
 
-    monkeypatch.setattr(MessagePump, "_dispatch_message", dispatch)
-    async with app.run_test() as pilot:
-        async with asyncio.timeout(10):
-            while handled < number:
-                await pilot.pause(0.01)
-    assert app.return_code == 0, f"message {number}"
+async def _compose(driver: Driver) -> None:
+    await driver.press("ctrl+o")
+    await driver.pilot.pause()
+
+
+async def test_another_error_while_the_app_ends_is_reported(mock: str, ending: Ending):
+    ending.error = ValueError("of the test")
+    with pytest.raises(ValueError, match="of the test"):
+        await start(mock, ending, 200)
+
+
+async def test_a_missing_widget_is_reported_unless_the_app_ends(open_app: Open, mock: str):
+    with pytest.raises(NoMatches, match="of-the-test"):
+        async with open_app(mock) as driver:
+            await driver.connected()
+            driver.app.call_later(driver.app.screen.query_one, "#of-the-test")
+            await driver.pilot.pause()
+    assert driver.app.return_code == 1

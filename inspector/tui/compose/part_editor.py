@@ -158,7 +158,7 @@ class PartEditor(Pane):
             self.screen.set_focus(self.query(Input).last())
             return
         order = ("#part-text", "#part-path", "#part-long")
-        self.screen.set_focus(next(widget for widget in map(self.query_one, order) if widget.display))
+        self.screen.set_focus(next((widget for widget in map(self.query_one, order) if widget.display), None))
 
     def _hint(self) -> None:
         """Show what is sent for empty fields, and the size of the value."""

@@ -72,8 +72,7 @@ class SessionScreen(FrameScreen):
         self.call_after_refresh(self._add_agent)
 
     async def _add_agent(self) -> None:
-        if not await self.views.add_agent():
-            return
+        await self.views.add_agent()
         self.ready.set()
         self.agent.show_connecting(self.reference)
         self._show_status()

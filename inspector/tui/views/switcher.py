@@ -99,9 +99,9 @@ class ViewSwitcher(Switcher):
             and any(_binds(node, command) for node in (view, *view.query("*")))
         ]
 
-    async def add_agent(self) -> bool:
-        """Mount the Agent view; return False if the app or the session has ended meanwhile."""
-        return await self._add(self.agent)
+    async def add_agent(self) -> None:
+        """Mount the Agent view."""
+        await self._add(self.agent)
 
     async def add(self, name: str, set_up: Callable[[View], None]) -> None:
         """Load and mount a view unless it is mounted, and show it if the user chose it; call `set_up` before that."""
@@ -119,10 +119,9 @@ class ViewSwitcher(Switcher):
         view.display = False
         if self.is_attached:
             await self.mount(view)
-        is_mounted = view.is_attached and self.app.is_running
-        if is_mounted:
+        if view.is_attached:
             self._views[str(view.id)] = view
-        return is_mounted
+        return view.is_attached
 
 
 def _binds(node: DOMNode, command: str) -> bool:
