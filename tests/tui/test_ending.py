@@ -29,7 +29,11 @@ class Ending:
         self.left = 0
         self.error: Exception | None = None
         """What a widget raises after the end."""
-        monkeypatch.setattr(MessagePump, "_dispatch_message", lambda pump, message: self._handle(pump, message))
+
+        async def dispatch(pump: MessagePump, message: Message) -> None:
+            await self._handle(pump, message)
+
+        monkeypatch.setattr(MessagePump, "_dispatch_message", dispatch)
 
     def after(self, app: InspectorApp, messages: int) -> None:
         self._app, self.left = app, messages
