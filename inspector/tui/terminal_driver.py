@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import selectors
 import termios
 from collections.abc import Callable, Iterable
@@ -18,6 +19,10 @@ from inspector.tui.terminal_input import READ, Paste, TerminalInput
 
 _POLL = 0.1
 """Seconds without input after which a key or a reply is complete."""
+_WRITE_SECONDS = 0.5
+"""How long to wait for a terminal that does not read, when the process is to end at once."""
+_END_OF_DRAWING = "\x1b[?2026l"
+"""The end of synchronised output: until then, a terminal shows nothing new."""
 _REPLACEMENT = "\ufffd"
 _SEQUENCES = re.compile("(?=\x1b)")
 
@@ -41,12 +46,26 @@ class TerminalOutput:
         """Send the text to the terminal."""
         self._try(self._file.flush)
 
+    def close(self) -> None:
+        """Discard what is written from now on."""
+        self._is_closed = True
+
     def _try(self, write: Callable[[], object]) -> None:
         if not self._is_closed:
             try:
                 write()
             except OSError:  # EIO: the terminal is closed, which also ends the app with SIGHUP
                 self._is_closed = True
+
+
+class _Collected:
+    """Collects what is written, in place of Textual's thread."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def write(self, text: str) -> None:
+        self.texts.append(text)
 
 
 class TerminalDriver(LinuxDriver):
@@ -99,10 +118,19 @@ class TerminalDriver(LinuxDriver):
         super().stop_application_mode()
 
     def restore(self) -> None:
-        """Switch the terminal back if it shows the app, also while the event loop is blocked."""
+        """Switch the terminal back if it shows the app; the process must end at once.
+
+        A signal handler calls this. It can have interrupted a drawing, or code that holds the lock of a thread's queue.
+        """
         if self._is_active:
+            terminal = self._file.fileno()
+            self._file.close()
+            output: Any = _Collected()
+            self._writer_thread, self._key_thread = output, None
+            self.write(_END_OF_DRAWING)
             self.stop_application_mode()
-            self.close()
+            if select.select([], [terminal], [], _WRITE_SECONDS)[1]:
+                os.write(terminal, "".join(output.texts).encode())
 
     def run_input_thread(self) -> None:
         """Wait for input and send its events to the app."""

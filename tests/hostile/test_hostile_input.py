@@ -3,9 +3,38 @@
 from __future__ import annotations
 
 import signal
+import sys
 from pathlib import Path
 
+import pytest
 from programs import Run
+from terminal import Terminal
+
+MOMENTS = {
+    "drawing": "self._begin_update()",
+    "writing": "self._driver._writer_thread._queue.mutex.acquire()",
+}
+"""What the app does when the signal arrives."""
+APP = """
+import os, signal
+from functools import partial
+from inspector.options import Options
+from inspector.tui.app import InspectorApp
+
+def quit_at_a_moment(self):
+    if self._sync_available:
+        {moment}
+        os.kill(os.getpid(), signal.SIGQUIT)
+
+mount = InspectorApp.on_mount
+
+async def on_mount(self):
+    await mount(self)
+    self.set_interval(0.02, partial(quit_at_a_moment, self))
+
+InspectorApp.on_mount = on_mount
+InspectorApp(Options()).run()
+"""
 
 
 def test_input_that_is_not_utf8_or_was_not_requested_does_not_end_the_app(inspect: Run):
@@ -39,4 +68,12 @@ def test_sigquit_restores_the_terminal(inspect: Run):
     terminal.wait_for("Connect to an agent")
     terminal.signal(signal.SIGQUIT)
     ending = terminal.wait_exit()
+    assert (ending.status, ending.left) == (-signal.SIGQUIT, frozenset())
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_sigquit_restores_the_terminal_at_every_moment(moment: str, home: Path):
+    source = APP.format(moment=MOMENTS[moment])
+    with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
+        ending = terminal.wait_exit()
     assert (ending.status, ending.left) == (-signal.SIGQUIT, frozenset())
