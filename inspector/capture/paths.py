@@ -175,3 +175,11 @@ def _in_use(path: Path) -> bool:
     finally:
         connection.close()
     return False
+
+
+def without_home(path: Path) -> str:
+    """Return a path with `~` instead of the home folder, whose name is often the name of the user."""
+    try:
+        return str(Path("~") / path.relative_to(Path.home()))
+    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
+        return str(path)

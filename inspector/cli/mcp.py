@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from inspector.cli.arguments import Invocation, Parser, invocation
+from inspector.cli.agent_options import options_of_agent
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.signals import on_signal
 from inspector.options import Options
-from inspector.settings_file import load
 from inspector.wire.client.credentials import origin
 from inspector.wire.discovery import local_path, normalise
 
@@ -94,13 +94,9 @@ def options_for(own: Options) -> Callable[[str], Options]:
     def options_of(agent: str) -> Options:
         if not agent or agent == own.reference:
             return own
-        parser = Parser("mcp", "")
-        parser.add_agent(default=False)
-        parser.add_connection()
-        words = [f"--agent-card={agent}"]
-        named = invocation(parser.read(words, {}, load)).options
+        named = options_of_agent(agent)
         if named.named_by:
-            named = invocation(parser.read([*words, *(f"--trust={each}" for each in own.trust)], {}, load)).options
+            named = options_of_agent(agent, own.trust)
         if named.reference == agent and _origin(agent) in origins:
             return replace(own, reference=agent)
         return named

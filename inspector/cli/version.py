@@ -49,18 +49,18 @@ def _in_words(value: str | list[str] | dict[str, str]) -> str:
 
 
 def _facts() -> dict[str, Any]:
-    from inspector.capture.paths import captures_folder  # noqa: PLC0415 - loads SQLite
+    from inspector.capture.paths import captures_folder, without_home  # noqa: PLC0415 - loads SQLite
 
     libraries, extras = _requirements()
     return {
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": platform.platform(),
-        "program": _without_home(Path(__file__).parents[1]),
+        "program": without_home(Path(__file__).parents[1]),
         "protocols": list(VERSIONS),
         "libraries": libraries,
         "extras": extras,
-        "captures": _without_home(captures_folder()),
-        "settings": _without_home(settings_path()) + ("" if settings_path().exists() else " (does not exist)"),
+        "captures": without_home(captures_folder()),
+        "settings": without_home(settings_path()) + ("" if settings_path().exists() else " (does not exist)"),
         "terminal": _terminal(os.environ),
         "variables": sorted(name for name in os.environ if _VARIABLES.fullmatch(name)),
     }
@@ -98,14 +98,6 @@ def _version_of(name: str) -> str:
         return version_of(name)
     except PackageNotFoundError:
         return ""
-
-
-def _without_home(path: Path) -> str:
-    """Return a path with `~` instead of the home folder, whose name is often the name of the user."""
-    try:
-        return str(Path("~") / path.relative_to(Path.home()))
-    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
-        return str(path)
 
 
 def _terminal(environment: Mapping[str, str]) -> str:

@@ -7,10 +7,12 @@ import os
 import secrets
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from inspector.capture.paths import SUFFIX
+from inspector.cli.agent_options import options_of_name
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
@@ -36,7 +38,8 @@ def web(invocation: Invocation, out: Output) -> int:
     if os.name == "nt":
         raise usage("a2a-inspect web does not run on Windows.", "Use a terminal: a2a-inspect.")
     token = secrets.token_urlsafe(32)
-    server = WebServer(options_for_visitors(invocation.options), token, invocation.given.visitors)
+    options = options_for_visitors(invocation.options)
+    server = WebServer((options, partial(options_of_name, options)), token, invocation.given.visitors)
     try:
         asyncio.run(_serve(server, token, invocation.given.port, out))
     except KeyboardInterrupt:

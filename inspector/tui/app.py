@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
@@ -28,7 +29,7 @@ from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, 
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
-from inspector.tui.screens.connect import DEMO, ConnectScreen
+from inspector.tui.screens.connect import DEMO, Choice, ConnectScreen
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
@@ -38,7 +39,6 @@ from inspector.tui.views.registry import VIEWS
 from inspector.tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import FrameType
 
     from rich.console import RenderableType
@@ -69,7 +69,12 @@ class InspectorApp(App[int]):
         bind("palette", "command_palette", show=False, priority=True),
     ]
 
-    def __init__(self, options: Options, demo_agent: DemoAgent | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        demo_agent: DemoAgent | None = None,
+        named_options: Callable[[str], Options] | None = None,
+    ) -> None:
         self._filter = OutputFilter()
         self._sixteen: SixteenColours | None = None
         super().__init__()
@@ -78,6 +83,7 @@ class InspectorApp(App[int]):
         self.use_keys(dict(options.changed_keys))
         self._sessions: Sessions | None = None
         self._demo_agent = demo_agent
+        self._named_options = named_options
         self.error_console.push_render_hook(CleanOutput())
 
     def use_keys(self, changed: dict[str, str]) -> None:
@@ -234,8 +240,8 @@ class InspectorApp(App[int]):
         """Open the agent or the capture that was chosen."""
         self.open(event.chosen)
 
-    def open(self, chosen: str | Path) -> None:
-        """Connect to an agent (URL or card file) or open a capture (path), after the frame is drawn."""
+    def open(self, chosen: Choice) -> None:
+        """Connect to an agent or open a capture, after the frame is drawn."""
         # In the context of the app: timeouts of the network keep the context, and so a workbench that is closed.
         self._show_frame().call_after_refresh(self.call_later, self._open, chosen)
 
@@ -252,14 +258,18 @@ class InspectorApp(App[int]):
         return frame
 
     @work(group="connect", exclusive=True)
-    async def _open(self, chosen: str | Path) -> None:
+    async def _open(self, chosen: Choice) -> None:
         sessions_class = await asyncio.to_thread(_sessions_class)
         if self._sessions is None:
             self._sessions = sessions_class(self, self.options, self.glyphs, self._start_demo_agent)
-        if isinstance(chosen, str):
-            await self._sessions.connect(chosen)
-        else:
+        if isinstance(chosen, Path):
             await self._sessions.open_recording(chosen)
+        elif isinstance(chosen, str):
+            await self._sessions.connect(chosen)
+        elif self._named_options is None:
+            raise ValueError("the app was made without the options of named agents")
+        else:
+            await self._sessions.connect_by_name(chosen.name, self._named_options)
 
     async def on_unmount(self) -> None:
         """Close the session and the built-in agent."""

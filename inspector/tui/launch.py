@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Callable
 from typing import cast
 
 from inspector.options import Options
@@ -16,8 +17,11 @@ SWITCH_SECONDS = 0.001
 """The thread switch interval in seconds; short, as each key needs several switches to the thread that reads keys."""
 
 
-def run(options: Options) -> int:
-    """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen."""
+def run(options: Options, named_options: Callable[[str], Options]) -> int:
+    """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen.
+
+    `named_options` returns the options for an agent that the user chooses by its name in `agents.toml`.
+    """
     if os.environ.get("TERM") == "dumb":
         seen = "The terminal does not support full-screen apps (TERM=dumb)."
         hint = "Set TERM to the type of the terminal, or use a subcommand such as send, card get or task get."
@@ -31,7 +35,7 @@ def run(options: Options) -> int:
 
     sys.setswitchinterval(SWITCH_SECONDS)
     _read_alt_with_digits()
-    app = InspectorApp(options, demo_agent)
+    app = InspectorApp(options, demo_agent, named_options)
     result = app.run()
     return result if result is not None else app.return_code or 0
 

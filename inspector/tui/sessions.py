@@ -62,17 +62,27 @@ class Sessions:
         self._attempts_to_free = 0
         self._demo_agent = demo_agent
         self._demo_url = ""
-        self._passphrase = ""
-        """The passphrase of the client certificate, once the user has entered it."""
+        self._passphrases: dict[Path | None, str] = {}
+        """The passphrases of client certificates, once the user has entered them."""
         self._begin_tour = options.tour
         self._attempt: asyncio.Task[Connection] | None = None
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
 
-    async def connect(self, reference: str) -> None:
+    async def connect_by_name(self, name: str, named_options: Callable[[str], Options]) -> None:
+        """Connect to an agent of `agents.toml` with the options of its definition."""
+        try:
+            options = named_options(name)
+        except FaultError as error:
+            await self._report(error.fault.sentence())
+            return
+        await self.connect(options.reference or "", options)
+
+    async def connect(self, reference: str, options: Options | None = None) -> None:
         """Connect to an agent, given by URL, card file or `DEMO`, in a new session.
 
-        The session gets a tab of its own, unless the current tab has the same agent, or no agent at all.
+        The session gets a tab of its own, unless the current tab has the same agent, or no agent at all. `options` are
+        those of the agent. The default is those of the app, or of the catalog in the current tab that has the agent.
         """
         async with self._change():  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
@@ -81,9 +91,10 @@ class Sessions:
                 except FaultError as error:
                     self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
                     return
+            options = options or self._options_for(reference)
             await self._leave(reference)
             try:
-                session = Session(self._capture_path(reference), await self._settings())
+                session = Session(self._capture_path(reference), await self._settings(options))
             except CaptureError as error:
                 await self._report(str(error))
                 return
@@ -92,20 +103,25 @@ class Sessions:
                 return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                await self._finish(await self._show(session, reference), self._attempt)
+                await self._finish(await self._show(session, reference, options), self._attempt)
             finally:
                 await self._end_attempt()
 
-    async def _settings(self) -> Settings:
-        """Return the settings; ask for the passphrase of the client certificate once. Raises `FaultError`."""
+    def _options_for(self, reference: str) -> Options:
+        workbench = self.workbench
+        of_catalog = workbench is not None and reference.startswith(f"{workbench.reference}#")
+        return workbench.options if workbench is not None and of_catalog else self._options
+
+    async def _settings(self, options: Options) -> Settings:
+        """Return the settings; ask for the passphrase of a client certificate once. Raises `FaultError`."""
         while True:
             try:
-                return settings_from(self._options, self._passphrase)
+                return settings_from(options, self._passphrases.get(options.client_cert, ""))
             except PassphraseError as error:
                 values = await self._app.push_screen_wait(lazy_loading.passphrase_form(error))
                 if values is None or not values["passphrase"]:
                     raise
-                self._passphrase = values["passphrase"]
+                self._passphrases[options.client_cert] = values["passphrase"]
 
     async def connect_again(self, workbench: WorkbenchScreen) -> None:
         """Fetch the card again in the same session, because there is none."""
@@ -187,7 +203,7 @@ class Sessions:
                 await self._report(str(error))
                 return
             await self._leave(path.name)
-            workbench = await self._show(recording, path.name, view="chat")
+            workbench = await self._show(recording, path.name, self._options, view="chat")
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
@@ -264,13 +280,11 @@ class Sessions:
             await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
             self.workbench = None
 
-    async def _show(self, session: Session, reference: str, *, view: str = "") -> WorkbenchScreen:
+    async def _show(self, session: Session, reference: str, options: Options, *, view: str = "") -> WorkbenchScreen:
         """Show a session on a new workbench, at `view` or the view that the user chose while it was loaded."""
         boot = self._frame()
         view = view or (boot.view if isinstance(boot, BootScreen) else "agent")
-        workbench = WorkbenchScreen(
-            session, reference, self._glyphs, view=view, options=self._options, unsent=self._unsent
-        )
+        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view, options=options, unsent=self._unsent)
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self._workbenches.append(workbench)
         self._app.install_screen(workbench, f"session {id(workbench)}")  # it stays while another tab is shown

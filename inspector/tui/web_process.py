@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+from collections.abc import Callable
 
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
@@ -16,19 +17,19 @@ _HEAD = 5
 
 def main() -> int:
     """Read the options from the first packet on stdin, and run the app; report a failure on stderr."""
-    options = _read_options()
+    options, named_options = _read_options()
     try:
-        return run(options)
+        return run(options, named_options)
     except FaultError as error:
         sys.stderr.write(f"{error.fault.sentence()}\n")
         return 1
 
 
-def _read_options() -> Options:
-    """Read exactly one packet: what follows is for the driver."""
+def _read_options() -> tuple[Options, Callable[[str], Options]]:
+    """Read exactly one packet: what follows is for the driver. The function is that of `launch.run`."""
     size = int.from_bytes(_read(_HEAD)[1:], "big")
-    options: Options = pickle.loads(_read(size))  # noqa: S301 - from the process that started this one
-    return options
+    found: tuple[Options, Callable[[str], Options]] = pickle.loads(_read(size))  # noqa: S301 - of our own server
+    return found
 
 
 def _read(size: int) -> bytes:

@@ -20,8 +20,7 @@ import textual_serve
 from aiohttp import WSMsgType, web
 from textual_serve.download_manager import DownloadManager
 
-from inspector.options import Options
-from inspector.web_server.visitor import Visitor, bounded
+from inspector.web_server.visitor import Arguments, Visitor, bounded
 
 LOOPBACK = "127.0.0.1"
 _HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -50,10 +49,10 @@ _FULL = "All places are in use ({}). Close another tab with a2a-inspect, or rest
 
 
 class WebServer:
-    """Serves the app to at most `places` visitors, each with a process of its own that gets `options`."""
+    """Serves the app to at most `places` visitors, each with a process of its own that gets `arguments`."""
 
-    def __init__(self, options: Options, token: str, places: int) -> None:
-        self._options = options
+    def __init__(self, arguments: Arguments, token: str, places: int) -> None:
+        self._arguments = arguments
         self._token = token
         self._places = places
         self._visits: dict[web.WebSocketResponse, Visitor] = {}
@@ -98,7 +97,7 @@ class WebServer:
         if self._is_full:
             return web.Response(status=503, text=_FULL.format(self._places))
         page = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS, max_msg_size=_LARGEST_MESSAGE, compress=False)
-        visitor = Visitor(self._options, page, self._downloads)
+        visitor = Visitor(self._arguments, page, self._downloads)
         self._visits[page] = visitor  # before anything is awaited, so that there are never more visitors than places
         try:
             await page.prepare(request)

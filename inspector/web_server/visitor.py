@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable
 
 from aiohttp import web
 from textual_serve.app_service import AppService
@@ -18,7 +19,9 @@ from inspector.text.sanitise import clean
 
 PROGRAM = "inspector.tui.web_process"
 OPTIONS = b"O"
-"""The type of the first packet on stdin: the pickled options. On a command line, other users could read them."""
+"""The type of the first packet on stdin: the pickled `Arguments`. On a command line, other users could read them."""
+Arguments = tuple[Options, Callable[[str], Options]]
+"""The options of the app, and the function that returns those of an agent with a name; both can be pickled."""
 _READY = b"__GANGLION__\n"
 """The line with which Textual's driver begins."""
 _LARGEST = {"width": 1_000, "height": 500}
@@ -33,7 +36,7 @@ _ENDED = "\x1b[?1049l\x1b[?25h\r\na2a-inspect ended with exit code {}.\r\n"
 class Visitor(AppService):
     """Runs the app for the visitor behind a web socket; `stop` ends the process in any case."""
 
-    def __init__(self, options: Options, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
+    def __init__(self, arguments: Arguments, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
         super().__init__(
             PROGRAM,
             write_bytes=socket.send_bytes,
@@ -41,7 +44,7 @@ class Visitor(AppService):
             close=self._wait_for_end,
             download_manager=downloads,
         )
-        self._options = options
+        self._arguments = arguments
         self._socket = socket
 
     async def _wait_for_end(self) -> None:
@@ -64,8 +67,8 @@ class Visitor(AppService):
         if process.stdin is None:
             raise RuntimeError("the process has no stdin")
         self._stdin = process.stdin
-        options = pickle.dumps(self._options)
-        self._stdin.write(OPTIONS + len(options).to_bytes(4, "big") + options)
+        arguments = pickle.dumps(self._arguments)
+        self._stdin.write(OPTIONS + len(arguments).to_bytes(4, "big") + arguments)
         return process
 
     async def run(self) -> None:

@@ -67,6 +67,17 @@ async def test_the_agent_of_the_demo_ends_with_the_visitor(environment: dict[str
         await until_ended(processes)
 
 
+async def test_a_visitor_opens_an_agent_by_its_name(environment: dict[str, str], mock: str):
+    home = Path(environment["A2A_INSPECT_HOME"])
+    home.mkdir(exist_ok=True)
+    (home / "agents.toml").write_text(f'[agents.mock-of-the-test]\nurl = "{mock}"\n')
+    with serving(environment) as server:
+        async with visiting(server) as visit:
+            await visit.until("mock-of-the-test")
+            await visit.type("\r")
+            await visit.until("connected")
+
+
 async def test_more_visitors_than_places_are_refused_with_a_reason_until_one_leaves(
     environment: dict[str, str], mock: str
 ):

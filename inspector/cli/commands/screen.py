@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 
 from inspector.cli import values
+from inspector.cli.agent_options import options_of_name
 from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser, split_lines
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
@@ -70,8 +72,9 @@ def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int
             "The app needs a terminal, but stdin or stderr is not a terminal.",
             f"Use a command such as card get or send; {PROGRAM} --help lists them.",
         )
+    options = replace(invocation.options, demo=demo)
     # Imported by name, because the modules of the CLI must not depend on the TUI.
-    code: int = import_module("inspector.tui.launch").run(replace(invocation.options, demo=demo))
+    code: int = import_module("inspector.tui.launch").run(options, partial(options_of_name, options))
     return code
 
 

@@ -19,8 +19,10 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from inspector.agents_file import FILE_NAME, NamedAgent, NamedAgents, load_agents
 from inspector.capture import paths, recent_agents
 from inspector.capture.recent_agents import RecentAgent
+from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
 from inspector.tui import lazy_loading
@@ -47,6 +49,10 @@ _ADDRESS_LETTERS = frozenset("./:\\~[")
 """A text with one of these characters is a URL, a host or a path; any other text filters the list."""
 
 
+Choice = str | Path | NamedAgent
+"""An agent (a URL, a card file or `DEMO`), a capture (a path), or an agent of `agents.toml`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of the list: what it opens, its name, its address, its version or size, and when it was used.
@@ -54,7 +60,7 @@ class Row:
     `about` is shown while the line is selected; a line that is not `enabled` cannot be selected.
     """
 
-    choice: str | Path
+    choice: Choice
     name: str
     address: str
     detail: str = ""
@@ -92,16 +98,19 @@ class ConnectScreen(Screen[None]):
 
     @dataclass
     class Chosen(Message):
-        """The user chose an agent (a URL, a card file or `DEMO`) or a capture (a path)."""
+        """The user chose an agent or a capture."""
 
-        chosen: str | Path
+        chosen: Choice
 
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
         self._can_go_back = can_go_back
+        self._named: list[Row] = []
         self._agents: list[Row] = []
+        self._recent: Sequence[RecentAgent] = ()
         self._captures: list[Row] = []
         self._shown: list[Row | None] = []
+        self._problem = ""
         self._names = 0
         self._removed: list[tuple[int, RecentAgent]] = []
 
@@ -121,22 +130,36 @@ class ConnectScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """List the known agents and captures."""
-        problem = self.load()
+        self._problem = self.load()
         captures = paths.recent_captures(_CAPTURES)
         self._captures = [Row(each.path, each.path.name, "", size(each.size), each.changed) for each in captures]
         self._show()
         self.query_one(Input).focus()
-        self._hint(problem)
+        self._hint()
 
     def load(self) -> str:
-        """Read the recent agents; return an error message or `""`."""
-        agents, problem = recent_agents.load()
-        self._agents = [Row(DEMO, "Demo", "the built-in mock agent"), *map(_row_of, agents)]
+        """Read `agents.toml` and the recent agents; return an error message or `""`."""
+        self._recent, problem = recent_agents.load()
+        used = {agent.url: agent.last_seen for agent in self._recent}
+        try:
+            named = load_agents()
+        except FaultError as error:
+            named, problem = NamedAgents(), error.fault.sentence()
+        agents = sorted(named.agents.values(), key=lambda agent: agent.name != named.default)
+        self._named = [_row_of_named(agent, used.get(agent.url)) for agent in agents]
+        # The line of a named agent opens it with the options of its definition.
+        known = {agent.url for agent in agents}
+        recent = [_row_of(agent) for agent in self._recent if agent.url not in known]
+        self._agents = [Row(DEMO, "Demo", "the built-in mock agent"), *recent]
         return problem
 
     def sections(self) -> list[Section]:
         """Return the parts of the list."""
-        return [Section("Agents", self._agents), Section("Captures", self._captures)]
+        return [
+            Section(f"Agents of {FILE_NAME}", self._named),
+            Section("Agents", self._agents),
+            Section("Captures", self._captures),
+        ]
 
     @property
     def nothing(self) -> str:
@@ -203,11 +226,11 @@ class ConnectScreen(Screen[None]):
         room = width - addresses - _VERSION - _AGE - _INDENT - _NAME_GAP - 1
         return max(min(longest, _LONGEST_NAME, width // 3), min(longest, room))
 
-    def _hint(self, problem: str = "") -> None:
-        """Show what enter does with the typed text, or an error message."""
+    def _hint(self) -> None:
+        """Show what enter does with the typed text, or, if there is none, an error message."""
         typed, row = self._typed, self._selected
-        if problem:
-            text = plain(problem).stylize("$state-bad")
+        if self._problem and not typed:
+            text = plain(self._problem).stylize("$state-bad")
         elif self.is_reference(typed):
             text = plain(_what_happens(typed)).stylize("$text-soft")
         elif row is not None:
@@ -258,7 +281,7 @@ class ConnectScreen(Screen[None]):
         row = self._selected
         if row is None or row.agent is None:
             return
-        index = self._agents.index(row) - 1  # the first row is the demo
+        index = self._recent.index(row.agent)
         problem = recent_agents.forget(row.agent)
         if not problem:
             self._removed.append((index, row.agent))
@@ -271,9 +294,9 @@ class ConnectScreen(Screen[None]):
         self._renew(recent_agents.restore(agent, index))
 
     def _renew(self, problem: str) -> None:
-        problem = problem or self.load()
+        self._problem = problem or self.load()
         self._show()
-        self._hint(problem)
+        self._hint()
         self.refresh_bindings()
 
     def on_descendant_focus(self, _: events.DescendantFocus) -> None:
@@ -306,6 +329,12 @@ def _text_option(text: str) -> Option:
 def _row_of(agent: RecentAgent) -> Row:
     version = f"A2A {agent.protocol_version}" if agent.protocol_version else ""
     return Row(agent.url, agent.name or agent.url, agent.url, version, agent.last_seen, agent)
+
+
+def _row_of_named(agent: NamedAgent, used: float | None) -> Row:
+    version = agent.values.get("a2a_version")
+    about = f", as defined in {paths.without_home(agent.path)}:{agent.lines['reference']}"
+    return Row(agent, agent.name, agent.url, f"A2A {version}" if version else "", used, about=about)
 
 
 def _capture_at(typed: str) -> Path | None:

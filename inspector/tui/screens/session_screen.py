@@ -53,7 +53,7 @@ class SessionScreen(FrameScreen):
         self.session = session
         self.reference = reference
         self._glyphs = glyphs
-        self._options = options
+        self.options = options
         self._unsent = unsent
         self._doing = ("busy", "connecting")
         self.agent = self.views.agent
@@ -100,14 +100,14 @@ class SessionScreen(FrameScreen):
     def _set_up(self, view: View) -> None:
         """Set up a view that was mounted."""
         if view.id == "chat":
-            self.chat.stream.automatic = self._options.resubscribe
+            self.chat.stream.automatic = self.options.resubscribe
             self.chat.composer.offer_draft(self._unsent)
             self._show_connection_in_chat()
             self.set_interval(PHASE, self._tick)
         elif view.id == "checks":
-            self.views.checks.variables = dict(self._options.check_variables)
-            if self._options.check_file is not None:
-                self.views.checks.load_file(self._options.check_file)
+            self.views.checks.variables = dict(self.options.check_variables)
+            if self.options.check_file is not None:
+                self.views.checks.load_file(self.options.check_file)
 
     def on_unmount(self) -> None:
         """Stop following the session."""

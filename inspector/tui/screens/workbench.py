@@ -123,7 +123,7 @@ class WorkbenchScreen(SessionScreen):
             return
         if self._credentials is None:
             self._credentials = lazy_loading.credential_dialogs(
-                self, self.session, self._glyphs, self._options.redirect_port
+                self, self.session, self._glyphs, self.options.redirect_port
             )
         outcome = await self._credentials.ask()
         if outcome.seq:
