@@ -10,6 +10,7 @@ from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import MockAgent
 from mock_peer import Peer, Webhook, peer_for
+from oauth_client import Oauth, running
 
 from inspector.protocol.bindings.registry import BINDINGS
 
@@ -77,3 +78,9 @@ async def webhook() -> AsyncIterator[Webhook]:
     hook.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
     yield hook
     await runner.cleanup()
+
+
+@pytest.fixture
+async def oauth(session: aiohttp.ClientSession) -> AsyncIterator[Oauth]:
+    async with running(session) as client:
+        yield client

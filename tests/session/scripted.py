@@ -13,6 +13,7 @@ from typing import Any
 from aiohttp import web
 
 from inspector.capture.records import Kind, Record
+from inspector.findings.rules import RULES
 from inspector.protocol.errors import Fault, Whose
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
@@ -255,3 +256,17 @@ async def eventually(condition: Callable[[], object]) -> None:
 def new_id() -> str:
     """Return a random id."""
     return str(uuid.uuid4())
+
+
+WORKING = {"task": task("WORKING")}
+DONE = status("COMPLETED")
+OLD_TASK = {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}}
+"""A task in the shape of 0.3."""
+
+
+def finding_of(session: Any, rule: str) -> tuple[str, str]:
+    """Return the pointer and the text of the first finding of a rule."""
+    record = session.journal.capture.get(session.journal.found[rule][0])
+    [found] = [finding for finding in record.findings if finding.rule == rule][:1]
+    assert found.severity is RULES[rule].severity
+    return found.pointer, found.seen

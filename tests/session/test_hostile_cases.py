@@ -18,6 +18,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 from scripted import (
+    DONE,
+    WORKING,
     Agent,
     Heard,
     OpenSession,
@@ -40,9 +42,6 @@ from inspector.protocol.errors import FaultCode
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.client.http import Limits
-
-WORKING = {"task": task("WORKING")}
-DONE = status("COMPLETED")
 
 
 def sections(session: Session) -> list[str]:

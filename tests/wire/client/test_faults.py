@@ -1,4 +1,4 @@
-"""Descriptions of network failures; `test_http.py` tests them with real servers."""
+"""Descriptions of network failures; `test_http.py` and `test_http_connections.py` test them with real servers."""
 
 from __future__ import annotations
 
