@@ -13,9 +13,9 @@ settings.register_profile(ALL, max_examples=100)  # in `make test-slow`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
 
 _MOST_OBJECTS = 500_000
-"""The new objects after which a test is interrupted by a collection."""
+"""The number of new objects after which a test is interrupted by a garbage collection."""
 
-gc.disable()  # until all tests are collected
+gc.disable()  # until pytest has collected all tests
 
 
 def pytest_collection_finish() -> None:

@@ -68,7 +68,10 @@ _NAME_CHARACTERS = f"{ascii_letters}{digits}_.-"
 _VALUE = re.compile(
     r"[ \t\r\n]*+:[ \t\r\n]*+(?:\"((?:[^\"\\]|\\.)[^\"\\]*+(?:\\.[^\"\\]*+)*)|(-?[0-9][0-9.eE+-]*+))", re.DOTALL
 )
-_INNER_VALUE = re.compile(r"[ \t\r\n]*+:[ \t\r\n]*+\\\"((?:[^\"\\]|\\[^\"\\]|\\\\(?:\\\\|\\\"|[^\"\\]))+)", re.DOTALL)
+_INNER_ESCAPE = r"\\(?:[^\"\\]|\\(?:\\\\|\\\"|[^\"\\]))"
+_INNER_VALUE = re.compile(
+    rf"[ \t\r\n]*+:[ \t\r\n]*+\\\"((?:[^\"\\]|{_INNER_ESCAPE})[^\"\\]*+(?:{_INNER_ESCAPE}[^\"\\]*+)*)"
+)
 _FIELD_VALUE = re.compile(r"([^&\s\"'<>\\]++)", re.ASCII)
 
 _MASKED_AUTHORIZATION = re.compile(rf"[A-Za-z][A-Za-z0-9-]{{0,19}} {re.escape(MASK)}")
@@ -78,7 +81,7 @@ _VARIABLE = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]{0,19} )?\{\{[ \w]++\}\}")
 """A variable of a snippet, also after an authentication scheme: it is replaced by a secret, but is not secret."""
 
 _SCHEME_END = re.compile(r":(?://|\\/\\/)")
-_REST_OF_URL = re.compile(r"(?:[^\s\"'<>`\\]|\\/|\\u00[2-7][0-9a-fA-F])*")
+_REST_OF_URL = re.compile(r"[^\s\"'<>`\\]*+(?:\\(?:/|u00[2-7][0-9a-fA-F])[^\s\"'<>`\\]*+)*")
 _AUTHORITY = re.compile(r"[^/?#\\]*+")
 _URL_UNIT = re.compile(r"\\u([0-9a-fA-F]{4})|\\?(.)", re.DOTALL)
 _SEPARATOR = re.compile(r"[?&#;]")

@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from inspector.agents_file import NAME, REFERENCE, NamedAgents, load_agents, resolved
+from inspector.agents_file import NAME, REFERENCE, NamedAgent, NamedAgents, load_agents, resolved
 from inspector.cli import values
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
@@ -111,12 +111,14 @@ class Parser(argparse.ArgumentParser):
         environment: Mapping[str, str],
         stored: Callable[[], Stored] = lambda: Stored(Path()),
         files: EnvFiles | None = None,
+        agent: NamedAgent | None = None,
     ) -> argparse.Namespace:
         """Parse arguments, and read missing values from the environment and from files.
 
         The order is: the environment, the local `.env`, the agent (`agents.toml`), the `.env` of the user, the settings
-        file. In the result, `sources` has the place of each option that is set, and `chosen` has the names of the
-        options with a value that is not the default of the command. Raises `FaultError` for a mistake in any of them.
+        file. `agent` is used instead of a name in the arguments. In the result, `sources` has the place of each option
+        that is set, `prior` the names of those that have priority over the agent, and `chosen` the names of the options
+        with a value that is not the default of the command. Raises `FaultError` for a mistake in any of them.
         """
         files = files or EnvFiles()
         given, unknown = self.parse_known_intermixed_args(arguments)
@@ -132,7 +134,8 @@ class Parser(argparse.ArgumentParser):
         given.of_project, given.named_by, given.withheld = {}, "", False
         self._read_variables(given, environment, lambda name: name)
         self._read_variables(given, files.local.values, files.local.place, is_project=files.local.is_found)
-        self._read_agent(given)
+        given.prior = frozenset(given.sources)
+        self._read_agent(given, agent)
         before = vars(given).get("agent_card")
         self._read_variables(given, files.user.values, files.user.place)
         if before is None:
@@ -180,16 +183,13 @@ class Parser(argparse.ArgumentParser):
                 if is_project and not text.startswith(REFERENCE):
                     given.of_project[action.dest] = where
 
-    def _read_agent(self, given: argparse.Namespace) -> None:
+    def _read_agent(self, given: argparse.Namespace, agent: NamedAgent | None = None) -> None:
         """Replace the name of an agent by its URL, and read missing values from its definition (`agents.toml`)."""
         members = vars(given)
         place = next((name for name in ("reference", "agent_card") if members.get(name)), "")
         # NAME#entry is an entry of a catalog that has a name.
         named, _, entry = (members.get(place) or "").partition("#")
-        if self._agents is None or (named and (NAME.fullmatch(named) is None or Path(named).exists())):
-            return
-        agents = self._agents()
-        agent = agents.agents.get(named or (agents.default if self._uses_default else ""))
+        agent = agent or self._agent_named(named)
         if agent is None or (entry and "#" in agent.url):
             return
         setattr(given, place or "agent_card", f"{agent.url}#{entry}" if entry else agent.url)
@@ -210,6 +210,13 @@ class Parser(argparse.ArgumentParser):
                 given.sources[name] = agent.place(name)
                 if agent.is_project and not agent.refers(name):
                     given.of_project[name] = agent.place(name)
+
+    def _agent_named(self, name: str) -> NamedAgent | None:
+        """Return the agent with a name, or the default agent; None for what is a URL, a host or a path."""
+        if self._agents is None or (name and (NAME.fullmatch(name) is None or Path(name).exists())):
+            return None
+        agents = self._agents()
+        return agents.agents.get(name or (agents.default if self._uses_default else ""))
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)

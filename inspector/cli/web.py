@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from inspector.capture.paths import SUFFIX
-from inspector.cli.agent_options import options_of_name
+from inspector.cli.agent_options import options_of_selected
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
@@ -39,7 +39,8 @@ def web(invocation: Invocation, out: Output) -> int:
         raise usage("a2a-inspect web does not run on Windows.", "Use a terminal: a2a-inspect.")
     token = secrets.token_urlsafe(32)
     options = options_for_visitors(invocation.options)
-    server = WebServer((options, partial(options_of_name, options)), token, invocation.given.visitors)
+    select = partial(options_of_selected, options, invocation.given.prior)
+    server = WebServer((options, select), token, invocation.given.visitors)
     try:
         asyncio.run(_serve(server, token, invocation.given.port, out))
     except KeyboardInterrupt:

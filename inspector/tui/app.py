@@ -22,14 +22,16 @@ from textual.screen import Screen
 from textual.widget import MountError
 from textual.worker import WorkerFailed
 
+from inspector.agents_file import NamedAgent
 from inspector.garbage_collection import freeze_loaded_modules
+from inspector.protocol.errors import FaultError
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
-from inspector.tui.screens.connect import DEMO, Choice, ConnectScreen
+from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
@@ -73,7 +75,7 @@ class InspectorApp(App[int]):
         self,
         options: Options,
         demo_agent: DemoAgent | None = None,
-        named_options: Callable[[str], Options] | None = None,
+        options_of_agent: Callable[[NamedAgent], Options] | None = None,
     ) -> None:
         self._filter = OutputFilter()
         self._sixteen: SixteenColours | None = None
@@ -83,7 +85,7 @@ class InspectorApp(App[int]):
         self.use_keys(dict(options.changed_keys))
         self._sessions: Sessions | None = None
         self._demo_agent = demo_agent
-        self._named_options = named_options
+        self._options_of_agent = options_of_agent
         self.error_console.push_render_hook(CleanOutput())
 
     def use_keys(self, changed: dict[str, str]) -> None:
@@ -137,10 +139,12 @@ class InspectorApp(App[int]):
         await super().on_event(event)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Ignore what a widget misses while the app ends: other widgets are already removed, or never mounted."""
+        """Ignore errors about missing widgets while the app ends: they are already removed, or were never mounted."""
         cause = error.error if isinstance(error, WorkerFailed) else error
         is_ending = self.return_code is not None or not self.is_running
-        if not (is_ending and isinstance(cause, NoMatches | NoScreen | MountError)):
+        if is_ending and isinstance(cause, NoMatches | NoScreen | MountError):
+            self.log(f"missing while the app ends: {cause}")
+        else:
             super()._handle_exception(error)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -189,10 +193,12 @@ class InspectorApp(App[int]):
     def _quit_at_once(self, number: int, _frame: FrameType | None) -> None:
         """Restore the terminal and let the signal end the process, also while the event loop is blocked."""
         restore = getattr(self._driver, "restore", None)
-        if restore is not None:
-            restore()
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
+        try:
+            if restore is not None:
+                restore()
+        finally:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
 
     async def on_mount(self) -> None:
         """Load the themes, show the first screen, and load the sessions while the user chooses an agent."""
@@ -237,13 +243,26 @@ class InspectorApp(App[int]):
             self._sessions.free_closed()
 
     def on_connect_screen_chosen(self, event: ConnectScreen.Chosen) -> None:
-        """Open the agent or the capture that was chosen."""
-        self.open(event.chosen)
+        """Open the agent or the capture that was chosen, unless the options of the agent cannot be read."""
+        chosen, options = event.chosen, event.options
+        if isinstance(chosen, NamedAgent):
+            if self._options_of_agent is None:
+                raise ValueError("options_of_agent is required to open an agent of agents.toml")
+            try:
+                options = self._options_of_agent(chosen)
+            except FaultError as error:
+                notify(self, error.fault.sentence(), "error")
+                return
+            chosen = options.reference or ""
+        self.open(chosen, options)
 
-    def open(self, chosen: Choice) -> None:
-        """Connect to an agent or open a capture, after the frame is drawn."""
+    def open(self, chosen: str | Path, options: Options | None = None) -> None:
+        """Connect to an agent (URL or card file) or open a capture (path), after the frame is drawn.
+
+        `options` are those for the agent, None for those of the app.
+        """
         # In the context of the app: timeouts of the network keep the context, and so a workbench that is closed.
-        self._show_frame().call_after_refresh(self.call_later, self._open, chosen)
+        self._show_frame().call_after_refresh(self.call_later, self._open, chosen, options)
 
     def _show_frame(self) -> Screen[Any]:
         """Close the screens over the workbench and return it; without a workbench, show and return the boot screen."""
@@ -258,18 +277,14 @@ class InspectorApp(App[int]):
         return frame
 
     @work(group="connect", exclusive=True)
-    async def _open(self, chosen: Choice) -> None:
+    async def _open(self, chosen: str | Path, options: Options | None) -> None:
         sessions_class = await asyncio.to_thread(_sessions_class)
         if self._sessions is None:
             self._sessions = sessions_class(self, self.options, self.glyphs, self._start_demo_agent)
-        if isinstance(chosen, Path):
-            await self._sessions.open_recording(chosen)
-        elif isinstance(chosen, str):
-            await self._sessions.connect(chosen)
-        elif self._named_options is None:
-            raise ValueError("the app was made without the options of named agents")
+        if isinstance(chosen, str):
+            await self._sessions.connect(chosen, options)
         else:
-            await self._sessions.connect_by_name(chosen.name, self._named_options)
+            await self._sessions.open_recording(chosen)
 
     async def on_unmount(self) -> None:
         """Close the session and the built-in agent."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import cast
 
+from inspector.agents_file import NamedAgent
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.settings_file import load
@@ -17,10 +18,10 @@ SWITCH_SECONDS = 0.001
 """The thread switch interval in seconds; short, as each key needs several switches to the thread that reads keys."""
 
 
-def run(options: Options, named_options: Callable[[str], Options]) -> int:
+def run(options: Options, options_of_agent: Callable[[NamedAgent], Options]) -> int:
     """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen.
 
-    `named_options` returns the options for an agent that the user chooses by its name in `agents.toml`.
+    `options_of_agent` returns the options for an agent of `agents.toml` that the user selects.
     """
     if os.environ.get("TERM") == "dumb":
         seen = "The terminal does not support full-screen apps (TERM=dumb)."
@@ -35,7 +36,7 @@ def run(options: Options, named_options: Callable[[str], Options]) -> int:
 
     sys.setswitchinterval(SWITCH_SECONDS)
     _read_alt_with_digits()
-    app = InspectorApp(options, demo_agent, named_options)
+    app = InspectorApp(options, demo_agent, options_of_agent)
     result = app.run()
     return result if result is not None else app.return_code or 0
 

@@ -69,20 +69,11 @@ class Sessions:
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
 
-    async def connect_by_name(self, name: str, named_options: Callable[[str], Options]) -> None:
-        """Connect to an agent of `agents.toml` with the options of its definition."""
-        try:
-            options = named_options(name)
-        except FaultError as error:
-            await self._report(error.fault.sentence())
-            return
-        await self.connect(options.reference or "", options)
-
     async def connect(self, reference: str, options: Options | None = None) -> None:
         """Connect to an agent, given by URL, card file or `DEMO`, in a new session.
 
         The session gets a tab of its own, unless the current tab has the same agent, or no agent at all. `options` are
-        those of the agent. The default is those of the app, or of the catalog in the current tab that has the agent.
+        those for the agent, None for those of the app.
         """
         async with self._change():  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
@@ -91,7 +82,7 @@ class Sessions:
                 except FaultError as error:
                     self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
                     return
-            options = options or self._options_for(reference)
+            options = options or self._options
             await self._leave(reference)
             try:
                 session = Session(self._capture_path(reference), await self._settings(options))
@@ -106,11 +97,6 @@ class Sessions:
                 await self._finish(await self._show(session, reference, options), self._attempt)
             finally:
                 await self._end_attempt()
-
-    def _options_for(self, reference: str) -> Options:
-        workbench = self.workbench
-        of_catalog = workbench is not None and reference.startswith(f"{workbench.reference}#")
-        return workbench.options if workbench is not None and of_catalog else self._options
 
     async def _settings(self, options: Options) -> Settings:
         """Return the settings; ask for the passphrase of a client certificate once. Raises `FaultError`."""
@@ -164,7 +150,7 @@ class Sessions:
             return
         except CatalogFoundError as error:
             workbench.show_fault(unchosen_fault(error))
-            await self._app.push_screen(CatalogScreen(error.listing))
+            await self._app.push_screen(CatalogScreen(error.listing, workbench.options))
             return
         except FaultError as error:
             workbench.show_fault(error.fault)

@@ -8,6 +8,7 @@ import select
 import selectors
 import termios
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any, TextIO
 
 from textual import events
@@ -20,7 +21,7 @@ from inspector.tui.terminal_input import READ, Paste, TerminalInput
 _POLL = 0.1
 """Seconds without input after which a key or a reply is complete."""
 _WRITE_SECONDS = 0.5
-"""How long to wait for a terminal that does not read, when the process is to end at once."""
+"""How long to wait until the terminal accepts output before the process ends."""
 _END_OF_DRAWING = "\x1b[?2026l"
 """The end of synchronised output: until then, a terminal shows nothing new."""
 _REPLACEMENT = "\ufffd"
@@ -58,7 +59,7 @@ class TerminalOutput:
                 self._is_closed = True
 
 
-class _Collected:
+class _OutputBuffer:
     """Collects what is written, in place of Textual's thread."""
 
     def __init__(self) -> None:
@@ -72,6 +73,8 @@ class TerminalDriver(LinuxDriver):
     """Reads any bytes from the terminal, and restores the terminal at any time."""
 
     _is_active = False
+    _must_restore = False
+    """Whether the terminal is not yet switched back."""
     _is_continuing = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -109,28 +112,31 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Switch the terminal to the app."""
-        self._is_active = True
+        self._is_active = self._must_restore = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def stop_application_mode(self) -> None:
         """Switch the terminal back."""
         self._is_active = False
         super().stop_application_mode()
+        self._must_restore = False
 
     def restore(self) -> None:
-        """Switch the terminal back if it shows the app; the process must end at once.
+        """Switch the terminal back without the thread that writes; the process must end at once afterwards.
 
-        A signal handler calls this. It can have interrupted a drawing, or code that holds the lock of a thread's queue.
+        A signal handler calls this. It can have interrupted a drawing, or code that holds the lock of the thread's
+        queue.
         """
-        if self._is_active:
+        if self._must_restore:
             terminal = self._file.fileno()
             self._file.close()
-            output: Any = _Collected()
+            output: Any = _OutputBuffer()
             self._writer_thread, self._key_thread = output, None
             self.write(_END_OF_DRAWING)
             self.stop_application_mode()
-            if select.select([], [terminal], [], _WRITE_SECONDS)[1]:
-                os.write(terminal, "".join(output.texts).encode())
+            with suppress(OSError):  # the terminal is closed
+                if select.select([], [terminal], [], _WRITE_SECONDS)[1]:
+                    os.write(terminal, "".join(output.texts).encode())
 
     def run_input_thread(self) -> None:
         """Wait for input and send its events to the app."""

@@ -29,15 +29,16 @@ class BrowserDriver(WebDriver):
         self.fileno = os.dup(1)
         os.dup2(2, 1)
         self._write: Any = self._write_packet
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self._is_closed = False
 
     def _write_packet(self, packet: bytes) -> None:
         """Write a packet; after the server has ended, do nothing: the end of stdin ends the app.
 
-        The thread of the input sends the parts of a file while the app draws: a pipe would mix their packets.
+        The thread of the input sends the parts of a file while the app draws. Without the lock, a write to a full pipe
+        would be interrupted by the other one, and packets would be mixed.
         """
-        with self._writing:
+        with self._write_lock:
             while packet and not self._is_closed:
                 try:
                     packet = packet[os.write(self.fileno, packet) :]

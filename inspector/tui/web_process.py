@@ -7,6 +7,7 @@ import pickle
 import sys
 from collections.abc import Callable
 
+from inspector.agents_file import NamedAgent
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.tui.launch import run
@@ -16,20 +17,20 @@ _HEAD = 5
 
 
 def main() -> int:
-    """Read the options from the first packet on stdin, and run the app; report a failure on stderr."""
-    options, named_options = _read_options()
+    """Read the arguments from the first packet on stdin, and run the app; report a failure on stderr."""
+    options, options_of_agent = _read_arguments()
     try:
-        return run(options, named_options)
+        return run(options, options_of_agent)
     except FaultError as error:
         sys.stderr.write(f"{error.fault.sentence()}\n")
         return 1
 
 
-def _read_options() -> tuple[Options, Callable[[str], Options]]:
-    """Read exactly one packet: what follows is for the driver. The function is that of `launch.run`."""
+def _read_arguments() -> tuple[Options, Callable[[NamedAgent], Options]]:
+    """Read exactly one packet, and return the arguments of `launch.run`; the driver reads the rest."""
     size = int.from_bytes(_read(_HEAD)[1:], "big")
-    found: tuple[Options, Callable[[str], Options]] = pickle.loads(_read(size))  # noqa: S301 - of our own server
-    return found
+    arguments: tuple[Options, Callable[[NamedAgent], Options]] = pickle.loads(_read(size))  # noqa: S301 - from our server
+    return arguments
 
 
 def _read(size: int) -> bytes:

@@ -20,7 +20,7 @@ import textual_serve
 from aiohttp import WSMsgType, web
 from textual_serve.download_manager import DownloadManager
 
-from inspector.web_server.visitor import Arguments, Visitor, bounded
+from inspector.web_server.visitor import LaunchArguments, Visitor, bounded
 
 LOOPBACK = "127.0.0.1"
 _HOSTS = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -51,7 +51,7 @@ _FULL = "All places are in use ({}). Close another tab with a2a-inspect, or rest
 class WebServer:
     """Serves the app to at most `places` visitors, each with a process of its own that gets `arguments`."""
 
-    def __init__(self, arguments: Arguments, token: str, places: int) -> None:
+    def __init__(self, arguments: LaunchArguments, token: str, places: int) -> None:
         self._arguments = arguments
         self._token = token
         self._places = places

@@ -14,14 +14,15 @@ from aiohttp import web
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
+from inspector.agents_file import NamedAgent
 from inspector.options import Options
 from inspector.text.sanitise import clean
 
 PROGRAM = "inspector.tui.web_process"
-OPTIONS = b"O"
-"""The type of the first packet on stdin: the pickled `Arguments`. On a command line, other users could read them."""
-Arguments = tuple[Options, Callable[[str], Options]]
-"""The options of the app, and the function that returns those of an agent with a name; both can be pickled."""
+ARGUMENTS = b"A"
+"""The type of the first packet on stdin: `LaunchArguments`, pickled. On a command line, other users could read them."""
+LaunchArguments = tuple[Options, Callable[[NamedAgent], Options]]
+"""The options of the app, and a function that returns those of an agent of `agents.toml`; both can be pickled."""
 _READY = b"__GANGLION__\n"
 """The line with which Textual's driver begins."""
 _LARGEST = {"width": 1_000, "height": 500}
@@ -36,7 +37,7 @@ _ENDED = "\x1b[?1049l\x1b[?25h\r\na2a-inspect ended with exit code {}.\r\n"
 class Visitor(AppService):
     """Runs the app for the visitor behind a web socket; `stop` ends the process in any case."""
 
-    def __init__(self, arguments: Arguments, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
+    def __init__(self, arguments: LaunchArguments, socket: web.WebSocketResponse, downloads: DownloadManager) -> None:
         super().__init__(
             PROGRAM,
             write_bytes=socket.send_bytes,
@@ -56,7 +57,7 @@ class Visitor(AppService):
         return self._process is not None and self._process.returncode is not None
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        """Start the process without a shell, and send it the options."""
+        """Start the process without a shell, and send it the arguments."""
         environment = self._build_environment(width, height) | {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
         # -P: do not import a folder in the working directory that has the name of a package. A session of its own:
         # ctrl+c in the terminal of the server is for the server, which ends its visitors.
@@ -68,7 +69,7 @@ class Visitor(AppService):
             raise RuntimeError("the process has no stdin")
         self._stdin = process.stdin
         arguments = pickle.dumps(self._arguments)
-        self._stdin.write(OPTIONS + len(arguments).to_bytes(4, "big") + arguments)
+        self._stdin.write(ARGUMENTS + len(arguments).to_bytes(4, "big") + arguments)
         return process
 
     async def run(self) -> None:

@@ -13,6 +13,7 @@ from terminal import Terminal
 MOMENTS = {
     "drawing": "self._begin_update()",
     "writing": "self._driver._writer_thread._queue.mutex.acquire()",
+    "stopping": "self._driver.disable_input = quit_now; self._driver.stop_application_mode()",
 }
 """What the app does when the signal arrives."""
 APP = """
@@ -21,7 +22,15 @@ from functools import partial
 from inspector.options import Options
 from inspector.tui.app import InspectorApp
 
+def quit_now():
+    del InspectorApp.quitting._driver.disable_input
+    os.kill(os.getpid(), signal.SIGQUIT)
+
+def fail(*arguments):
+    raise OSError(5, "the terminal is closed")
+
 def quit_at_a_moment(self):
+    InspectorApp.quitting = self
     if self._sync_available:
         {moment}
         os.kill(os.getpid(), signal.SIGQUIT)
@@ -77,3 +86,9 @@ def test_sigquit_restores_the_terminal_at_every_moment(moment: str, home: Path):
     with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
         ending = terminal.wait_exit()
     assert (ending.status, ending.left) == (-signal.SIGQUIT, frozenset())
+
+
+def test_sigquit_ends_the_app_if_the_terminal_cannot_be_restored(home: Path):
+    source = APP.format(moment="os.write = fail")
+    with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
+        assert terminal.wait_exit().status == -signal.SIGQUIT

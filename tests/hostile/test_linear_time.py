@@ -188,7 +188,7 @@ def test_the_measurement_notices_a_quadratic_pattern() -> None:
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Before Python 3.11.5, such a pattern can match what it has tried and given up."""
+    """Before Python 3.11.5, such a pattern can match the text of an attempt that it has abandoned."""
     written = {name: pattern.pattern for name, (pattern, _) in patterns().items()}
     texts = {name: text if isinstance(text, str) else text.decode("latin-1") for name, text in written.items()}
     assert [name for name, text in texts.items() if re.search(POSSESSIVE_GROUP, text)] == []
@@ -200,7 +200,7 @@ def test_a_possessive_group_is_found(pattern: str) -> None:
 
 
 @pytest.mark.parametrize("pattern", [r"[ab]*+(?:c|d)*", r"a{2,}+", r"\)++"])
-def test_a_possessive_character_is_no_group(pattern: str) -> None:
+def test_a_possessive_character_is_not_a_group(pattern: str) -> None:
     assert not re.search(POSSESSIVE_GROUP, pattern)
 
 

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from inspector.capture.records import Kind, Record, is_login
-from inspector.cli.agent_options import options_of_name
+from inspector.cli.agent_options import options_of_selected
 from inspector.options import Options
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
@@ -207,7 +208,8 @@ Open = Callable[..., AbstractAsyncContextManager[Driver]]
 @asynccontextmanager
 async def driving(options: Options, size: tuple[int, int] = SIZE, **more: Any) -> AsyncIterator[Driver]:
     """Run the app, and exit it cleanly at the end."""
-    app = InspectorApp(options, named_options=partial(options_of_name, options))
+    prior = {field.name for field in fields(Options) if getattr(options, field.name) != field.default}
+    app = InspectorApp(options, options_of_agent=partial(options_of_selected, options, prior))
     app.animation_level = "none"
     async with app.run_test(size=size, **more) as pilot:
         yield Driver(app, pilot)

@@ -15,7 +15,7 @@ from inspector.tui.app import InspectorApp
 FIRST = 60
 """The number of the first message that is tried: those before it are Textual's own."""
 LAST = 800
-"""The number of a message before the last: there are 870 to 900, not always the same."""
+"""The number of the last message that is tried: a start has 870 to 900, and not always the same number."""
 STEP = 40
 
 _dispatch = MessagePump._dispatch_message

@@ -120,8 +120,22 @@ async def test_a_variable_that_is_not_set_is_reported(open_app: Open, mock: str)
         await driver.until(HEADING)
         await driver.press("enter")
         await driver.until("A2A_NOT_SET")
-        await driver.until(HEADING)
+        assert HEADING in driver.screen
         assert driver.app.session is None
+
+
+async def test_a_word_filters_by_name_and_address_and_the_exact_name_is_selected(open_app: Open):
+    agents = "".join(f'[agents.{name}]\nurl = "http://{name}.example"\n' for name in ("products", "prod", "dev"))
+    define(user_path(), agents)
+    async with open_app(None, SIZE) as driver:
+        await driver.until(HEADING)
+        await driver.type("home")  # the folder of the file
+        assert ".example" not in driver.screen
+        await driver.press("ctrl+u")
+        await driver.type("prod")
+        assert "Connect to prod, as defined in" in driver.screen
+        assert "http://products.example" in driver.screen
+        assert "http://dev.example" not in driver.screen
 
 
 async def test_an_agent_of_the_project_gets_the_credentials_after_a_question(

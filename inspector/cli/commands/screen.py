@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 
 from inspector.cli import values
-from inspector.cli.agent_options import options_of_name
+from inspector.cli.agent_options import options_of_selected
 from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser, split_lines
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
@@ -73,8 +73,9 @@ def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int
             f"Use a command such as card get or send; {PROGRAM} --help lists them.",
         )
     options = replace(invocation.options, demo=demo)
+    select = partial(options_of_selected, options, invocation.given.prior)
     # Imported by name, because the modules of the CLI must not depend on the TUI.
-    code: int = import_module("inspector.tui.launch").run(options, partial(options_of_name, options))
+    code: int = import_module("inspector.tui.launch").run(options, select)
     return code
 
 

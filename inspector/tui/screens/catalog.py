@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from inspector.options import Options
 from inspector.protocol.ai_catalog import Entry, EntryKind
 from inspector.protocol.errors import Fault
 from inspector.session.catalog_listing import CatalogFoundError, Listing
@@ -21,8 +22,10 @@ class CatalogScreen(ConnectScreen):
 
     placeholder = "A word filters the entries"
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: Listing, options: Options) -> None:
+        """`options` are those of the catalog, which its entries have, too."""
         super().__init__(can_go_back=True)
+        self.options = options
         catalog = listing.catalog
         self._listing = listing
         host = f"{catalog.host}: " if catalog.host else ""

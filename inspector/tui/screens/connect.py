@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -22,6 +23,7 @@ from textual.widgets.option_list import Option
 from inspector.agents_file import FILE_NAME, NamedAgent, NamedAgents, load_agents
 from inspector.capture import paths, recent_agents
 from inspector.capture.recent_agents import RecentAgent
+from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean_line
 from inspector.text.units import size
@@ -48,8 +50,7 @@ _VERSION = 7
 _ADDRESS_LETTERS = frozenset("./:\\~[")
 """A text with one of these characters is a URL, a host or a path; any other text filters the list."""
 
-
-Choice = str | Path | NamedAgent
+ConnectTarget = str | Path | NamedAgent
 """An agent (a URL, a card file or `DEMO`), a capture (a path), or an agent of `agents.toml`."""
 
 
@@ -57,20 +58,22 @@ Choice = str | Path | NamedAgent
 class Row:
     """A line of the list: what it opens, its name, its address, its version or size, and when it was used.
 
-    `about` is shown while the line is selected; a line that is not `enabled` cannot be selected.
+    While the line is selected, `about` and `place` (where it is defined) are shown. A line that is not `enabled` cannot
+    be selected.
     """
 
-    choice: Choice
+    choice: ConnectTarget
     name: str
     address: str
     detail: str = ""
     used: float | None = None
     agent: RecentAgent | None = None
     about: str = ""
+    place: str = ""
     enabled: bool = True
 
     def matches(self, words: str) -> bool:
-        """Return whether every word is in the texts of the line."""
+        """Return whether every word is in the texts about the agent or capture."""
         text = f"{self.name}\n{self.address}\n{self.about}".casefold()
         return all(word in text for word in words.casefold().split())
 
@@ -88,6 +91,8 @@ class ConnectScreen(Screen[None]):
     CSS_PATH = "connect.tcss"
     field_title = "Connect to an agent, or open a capture"
     list_title = "Agents and captures"
+    options: Options | None = None
+    """The options for the agents of the list, None for those of the app."""
     placeholder = "URL, host, card file or capture; a word filters the list"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("down", "to_list", "list", "Go to the list of agents and captures"),
@@ -100,18 +105,20 @@ class ConnectScreen(Screen[None]):
     class Chosen(Message):
         """The user chose an agent or a capture."""
 
-        chosen: Choice
+        chosen: ConnectTarget
+        options: Options | None = None
+        """The options for the agent, None for those of the app."""
 
     def __init__(self, *, can_go_back: bool = False) -> None:
         super().__init__()
         self._can_go_back = can_go_back
-        self._named: list[Row] = []
+        self._named_rows: list[Row] = []
         self._agents: list[Row] = []
         self._recent: Sequence[RecentAgent] = ()
         self._captures: list[Row] = []
         self._shown: list[Row | None] = []
         self._problem = ""
-        self._names = 0
+        self._name_width = 0
         self._removed: list[tuple[int, RecentAgent]] = []
 
     def compose(self) -> ComposeResult:
@@ -138,16 +145,16 @@ class ConnectScreen(Screen[None]):
         self._hint()
 
     def load(self) -> str:
-        """Read `agents.toml` and the recent agents; return an error message or `""`."""
+        """Read `agents.toml` and the recent agents; return error messages or `""`."""
         self._recent, problem = recent_agents.load()
-        used = {agent.url: agent.last_seen for agent in self._recent}
+        last_used = {agent.url: agent.last_seen for agent in self._recent}
         try:
             named = load_agents()
         except FaultError as error:
-            named, problem = NamedAgents(), error.fault.sentence()
+            named, problem = NamedAgents(), f"{error.fault.sentence()} {problem}".strip()
         agents = sorted(named.agents.values(), key=lambda agent: agent.name != named.default)
-        self._named = [_row_of_named(agent, used.get(agent.url)) for agent in agents]
-        # The line of a named agent opens it with the options of its definition.
+        self._named_rows = [_row_of_named(agent, last_used.get(agent.url)) for agent in agents]
+        # A recent agent with the same URL would be opened without the options of the definition.
         known = {agent.url for agent in agents}
         recent = [_row_of(agent) for agent in self._recent if agent.url not in known]
         self._agents = [Row(DEMO, "Demo", "the built-in mock agent"), *recent]
@@ -156,7 +163,7 @@ class ConnectScreen(Screen[None]):
     def sections(self) -> list[Section]:
         """Return the parts of the list."""
         return [
-            Section(f"Agents of {FILE_NAME}", self._named),
+            Section(f"Agents of {FILE_NAME}", self._named_rows),
             Section("Agents", self._agents),
             Section("Captures", self._captures),
         ]
@@ -178,7 +185,7 @@ class ConnectScreen(Screen[None]):
         """Show the agents and captures that match the typed text."""
         listed, before = self.query_one(OptionList), self._selected
         words, sections = self._typed, self.sections()
-        self._names = self._name_width([row for section in sections for row in section.rows])
+        self._name_width = self._widest_name([row for section in sections for row in section.rows])
         self._shown = []
         listed.clear_options()
         for heading, rows in sections:
@@ -192,9 +199,10 @@ class ConnectScreen(Screen[None]):
                 listed.add_option(_text_option(f"{len(found) - _MOST_ROWS:,} more. Type a word to filter the list."))
         if not self._shown:
             listed.add_option(_text_option(self.nothing))
-        selectable = [index for index, row in enumerate(self._shown) if row and row.enabled]
-        selected = next((index for index in selectable if self._shown[index] == before), None)
-        listed.highlighted = selected if selected is not None else next(iter(selectable), None)
+        shown = {index: row for index, row in enumerate(self._shown) if row and row.enabled}
+        exact = (index for index, row in shown.items() if row.name.casefold() == words.casefold())
+        same = (index for index, row in shown.items() if row == before)
+        listed.highlighted = next(chain(exact, same, shown), None)
 
     @property
     def _selected(self) -> Row | None:
@@ -209,7 +217,7 @@ class ConnectScreen(Screen[None]):
         """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
         age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
         width = self._width
-        names = self._names if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
+        names = self._name_width if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
         name = clean_line(row.name, names)
         first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name) + _NAME_GAP)}"
         room = width - cell_len(first) - _VERSION - _AGE
@@ -218,7 +226,7 @@ class ConnectScreen(Screen[None]):
         last = f"{clean_line(row.detail, _VERSION):>{_VERSION - 1}} {age:>{_AGE}}"
         return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
 
-    def _name_width(self, rows: list[Row]) -> int:
+    def _widest_name(self, rows: list[Row]) -> int:
         """Return the width of the names of the agents: as long as the names, unless an address would be cut."""
         width, rows = self._width, [row for row in rows if row.address]
         longest = max((cell_len(clean_line(row.name, width)) for row in rows), default=0)
@@ -227,20 +235,17 @@ class ConnectScreen(Screen[None]):
         return max(min(longest, _LONGEST_NAME, width // 3), min(longest, room))
 
     def _hint(self) -> None:
-        """Show what enter does with the typed text, or, if there is none, an error message."""
+        """Show the problem with a file, and what enter does."""
         typed, row = self._typed, self._selected
-        if self._problem and not typed:
-            text = plain(self._problem).stylize("$state-bad")
-        elif self.is_reference(typed):
-            text = plain(_what_happens(typed)).stylize("$text-soft")
+        text = ""
+        if self.is_reference(typed):
+            text = _what_happens(typed)
         elif row is not None:
-            text = plain(
-                f"{'Open the capture' if isinstance(row.choice, Path) else 'Connect to'} {row.name}{row.about}"
-            )
-            text = text.stylize("$text-soft")
-        else:
-            text = Content("")
-        self.query_one("#connect-hint", Static).update(text)
+            verb = "Open the capture" if isinstance(row.choice, Path) else "Connect to"
+            text = f"{verb} {row.name}{row.about}{row.place}"
+        problem = [plain(self._problem).stylize("$state-bad")] if self._problem else []
+        lines = [*problem, plain(text).stylize("$text-soft")]
+        self.query_one("#connect-hint", Static).update(Content("\n").join(lines))
 
     def is_reference(self, typed: str) -> bool:
         """Return whether the typed text is opened itself; a word without a match in the list may be a host."""
@@ -262,7 +267,7 @@ class ConnectScreen(Screen[None]):
         typed, row = self._typed, self._selected
         if not self.is_reference(typed):
             if row is not None:
-                self.post_message(self.Chosen(row.choice))
+                self.post_message(self.Chosen(row.choice, self.options))
         else:
             self.post_message(self.Chosen(_capture_at(typed) or typed))
 
@@ -270,7 +275,7 @@ class ConnectScreen(Screen[None]):
         """Choose a line of the list."""
         row = self._shown[event.option_index]
         if row is not None:
-            self.post_message(self.Chosen(row.choice))
+            self.post_message(self.Chosen(row.choice, self.options))
 
     def action_to_list(self) -> None:
         """Focus the list."""
@@ -333,8 +338,8 @@ def _row_of(agent: RecentAgent) -> Row:
 
 def _row_of_named(agent: NamedAgent, used: float | None) -> Row:
     version = agent.values.get("a2a_version")
-    about = f", as defined in {paths.without_home(agent.path)}:{agent.lines['reference']}"
-    return Row(agent, agent.name, agent.url, f"A2A {version}" if version else "", used, about=about)
+    place = f", as defined in {paths.without_home(agent.path)}:{agent.lines['reference']}"
+    return Row(agent, agent.name, agent.url, f"A2A {version}" if version else "", used, place=place)
 
 
 def _capture_at(typed: str) -> Path | None:
