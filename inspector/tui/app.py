@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
 from textual import actions, events, work
-from textual.app import App, SystemCommand
+from textual.app import App, ScreenStackError, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
@@ -38,6 +38,7 @@ from inspector.tui.screens.help import HelpScreen
 from inspector.tui.sixteen_colours import SixteenColours
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
+from inspector.tui.widgets.fields import Palette
 from inspector.tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class InspectorApp(App[int]):
         """Ignore errors about missing widgets while the app ends: they are already removed, or were never mounted."""
         cause = error.error if isinstance(error, WorkerFailed) else error
         is_ending = self.return_code is not None or not self.is_running
-        if is_ending and isinstance(cause, NoMatches | NoScreen | MountError):
+        if is_ending and isinstance(cause, NoMatches | NoScreen | MountError | ScreenStackError):
             self.log(f"missing while the app ends: {cause}")
         else:
             super()._handle_exception(error)
@@ -311,6 +312,11 @@ class InspectorApp(App[int]):
             self._sessions.stop_connecting()
 
     # Keys and commands of all screens
+
+    def action_command_palette(self) -> None:
+        """Show the command palette."""
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
     def action_connect(self) -> None:
         """Choose another agent."""

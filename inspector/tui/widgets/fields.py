@@ -1,7 +1,8 @@
-"""Input fields and lists of choices with a hint about enter for the footer."""
+"""Input fields and lists of choices with a hint about enter for the footer, and the command palette."""
 
 from __future__ import annotations
 
+from textual.command import CommandList, CommandPalette
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -30,3 +31,27 @@ class ChoiceList(OptionList):
     def __init__(self, *choices: Option, enter_hint: str, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(*choices, id=id, compact=True)
         self.enter_hint = enter_hint
+
+    def action_page_up(self) -> None:
+        """Go up by a page, unless the list is not laid out yet, when Textual fails."""
+        if _is_laid_out(self):
+            super().action_page_up()  # type: ignore[no-untyped-call]
+
+    def action_page_down(self) -> None:
+        """Go down by a page, unless the list is not laid out yet, when Textual fails."""
+        if _is_laid_out(self):
+            super().action_page_down()  # type: ignore[no-untyped-call]
+
+
+class Palette(CommandPalette):
+    """The command palette; keys for its list have no effect while the list is not laid out, when Textual fails."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action is possible now."""
+        if action == "command_list":
+            return _is_laid_out(self.query_one(CommandList))
+        return super().check_action(action, parameters)
+
+
+def _is_laid_out(listed: OptionList) -> bool:
+    return bool(listed.scrollable_content_region)
