@@ -213,10 +213,11 @@ class Parser(argparse.ArgumentParser):
 
     def _agent_named(self, name: str) -> NamedAgent | None:
         """Return the agent with a name, or the default agent; None for what is a URL, a host or a path."""
-        if self._agents is None or (name and (NAME.fullmatch(name) is None or Path(name).exists())):
+        is_name = self._uses_default if not name else NAME.fullmatch(name) is not None and not Path(name).exists()
+        if self._agents is None or not is_name:
             return None
         agents = self._agents()
-        return agents.agents.get(name or (agents.default if self._uses_default else ""))
+        return agents.agents.get(name or agents.default)
 
     def _action(self, name: str) -> argparse.Action | None:
         return next((action for action in self._actions if action.dest == name), None)

@@ -72,8 +72,8 @@ class Sessions:
     async def connect(self, reference: str, options: Options | None = None) -> None:
         """Connect to an agent, given by URL, card file or `DEMO`, in a new session.
 
-        The session gets a tab of its own, unless the current tab has the same agent, or no agent at all. `options` are
-        those for the agent, None for those of the app.
+        The session gets a tab of its own, unless the current tab has the same agent and options, or no agent at all.
+        `options` are those for the agent, None for those of the app.
         """
         async with self._change():  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
@@ -83,7 +83,7 @@ class Sessions:
                     self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
                     return
             options = options or self._options
-            await self._leave(reference)
+            await self._leave(reference, options)
             try:
                 session = Session(self._capture_path(reference), await self._settings(options))
             except CaptureError as error:
@@ -188,7 +188,7 @@ class Sessions:
             except CaptureError as error:
                 await self._report(str(error))
                 return
-            await self._leave(path.name)
+            await self._leave(path.name, self._options)
             workbench = await self._show(recording, path.name, self._options, view="chat")
             workbench.show_recording(recording)
             if being_written:
@@ -253,12 +253,12 @@ class Sessions:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
-    async def _leave(self, reference: str) -> None:
-        """Show the boot screen; close the session of the current tab if it is replaced by that of a reference."""
+    async def _leave(self, reference: str, options: Options) -> None:
+        """Show the boot screen; close the session of the current tab if it has this agent and options, or no agent."""
         workbench, self._unsent = self.workbench, None
         if workbench is None:
             return
-        if workbench.reference == reference or workbench.is_without_agent:
+        if (workbench.reference, workbench.options) == (reference, options) or workbench.is_without_agent:
             await workbench.mounted("chat")
             self._unsent = workbench.chat.composer.draft
             await self._end(workbench)

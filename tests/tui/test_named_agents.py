@@ -14,6 +14,7 @@ from puppets import Call, Puppet, task
 from inspector.agents_file import user_path
 from inspector.capture import recent_agents
 from inspector.capture.recent_agents import RecentAgent
+from inspector.tui.keys import COMMANDS
 
 SIZE = (120, 36)
 OWN, OF_THE_APP = "canary-4d1f-own", "canary-4d1f-app"
@@ -82,7 +83,7 @@ async def test_the_default_agent_is_first_and_its_place_is_shown(open_app: Open,
         rows = [driver.place(url)[1] for url in ("127.0.0.1:2", "127.0.0.1:1", "the built-in mock agent")]
         assert rows == sorted(rows)
         assert "Connect to b, as defined in" in driver.screen
-        assert "project/agents.toml:5" in driver.screen
+        assert "project/agents.toml:4" in driver.screen
 
 
 async def test_a_recent_agent_with_the_same_url_is_listed_once(open_app: Open):
@@ -92,7 +93,6 @@ async def test_a_recent_agent_with_the_same_url_is_listed_once(open_app: Open):
     async with open_app(None, SIZE, run={"notifications": True}) as driver:
         await driver.until(HEADING)
         assert driver.screen.count("http://127.0.0.1:1") == 1
-        assert "2 min ago" in driver.line("http://127.0.0.1:1")
         await driver.press("down", "down", "down", "delete")
         await driver.until("Removed Agent of http://127.0.0.1:2 from the list.")
         await driver.press("ctrl+z")
@@ -175,3 +175,30 @@ async def test_an_entry_of_a_catalog_with_a_name_has_the_options_of_the_name(ope
             await driver.connected()
             await driver.ask("hello")
         assert f"Bearer {OWN}" in tokens(agent)
+
+
+async def test_the_same_agent_with_other_options_gets_a_tab_of_its_own(open_app: Open, mock: str):
+    define(user_path(), f'[agents.first]\nurl = "{mock}"\n[agents.second]\nurl = "{mock}"\ntimeout = "90s"\n')
+    async with open_app(None, SIZE) as driver:
+        await driver.until(HEADING)
+        await choose(driver, "first")
+        await driver.connected()
+        first = driver.session
+        await driver.press("o")
+        await choose(driver, "second")
+        await driver.until(lambda: driver.app.session not in (None, first))
+        await driver.connected()
+        await driver.press(COMMANDS["previous-connection"].keys)
+        assert driver.session is first
+
+
+async def test_no_row_wraps_beside_a_scroll_bar(open_app: Open):
+    for number in range(100, 130):
+        agent = RecentAgent(f"http://127.0.0.1:{number}", "R", "1.0" if number % 2 else "", time.time() - 720)
+        assert recent_agents.remember(agent) == ""
+    async with open_app(None, (80, 24)) as driver:
+        await driver.until("the built-in mock agent")
+        await driver.press("down", "end")
+        rows = [line for line in driver.lines if "http://" in line]
+        assert all("12 min ago" in line for line in rows)
+        assert len({line.index("ago") for line in rows}) == 1

@@ -118,6 +118,7 @@ class ConnectScreen(Screen[None]):
         self._captures: list[Row] = []
         self._shown: list[Row | None] = []
         self._problem = ""
+        self._scroll_bar = 0
         self._name_width = 0
         self._removed: list[tuple[int, RecentAgent]] = []
 
@@ -141,19 +142,19 @@ class ConnectScreen(Screen[None]):
         captures = paths.recent_captures(_CAPTURES)
         self._captures = [Row(each.path, each.path.name, "", size(each.size), each.changed) for each in captures]
         self._show()
+        self.watch(self.query_one(OptionList), "show_vertical_scrollbar", self._scroll_bar_changed, init=False)
         self.query_one(Input).focus()
         self._hint()
 
     def load(self) -> str:
         """Read `agents.toml` and the recent agents; return error messages or `""`."""
         self._recent, problem = recent_agents.load()
-        last_used = {agent.url: agent.last_seen for agent in self._recent}
         try:
             named = load_agents()
         except FaultError as error:
             named, problem = NamedAgents(), f"{error.fault.sentence()} {problem}".strip()
         agents = sorted(named.agents.values(), key=lambda agent: agent.name != named.default)
-        self._named_rows = [_row_of_named(agent, last_used.get(agent.url)) for agent in agents]
+        self._named_rows = [_row_of_named(agent) for agent in agents]
         # A recent agent with the same URL would be opened without the options of the definition.
         known = {agent.url for agent in agents}
         recent = [_row_of(agent) for agent in self._recent if agent.url not in known]
@@ -176,6 +177,17 @@ class ConnectScreen(Screen[None]):
     def on_resize(self) -> None:
         """Fit the columns to the new width."""
         self._show()
+
+    def _scroll_bar_changed(self) -> None:
+        self.call_after_refresh(self._fit_beside_scroll_bar)  # not while the list is filled
+
+    def _fit_beside_scroll_bar(self) -> None:
+        """Fit the columns to the width that a scroll bar leaves."""
+        listed = self.query_one(OptionList)
+        scroll_bar = listed.scrollbar_size_vertical if listed.show_vertical_scrollbar else 0
+        if scroll_bar != self._scroll_bar:
+            self._scroll_bar = scroll_bar
+            self._show()
 
     @property
     def _typed(self) -> str:
@@ -211,7 +223,7 @@ class ConnectScreen(Screen[None]):
 
     @property
     def _width(self) -> int:
-        return max(40, self.query_one("#connect-list").content_size.width - 2)
+        return max(40, self.query_one("#connect-list").content_size.width - 2 - self._scroll_bar)
 
     def _line(self, row: Row) -> Content:
         """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
@@ -223,7 +235,7 @@ class ConnectScreen(Screen[None]):
         room = width - cell_len(first) - _VERSION - _AGE
         address = clean_line(row.address, max(8, room - 1)) if row.address else ""
         gap = " " * max(1, room - cell_len(address))
-        last = f"{clean_line(row.detail, _VERSION):>{_VERSION - 1}} {age:>{_AGE}}"
+        last = f"{clean_line(row.detail, _VERSION):>{_VERSION}} {age:>{_AGE}}"
         return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
 
     def _widest_name(self, rows: list[Row]) -> int:
@@ -336,10 +348,10 @@ def _row_of(agent: RecentAgent) -> Row:
     return Row(agent.url, agent.name or agent.url, agent.url, version, agent.last_seen, agent)
 
 
-def _row_of_named(agent: NamedAgent, used: float | None) -> Row:
+def _row_of_named(agent: NamedAgent) -> Row:
     version = agent.values.get("a2a_version")
-    place = f", as defined in {paths.without_home(agent.path)}:{agent.lines['reference']}"
-    return Row(agent, agent.name, agent.url, f"A2A {version}" if version else "", used, place=place)
+    place = f", as defined in {paths.without_home(agent.path)}:{agent.line}"
+    return Row(agent, agent.name, agent.url, f"A2A {version}" if version else "", place=place)
 
 
 def _capture_at(typed: str) -> Path | None:
