@@ -187,7 +187,7 @@ class InspectorApp(App[int]):
         for number in ("SIGTERM", "SIGHUP"):
             if hasattr(signal, number):
                 with suppress(NotImplementedError):  # event loops on Windows do not support signal handlers
-                    loop.add_signal_handler(getattr(signal, number), lambda: self.exit(1))
+                    loop.add_signal_handler(getattr(signal, number), self.exit, 128 + getattr(signal, number))
         if hasattr(signal, "SIGQUIT"):
             signal.signal(signal.SIGQUIT, self._quit_at_once)
 

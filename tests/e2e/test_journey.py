@@ -95,7 +95,7 @@ def test_signal_during_a_stream_restores_the_terminal_and_completes_only_capture
         terminal.signal(number)
         ending = terminal.wait_exit()
     assert ending.restored, ending.left
-    assert ending.status == 1
+    assert ending.status == 128 + number
     with Capture.open(only_capture(home)) as capture:
         assert capture.select(kinds=(Kind.END,))[-1].meta["how"] == "stopped"
 
