@@ -10,6 +10,7 @@ OK = 0
 FAILURE = 1
 USAGE = 2
 # 128 plus the number of the signal, as in shells
+HUNG_UP = 129
 INTERRUPTED = 130
 TERMINATED = 143
 BROKEN_PIPE = 141
@@ -22,6 +23,7 @@ EXIT_CODES = {
     3: "agent or card not found: no connection, no TLS, no card, or a proxy that did not reach the agent (502 to 504)",
     4: "credentials are missing or were rejected",
     5: "timeout",
+    HUNG_UP: "the terminal of the app was closed",
     INTERRUPTED: "interrupted (ctrl+c)",
     TERMINATED: "terminated",
     BROKEN_PIPE: "the reader of the output closed the pipe",
