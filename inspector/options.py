@@ -7,6 +7,10 @@ from pathlib import Path
 
 HOME_VARIABLE = "A2A_INSPECT_HOME"
 """The environment variable with the folder for captures, state and settings instead of the folders of the platform."""
+CREDENTIALS = frozenset(
+    {"bearer", "basic", "api_key", "headers", "svc_params", "client_cert", "client_key", "client_passphrase"}
+)
+"""The options whose values are secrets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,5 +181,5 @@ def without_home(path: Path) -> str:
     """Return a path with `~` instead of the home folder, whose name is often the name of the user."""
     try:
         return str(Path("~") / path.relative_to(Path.home()))
-    except (ValueError, RuntimeError):  # elsewhere, or there is no home folder
+    except (ValueError, RuntimeError):  # it is elsewhere, or no home folder is known
         return str(path)

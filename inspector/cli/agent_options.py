@@ -8,13 +8,11 @@ from dataclasses import replace
 from inspector import agents_file
 from inspector.agents_file import NamedAgent
 from inspector.cli.arguments import Parser, invocation
-from inspector.options import Options
+from inspector.options import CREDENTIALS, Options
 from inspector.settings_file import load
 
-_CREDENTIALS = frozenset(
-    {"bearer", "basic", "api_key", "client_cert", "client_key", "client_passphrase", "headers", "svc_params"}
-)
-_OPTIONS = _CREDENTIALS | {setting.option for setting in agents_file.SETTINGS}
+_DEFINED = CREDENTIALS | {setting.option for setting in agents_file.SETTINGS}
+"""The options that the definition of an agent can set."""
 
 
 def options_of_agent(agent: str | NamedAgent, trust: Sequence[str] = ()) -> Options:
@@ -39,9 +37,9 @@ def options_of_selected(base: Options, prior: Collection[str], agent: NamedAgent
     they are from the command line, the environment or the `.env` file of the folder.
     """
     trust = base.trust if "trust" in prior else ()
-    own = options_of_agent(agent)
-    if own.named_by and trust:
-        own = options_of_agent(agent, trust)
-    options = {name: getattr(own, name) for name in _OPTIONS if name in _CREDENTIALS or name not in prior}
-    options |= {"reference": own.reference, "trust": tuple(dict.fromkeys((*own.trust, *trust)))}
-    return replace(base, **options, named_by=own.named_by, withheld=own.withheld)
+    definition = options_of_agent(agent)
+    if definition.named_by and trust:
+        definition = options_of_agent(agent, trust)
+    options = {name: getattr(definition, name) for name in _DEFINED if name in CREDENTIALS or name not in prior}
+    options |= {"reference": definition.reference, "trust": tuple(dict.fromkeys((*definition.trust, *trust)))}
+    return replace(base, **options, named_by=definition.named_by, withheld=definition.withheld)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Collection
 
+from inspector.options import CREDENTIALS
 from inspector.wire.client.credentials import origin
 from inspector.wire.discovery import normalise
 
-_CREDENTIALS = frozenset(
-    {"bearer", "basic", "api_key", "headers", "svc_params", "client_cert", "client_key", "client_passphrase", "token"}
-)
-"""The options whose values are secrets."""
+_SECRET = CREDENTIALS | {"token"}
+"""The options whose values are secrets; `token` is that of a webhook."""
 
 
 def restrict(given: argparse.Namespace, place: str, foreign: Collection[str]) -> None:
@@ -26,5 +25,5 @@ def restrict(given: argparse.Namespace, place: str, foreign: Collection[str]) ->
     if origin(normalise(reference)) in {origin(normalise(each)) for each in trusted}:
         return
     given.named_by = place
-    secrets = {name for name in _CREDENTIALS if members.get(name) and name not in foreign}
+    secrets = {name for name in _SECRET if members.get(name) and name not in foreign}
     given.withheld = any(given.sources.get(name) != "option" for name in secrets)

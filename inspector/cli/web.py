@@ -39,8 +39,8 @@ def web(invocation: Invocation, out: Output) -> int:
         raise usage("a2a-inspect web does not run on Windows.", "Use a terminal: a2a-inspect.")
     token = secrets.token_urlsafe(32)
     options = options_for_visitors(invocation.options)
-    select = partial(options_of_selected, options, invocation.given.prior)
-    server = WebServer((options, select), token, invocation.given.visitors)
+    options_of_agent = partial(options_of_selected, options, invocation.given.prior)
+    server = WebServer((options, options_of_agent), token, invocation.given.visitors)
     try:
         asyncio.run(_serve(server, token, invocation.given.port, out))
     except KeyboardInterrupt:

@@ -73,9 +73,9 @@ def open_screen(invocation: Invocation, _: Output, *, demo: bool = False) -> int
             f"Use a command such as card get or send; {PROGRAM} --help lists them.",
         )
     options = replace(invocation.options, demo=demo)
-    select = partial(options_of_selected, options, invocation.given.prior)
+    options_of_agent = partial(options_of_selected, options, invocation.given.prior)
     # Imported by name, because the modules of the CLI must not depend on the TUI.
-    code: int = import_module("inspector.tui.launch").run(options, select)
+    code: int = import_module("inspector.tui.launch").run(options, options_of_agent)
     return code
 
 

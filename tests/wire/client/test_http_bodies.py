@@ -64,7 +64,7 @@ ENCODED = gzip.compress(b'{"a": "' + bytes(range(97, 123)) * 40 + b'"}')
         (b"\x0b\x02\x80{}\x03", "br", "'br'"),
         (gzip.compress(ENCODED), "gzip, gzip", "'gzip, gzip'"),
     ],
-    ids=["cut", "goes on", "wrong checksum", "not gzip", "not deflate", "unknown", "nested"],
+    ids=["cut", "continues", "wrong checksum", "not gzip", "not deflate", "unknown", "nested"],
 )
 async def test_a_wrong_or_unknown_content_coding_is_reported(client: Client, body: bytes, coding: str, said: str):
     async with serve(answering(response(body, JSON, f"Content-Encoding: {coding}"))) as server:
