@@ -8,10 +8,12 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from inspector.sample_agents.server import MockAgent
 
+from inspector.cli.agent_options import options_of_selected
 from inspector.options import Options
 from inspector.web_server.server import WebServer, serve
 from screenshots.stage import STAGED
@@ -31,7 +33,8 @@ async def take_picture(path: Path) -> None:
     agent, token = MockAgent(behaviours=STAGED), secrets.token_urlsafe(32)
     options = Options(reference=await agent.start(), theme="dusk")
     started: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(WebServer(options, token, 1), 0, started.set_result))
+    arguments = options, partial(options_of_selected, options, ())
+    serving = asyncio.create_task(serve(WebServer(arguments, token, 1), 0, started.set_result))
     try:
         url = f"{await started}/?token={token}"
         command = [_PYTHON, _INTEROP / "browser" / "visit.py", "picture", url, path]
