@@ -30,6 +30,8 @@ from terminal import Token, tokens
 SGR = re.compile(r"\x1b\[\d+m")
 BOLD, DIM, RED, GREEN, YELLOW = (f"\x1b[{code}m" for code in (1, 2, 31, 32, 33))
 OFF = "\x1b[0m"
+WAIT = re.compile(r"\r\x1b\[K(waiting for [^\r\n\x1b]*)?")
+"""The transient line that a command draws and erases when it waits for more than a second."""
 EVIL = "\x1b[2J\x1b[31mred\x1b]0;owned\x07\x9b5n\u202e"
 ALWAYS = ("--color", "always")
 
@@ -42,10 +44,10 @@ def inspect(tmp_path: Path) -> Iterator[Run]:
 
 
 def output_of(inspect: Run, *words: str, env: dict[str, str] | None = None, cols: int = 120) -> str:
-    """Run a command in a terminal to its end and return its output."""
+    """Run a command in a terminal to its end and return its output without transient lines."""
     terminal = inspect(*words, env=env, cols=cols)
     assert terminal.wait_exit(SECONDS).restored
-    return terminal.raw.decode().replace("\r\n", "\n")
+    return WAIT.sub("", terminal.raw.decode().replace("\r\n", "\n"))
 
 
 def assert_only_styled(raw: str) -> None:
