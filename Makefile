@@ -32,7 +32,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 types: $(READY)
-	@$(BIN)/mypy && $(BIN)/mypy -p sample_agents
+	@$(BIN)/mypy && $(BIN)/mypy -p sample_agents && $(BIN)/mypy -p screenshots -p benchmarks
 
 # Each SDK, authorization server and browser of the interop tests has an environment of its own.
 environments: $(READY)

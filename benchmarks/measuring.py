@@ -85,6 +85,7 @@ class Server:
     """A process that prints a line when it is ready, and the rest when its standard input ends."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
         self._process = process
         self.first_line = process.stdout.readline().strip()
 

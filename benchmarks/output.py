@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from io import BufferedReader
 from pathlib import Path
 
 from benchmarks.measuring import PYTHON, ROOT, Row, alternate, environment, official_python, run, serving
@@ -58,7 +59,7 @@ def _printed(argv: Sequence[str | Path], home: Path) -> Callable[[], float]:
 
     def measure() -> float:
         with subprocess.Popen(argv, env=environment(home), cwd=ROOT, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
+            assert isinstance(process.stdout, BufferedReader)
             lines = process.stdout.readline().count(b"\n")
             started = time.perf_counter()
             while piece := process.stdout.read1():

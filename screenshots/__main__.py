@@ -65,14 +65,17 @@ class Stage:
         """Write a screenshot for each size, if it differs from the existing one."""
         for suffix, size in SIZES.items():
             await self.pilot.resize_terminal(*size)
-            await until(self.pilot, lambda size=size: tuple(self.app.size) == size)
+            await self._resized(size)
             path = FOLDER / f"{name}-{self._suffix}{suffix}.svg"
             picture = steady(self.app.export_screenshot(title="a2a-inspect"))
             if not path.exists() or path.read_text(encoding="utf-8") != picture:
                 path.write_text(picture, encoding="utf-8")
                 print(f"wrote {path.name}")
         await self.pilot.resize_terminal(*SIZES[""])
-        await until(self.pilot, lambda: tuple(self.app.size) == SIZES[""])
+        await self._resized(SIZES[""])
+
+    async def _resized(self, size: tuple[int, int]) -> None:
+        await until(self.pilot, lambda: tuple(self.app.size) == size)
 
     async def done(self, ended: int) -> None:
         """Wait until a number of exchanges has ended."""

@@ -38,7 +38,8 @@ async def take_picture(path: Path) -> None:
     try:
         url = f"{await started}/?token={token}"
         command = [_PYTHON, _INTEROP / "browser" / "visit.py", "picture", url, path]
-        await asyncio.to_thread(subprocess.run, command, check=True, stdout=subprocess.DEVNULL, timeout=_SECONDS)
+        visiting = partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL, timeout=_SECONDS)
+        await asyncio.to_thread(visiting)
         print(f"wrote {path.name}")
     finally:
         serving.cancel()
