@@ -15,16 +15,15 @@ from inspector.agents_file import (
     load_agents,
     project_path,
     read_agents,
-    resolved,
     store_agent,
     user_path,
 )
 from inspector.capture.secret_locations import mask_url
+from inspector.cli.agent_options import options_of_agent
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled, mark
-from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
@@ -106,6 +105,8 @@ def check(invocation: Invocation, out: Output) -> int:
         for result in results:
             words = result["problem"] or f"{result['card']}, A2A {result['protocolVersion']} over {result['transport']}"
             out.field(result["name"], mark(not result["problem"]), f" {words}")
+            if result["warning"]:
+                out.warn(f"{result['name']}: {result['warning']}")
     failed = [result for result in results if result["problem"]]
     if failed:
         seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
@@ -122,43 +123,35 @@ async def _check_all(agents: Iterable[NamedAgent]) -> list[dict[str, Any]]:
 
 
 async def _check_one(agent: NamedAgent, capture: Path) -> dict[str, Any]:
-    """Return the name of the card and the interface in use, or the problem."""
+    """Return the name of the card and the interface in use, or the problem.
+
+    The warning is about what the definition asks for and the card does not declare.
+    """
     found = {
         "name": agent.name,
         "url": mask_url(agent.url),
         "card": "",
         "protocolVersion": "",
         "transport": "",
+        "warning": "",
         "problem": "",
     }
     try:
-        session = Session(capture, settings_from(_options(agent)))
+        options = options_of_agent(agent)
+        session = Session(capture, settings_from(options))
     except FaultError as error:
         return {**found, "problem": error.fault.sentence()}
+    seconds = options.timeout or _CHECK_SECONDS
     try:
-        async with asyncio.timeout(_CHECK_SECONDS):
+        async with asyncio.timeout(seconds):
             connection = await session.connect(agent.url)
         choice = session.choice
         interface = {"protocolVersion": choice.dialect.version, "transport": choice.binding.name}
-        return {**found, "card": connection.card.name, **interface}
+        warning = choice.reason if choice.undeclared else ""
+        return {**found, "card": connection.card.name, **interface, "warning": warning}
     except FaultError as error:
         return {**found, "problem": error.fault.seen}
     except TimeoutError:
-        return {**found, "problem": f"no card within {_CHECK_SECONDS:g} s"}
+        return {**found, "problem": f"no card within {seconds:g} s"}
     finally:
         await session.close()
-
-
-def _options(agent: NamedAgent) -> Options:
-    """Return the options of an agent; raises `FaultError` for a variable that is not set."""
-    members: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in resolved(agent) if name != "timeout"
-    }
-    pairs = (pair.partition(":") for pair in members.pop("headers", ()))
-    members["headers"] = tuple((name, value.strip()) for name, _, value in pairs)
-    for name in ("client_cert", "client_key"):
-        if name in members:
-            members[name] = Path(members[name])
-    if agent.is_project:  # a foreign project can name any host
-        members |= {"named_by": f"{agent.path}:{agent.line}", "withheld": True}
-    return Options(reference=agent.url, **members)

@@ -14,12 +14,16 @@ from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, f
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen interface, its dialect and binding, and the reason for the choice."""
+    """The chosen interface, its dialect and binding, and the reason for the choice.
+
+    `undeclared` is whether the card declares no interface with the requested binding or version.
+    """
 
     interface: AgentInterface
     dialect: Dialect
     binding: Binding
     reason: str
+    undeclared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +63,33 @@ def select(
       requested version replaces the declared versions, so that a user can connect to an agent with a wrong card.
     - `outdated`: versions before 1.0 are chosen, too, if no version is requested.
     """
-    declared = options(card)
-    if version:
-        compatible = [_requested(option, version) for option in declared]
-        # If no interface is compatible by its declaration, the request of the user has priority over the card.
-        forced = [_requested(option, version, ignore_declared=True) for option in declared]
-        declared = _drafts(compatible) or (compatible if any(option.usable for option in compatible) else forced)
+    declared, forces = _for_version(options(card), version) if version else (options(card), False)
     usable = [option for option in declared if option.usable and (version or outdated or not option.outdated)]
     for wanted in transports:
         for option in usable:
             if option.interface.protocol_binding.upper() == wanted.upper():
-                return _choice(option, f"{wanted} was requested")
+                return _choice(option, option.reason if forces else f"{wanted} was requested", undeclared=forces)
     if not usable:
         return None
     first = usable[0]
+    if forces:
+        return _choice(first, first.reason, undeclared=True)
+    if transports:
+        return _choice(first, f"the card declares no interface over {' or '.join(transports)}", undeclared=True)
     if version:
         return _choice(first, f"protocol version {version} was requested")
     if first.interface == card.supported_interfaces[0]:
         return _choice(first, "preferred")
     return _choice(first, "first supported interface")
+
+
+def _for_version(declared: list[Option], version: str) -> tuple[list[Option], bool]:
+    """Return the options for the version that the user requests, and whether it replaces the declared versions."""
+    compatible = [_requested(option, version) for option in declared]
+    if any(option.usable for option in compatible):
+        return _drafts(compatible) or compatible, False
+    # No interface is compatible by its declaration: the request of the user has priority over the card.
+    return [_requested(option, version, ignore_declared=True) for option in declared], True
 
 
 def _drafts(compatible: list[Option]) -> list[Option]:
@@ -94,16 +106,18 @@ def _drafts(compatible: list[Option]) -> list[Option]:
 def _requested(option: Option, version: str, *, ignore_declared: bool = False) -> Option:
     """Return an option for the version that the user requests, if the interface is compatible with it."""
     wanted = for_request(version, option.interface.protocol_binding)
-    declared = version_of(option.interface.protocol_version)
-    if wanted is not None and (ignore_declared or declared in ("", wanted.version, wanted.traits.extends)):
+    own = option.interface.protocol_version
+    if wanted is not None and ignore_declared:
+        return replace(option, dialect=wanted, reason=f"{version} was requested, but the card declares {own}")
+    if wanted is not None and version_of(own) in ("", wanted.version, wanted.traits.extends):
         return replace(option, dialect=wanted)
     return replace(option, dialect=None, reason=f"protocol version {version} was requested")
 
 
-def _choice(option: Option, reason: str) -> Choice:
+def _choice(option: Option, reason: str, *, undeclared: bool = False) -> Choice:
     if option.dialect is None or option.binding is None:
         raise ValueError(f"not supported: {option.reason}")
-    return Choice(option.interface, option.dialect, option.binding, reason)
+    return Choice(option.interface, option.dialect, option.binding, reason, undeclared)
 
 
 def _judge(interface: AgentInterface) -> Option:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,6 +74,33 @@ def test_the_agents_are_checked(cli: RunCli, mock: str):
     assert done.code == 1
     assert {each["name"]: bool(each["problem"]) for each in json.loads(done.out)} == {"good": False, "bad": True}
     assert cli("agents", "check", "good").code == 0
+
+
+def test_a_check_warns_of_what_the_card_does_not_declare(cli: RunCli, mock: str, folders: Path):
+    card = json.loads(cli("card", "get", "-a", mock, "-o", "json").out)
+    card["supportedInterfaces"] = [{"url": mock, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]
+    (folders / "card.json").write_text(json.dumps(card))
+    cli("agents", "add", "old", mock, "--a2a-version", "0.2")
+    cli("agents", "add", "other", str(folders / "card.json"), "--transport", "GRPC")
+    cli("agents", "add", "good", mock, "--transport", "HTTP+JSON")
+    done = cli("agents", "check")
+    assert done.code == 0
+    assert done.err == (
+        "Warning: old: 0.2 was requested, but the card declares 1.0\n"
+        "Warning: other: the card declares no interface over GRPC\n"
+    )
+    warnings = {each["name"]: each["warning"] for each in json.loads(cli("agents", "check", "-o", "json").out)}
+    assert warnings["good"] == ""
+    assert "GRPC" in warnings["other"]
+
+
+def test_a_check_ends_at_the_timeout_of_the_definition(cli: RunCli):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        cli("agents", "add", "silent", f"http://127.0.0.1:{port}", "--timeout", "0.3s")
+        done = cli("agents", "check")
+    assert done.code == 1
+    assert "no card within 0.3 s" in done.out
 
 
 @pytest.mark.parametrize(

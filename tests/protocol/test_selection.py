@@ -84,15 +84,17 @@ def test_a_requested_transport_has_priority_over_the_card():
 
 
 def test_a_requested_transport_that_is_not_declared_is_ignored():
-    choice = select(card(interface("1.0")), transports=(UNKNOWN,))
+    choice = select(card(interface("1.0")), transports=(UNKNOWN, "GRPC"))
     assert choice is not None
-    assert choice.reason == "preferred"
+    assert choice.undeclared
+    assert choice.reason == f"the card declares no interface over {UNKNOWN} or GRPC"
 
 
 def test_a_requested_version_has_priority_over_the_card():
     choice = select(card(interface("1.0"), interface("0.3", url="http://old/")), version="0.3")
     assert choice is not None
     assert (choice.interface.url, choice.reason) == ("http://old/", "protocol version 0.3 was requested")
+    assert not choice.undeclared
 
 
 def test_a_requested_version_is_used_if_the_card_declares_none():
@@ -129,6 +131,10 @@ def test_a_requested_version_replaces_the_declared_versions():
     chosen = select(card(interface("1.0", "GRPC"), interface("1.0")), ("JSONRPC",), version="0.3")
     assert chosen is not None
     assert (chosen.interface.protocol_binding, chosen.dialect.version) == ("JSONRPC", "0.3")
+    assert (chosen.reason, chosen.undeclared) == ("0.3 was requested, but the card declares 1.0", True)
+    first = select(card(interface("1.0", "GRPC")), version="0.3")
+    assert first is not None
+    assert (first.reason, first.undeclared) == (chosen.reason, True)
 
 
 def test_a_version_that_an_interface_declares_is_not_forced_on_another():

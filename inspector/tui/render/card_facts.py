@@ -157,7 +157,8 @@ class CardFacts:
             version = choice.dialect.version
             as_declared = interface.protocol_version.startswith(version)
             reason = "in use" if as_declared else f"in use as {version}"
-            reason += f" ({'preferred' if as_declared and number == 0 else choice.reason})"
+            is_preferred = as_declared and number == 0 and not choice.undeclared
+            reason += f" ({'preferred' if is_preferred else choice.reason})"
         else:
             reason = "supported" if option.usable else f"not supported: {option.reason}"
         return clean(declared, limit=40), clean(address, limit=240), clean(reason, limit=180)
