@@ -17,7 +17,8 @@ CREDENTIALS = frozenset(
 class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
-    `reference` is the agent as typed. `demo` selects the built-in mock agent, `tour` starts with the guided tour.
+    `reference` is the agent as typed, or the URL of the agent `agent_name` of `agents.toml`. `demo` selects the
+    built-in mock agent, `tour` starts with the guided tour.
     `basic` is a user and a password with a colon between them. `client_cert` and `client_key` are the files of a client
     certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
     get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
@@ -32,6 +33,7 @@ class Options:
     """
 
     reference: str | None = None
+    agent_name: str = ""
     demo: bool = False
     tour: bool = False
     bearer: str = field(default="", repr=False)

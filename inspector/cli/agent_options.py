@@ -41,5 +41,6 @@ def options_of_selected(base: Options, prior: Collection[str], agent: NamedAgent
     if definition.named_by and trust:
         definition = options_of_agent(agent, trust)
     options = {name: getattr(definition, name) for name in _DEFINED if name in CREDENTIALS or name not in prior}
-    options |= {"reference": definition.reference, "trust": tuple(dict.fromkeys((*definition.trust, *trust)))}
-    return replace(base, **options, named_by=definition.named_by, withheld=definition.withheld)
+    options |= {name: getattr(definition, name) for name in ("reference", "agent_name", "named_by", "withheld")}
+    options["trust"] = tuple(dict.fromkeys((*definition.trust, *trust)))
+    return replace(base, **options)

@@ -131,7 +131,7 @@ class Parser(argparse.ArgumentParser):
         if files.problem is not None:
             raise files.problem
         given.sources = {name: FLAG for name, value in vars(given).items() if _is_given(value)}
-        given.of_project, given.named_by, given.withheld = {}, "", False
+        given.of_project, given.agent_name, given.named_by, given.withheld = {}, "", "", False
         self._read_variables(given, environment, lambda name: name)
         self._read_variables(given, files.local.values, files.local.place, is_project=files.local.is_found)
         given.prior = frozenset(given.sources)
@@ -193,6 +193,7 @@ class Parser(argparse.ArgumentParser):
         if agent is None or (entry and "#" in agent.url):
             return
         setattr(given, place or "agent_card", f"{agent.url}#{entry}" if entry else agent.url)
+        given.agent_name = f"{agent.name}#{entry}" if entry else agent.name
         definition = agent.place("reference")
         given.sources[place or "agent_card"] = definition
         given.of_project.pop(place or "agent_card", None)

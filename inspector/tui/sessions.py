@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.app import App
 from textual.screen import Screen
@@ -36,9 +36,6 @@ from inspector.tui.screens.workbench import WorkbenchScreen
 from inspector.tui.trust import follow_redirect, refused_fault
 from inspector.wire.client.client_certificate import PassphraseError
 from inspector.wire.discovery import PrivateRedirectError, name_of
-
-if TYPE_CHECKING:
-    pass
 
 _ATTEMPTS_TO_FREE = 8
 """How often to try to free the memory of a closed session."""

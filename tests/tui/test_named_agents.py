@@ -188,6 +188,8 @@ async def test_the_same_agent_with_other_options_gets_a_tab_of_its_own(open_app:
         await choose(driver, "second")
         await driver.until(lambda: driver.app.session not in (None, first))
         await driver.connected()
+        assert "Mock Agent first" in driver.screen
+        assert "Mock Agent second" in driver.screen
         await driver.press(COMMANDS["previous-connection"].keys)
         assert driver.session is first
 

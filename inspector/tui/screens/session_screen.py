@@ -192,11 +192,13 @@ class SessionScreen(FrameScreen):
 
     @property
     def name_of_tab(self) -> TabName:
-        """The name of the agent, or of the capture, and the host and port of the agent."""
+        """The name of the agent or of the capture, and the name in `agents.toml`, or else the host and port."""
         connection = self.session.connection
-        host = name_of(self.session.agent_url if connection is not None else self.reference)
+        place = name_of(self.session.agent_url if connection is not None else self.reference)
+        if self.reference == self.options.reference:
+            place = self.options.agent_name or place
         name = connection.card.name if connection is not None else ""
-        return TabName(name or host or self.reference, host)
+        return TabName(name or place or self.reference, place)
 
     @property
     def is_without_agent(self) -> bool:

@@ -36,10 +36,13 @@ CREDENTIALS_NEEDED = "credentials needed"
 
 
 class TabName(NamedTuple):
-    """The name of an agent or a capture, and its host and port, which are shown if another has the same name."""
+    """The name of an agent or a capture, and what is shown if another has the same name.
+
+    `place` is the name of the agent in `agents.toml`, or else its host and port.
+    """
 
     name: str
-    host: str = ""
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,27 +226,27 @@ class StatusBar(Static):
 
 
 def _told_apart(tabs: Sequence[TabName]) -> Iterator[TabName]:
-    """Return the tabs with their host only if another tab has the same name; tabs of one agent are numbered."""
-    hosts = Counter(tab.name for tab in set(tabs))
+    """Return the tabs with their place only if another tab has the same name; tabs of one agent are numbered."""
+    places = Counter(tab.name for tab in set(tabs))
     counts, numbers = Counter(tabs), Counter[TabName]()
     for tab in tabs:
-        host = tab.host if hosts[tab.name] > 1 and tab.host != tab.name else ""
+        place = tab.place if places[tab.name] > 1 and tab.place != tab.name else ""
         numbers[tab] += 1
         number = f"#{numbers[tab]}" if counts[tab] > 1 else ""
-        yield TabName(tab.name, f"{host} {number}".strip())
+        yield TabName(tab.name, f"{place} {number}".strip())
 
 
 def _fitted(tab: TabName, longest: int) -> str:
-    """Return the text of a tab: its name is cut before its host, and a host that is cut keeps its port."""
-    room = longest - len(tab.host) - 1
-    if not tab.host:
+    """Return the text of a tab: its name is cut before its place, and a host that is cut keeps its port."""
+    room = longest - len(tab.place) - 1
+    if not tab.place:
         return clean_line(tab.name, longest)
     if room >= _SHORTEST_PART:
-        return f"{clean_line(tab.name, room)} {clean_line(tab.host, len(tab.host))}"
+        return f"{clean_line(tab.name, room)} {clean_line(tab.place, len(tab.place))}"
     return (
-        clean_line(tab.host, longest)
-        if len(tab.host) <= longest
-        else f"…{clean_line(tab.host[1 - longest :], longest)}"
+        clean_line(tab.place, longest)
+        if len(tab.place) <= longest
+        else f"…{clean_line(tab.place[1 - longest :], longest)}"
     )
 
 
