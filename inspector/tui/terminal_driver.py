@@ -6,6 +6,7 @@ import os
 import re
 import select
 import selectors
+import signal
 import termios
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -75,34 +76,42 @@ class TerminalDriver(LinuxDriver):
     _is_active = False
     _must_restore = False
     """Whether the terminal is not yet switched back."""
-    _is_continuing = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._file: Any = TerminalOutput(self._file)
 
+    def _sigtstp_application(self, *_: Any) -> None:
+        """Stop the process; once events are processed if the terminal has to be switched back before.
+
+        A signal can interrupt a write, which holds the lock of the queue that the terminal is switched back through.
+        """
+        if self._is_active and self._auto_restart:
+            self._loop.call_soon_threadsafe(super()._sigtstp_application)
+        else:
+            os.kill(os.getpid(), signal.SIGSTOP)
+
     def _sigcont_application(self, *arguments: Any) -> None:
-        """Switch the terminal to the app again after a stop, and end the thread of the input that ran before.
+        """Switch the terminal to the app again after a stop; see `_sigtstp_application`, which may be running."""
+        if self._must_signal_resume:
+            super()._sigcont_application(*arguments)
+        elif self._is_active:
+            self._loop.call_soon_threadsafe(self._continue)
+
+    def _continue(self) -> None:
+        """Switch the terminal to the app after a stop that was not noticed, and end the thread of the input.
 
         SIGCONT also follows SIGHUP when the terminal is closed: a thread that is started then would never end.
         """
-        if self._must_signal_resume:
-            super()._sigcont_application(*arguments)
-            return
         try:
             termios.tcgetattr(self.fileno)
         except termios.error:
             return
-        if not self._is_active or self._is_continuing:
-            return
-        self._is_continuing = True
-        try:
+        if self._is_active and self._auto_restart:
             self._stop_reading()
             self.suspend_application_mode()
             self.exit_event.clear()
-            super()._sigcont_application(*arguments)
-        finally:
-            self._is_continuing = False
+            self.resume_application_mode()
 
     def _stop_reading(self) -> None:
         """End the thread of the input; Textual does so only together with discarding what was just typed."""

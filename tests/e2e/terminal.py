@@ -498,6 +498,11 @@ class Terminal:
                 assert self._reader.is_alive() or there(), f"ended without showing {what!r}\n{self._dump()}"
                 self._changed.wait(min(left, 0.1))
 
+    def is_stopped(self) -> bool:
+        """Return whether a signal has stopped the program; another can continue it."""
+        stat = Path(f"/proc/{self._process.pid}/stat").read_bytes()
+        return stat.rpartition(b") ")[2].startswith(b"T")
+
     def wait_exit(self, timeout: float = 10) -> Ending:
         """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout

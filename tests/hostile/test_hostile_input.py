@@ -10,6 +10,7 @@ import pytest
 from programs import Run
 from terminal import Terminal
 
+HEADING = "Connect to an agent"
 MOMENTS = {
     "drawing": "self._begin_update()",
     "writing": "self._driver._writer_thread._queue.mutex.acquire()",
@@ -45,10 +46,33 @@ InspectorApp.on_mount = on_mount
 InspectorApp(Options()).run()
 """
 
+STOPPED_APP = """
+import os, signal
+from functools import partial
+from inspector.options import Options
+from inspector.tui.app import InspectorApp
+
+def stop_during_a_write(self):
+    if self._sync_available and not self.stopped:
+        self.stopped = True
+        with self._driver._writer_thread._queue.mutex:
+            os.kill(os.getpid(), signal.{name})
+
+mount = InspectorApp.on_mount
+
+async def on_mount(self):
+    await mount(self)
+    self.stopped = False
+    self.set_interval(0.02, partial(stop_during_a_write, self))
+
+InspectorApp.on_mount = on_mount
+InspectorApp(Options()).run()
+"""
+
 
 def test_input_that_is_not_utf8_or_was_not_requested_does_not_end_the_app(inspect: Run):
     terminal = inspect(cols=100, rows=30)
-    terminal.wait_for("Connect to an agent")
+    terminal.wait_for(HEADING)
     terminal.send(b"\xff\x1b[1114112u\x1b]0;title\x07")
     terminal.paste("http://127.0.0.1:1/pasted")
     terminal.wait_for("/pasted")
@@ -74,7 +98,7 @@ def test_reply_of_the_terminal_does_not_start_an_editor(inspect: Run, tmp_path: 
 
 def test_sigquit_restores_the_terminal(inspect: Run):
     terminal = inspect(cols=100, rows=30)
-    terminal.wait_for("Connect to an agent")
+    terminal.wait_for(HEADING)
     terminal.signal(signal.SIGQUIT)
     ending = terminal.wait_exit()
     assert (ending.status, ending.left) == (-signal.SIGQUIT, frozenset())
@@ -92,3 +116,20 @@ def test_sigquit_ends_the_app_if_the_terminal_cannot_be_restored(home: Path):
     source = APP.format(moment="os.write = fail")
     with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
         assert terminal.wait_exit().status == -signal.SIGQUIT
+
+
+@pytest.mark.parametrize("name", ["SIGTSTP", "SIGCONT"])
+def test_a_process_that_is_stopped_or_continued_during_a_write_goes_on(name: str, home: Path):
+    with Terminal(
+        [sys.executable, "-c", STOPPED_APP.format(name=name)], env={"A2A_INSPECT_HOME": str(home)}
+    ) as terminal:
+        terminal.wait_for(HEADING)
+        if name == "SIGTSTP":
+            terminal.wait_for(lambda terminal: terminal.is_stopped() and HEADING not in terminal.screen_text())
+            terminal.signal(signal.SIGCONT)
+            terminal.wait_for(HEADING)
+        terminal.send("http://typed")
+        terminal.wait_for("http://typed")
+        terminal.press("ctrl+q")
+        ending = terminal.wait_exit()
+    assert (ending.status, ending.restored) == (0, True)
