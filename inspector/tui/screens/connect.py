@@ -34,6 +34,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 from inspector.tui.widgets.footer import KeyFooter
+from inspector.tui.widgets.pane import Pane
 
 DEMO = "demo"
 """The reference of the built-in agent."""
@@ -125,14 +126,10 @@ class ConnectScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Make the field and the list."""
         with Vertical(id="connect"):
-            field = Vertical(id="connect-field", classes="pane")
-            field.border_title = plain(self.field_title).stylize("bold")
-            with field:
+            with Pane(self.field_title, id="connect-field"):
                 yield LineInput(enter_hint="connect", placeholder=self.placeholder, id="reference")
                 yield Static(id="connect-hint")
-            listed = Vertical(id="connect-list", classes="pane")
-            listed.border_title = plain(self.list_title).stylize("bold")
-            with listed:
+            with Pane(self.list_title, id="connect-list"):
                 yield ChoiceList(enter_hint="connect", id="agents")
         yield KeyFooter()
 

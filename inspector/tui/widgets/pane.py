@@ -44,6 +44,16 @@ class Pane(Vertical):
         self._title = title
         self.set_title()
 
+    def on_mount(self) -> None:
+        """Show the focus in the border from now on."""
+        self.watch(self.screen, "focused", self._show_focus)
+
+    def _show_focus(self) -> None:
+        """Style the border for the focus; `:focus-within` would style all widgets in the pane again."""
+        if self.has_focus_within is not self.has_class("-focused"):
+            self.set_class(self.has_focus_within, "-focused", update=False)
+            self.app.stylesheet.update_nodes([self])
+
     def set_title(self, *chips: Chip, name: str | None = None, note: Sequence[Chip] = ()) -> None:
         """Show words after the name of the pane, and a note in the lower border.
 
