@@ -88,6 +88,8 @@ class Server:
         assert process.stdout is not None
         self._process = process
         self.first_line = process.stdout.readline().strip()
+        if not self.first_line:
+            raise RuntimeError(f"the server ended with exit code {process.wait()}")
 
     @property
     def url(self) -> str:

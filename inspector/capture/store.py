@@ -235,10 +235,9 @@ class Capture:
         began = self._began
         before = self.get(after).at if after else None
         hits = []
-        for seq in range(after + 1, through + 1):
-            record = self._recent[seq]
+        for record in self.slice(after + 1, through):  # some may have been moved to the file meanwhile
             if query.matches(record, RecordTimes(began, before)):
-                hits.append(seq)
+                hits.append(record.seq)
             before = record.at
         return hits
 

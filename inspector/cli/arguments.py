@@ -201,7 +201,7 @@ class Parser(argparse.ArgumentParser):
             given.of_project[place or "agent_card"] = definition
         for name, value in resolved(agent):
             action = self._action(name)
-            if members.get(name) in (None, False) and action is not None:
+            if not _is_given(members.get(name)) and action is not None:
                 items = value if isinstance(value, list) else [value]
                 try:
                     read = [_parsed(action, item) for item in items]

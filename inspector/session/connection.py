@@ -83,7 +83,7 @@ class Connection:
             return ""
         path = _path(discovery.normalise(self.reference)).rstrip("/")
         interfaces = (_path(each.url or "", self.url) for each in self.card.supported_interfaces)
-        if not path or any(each.startswith(path) for each in (_path(self.url), *interfaces)):
+        if not path or any(f"{each}/".startswith(f"{path}/") for each in (_path(self.url), *interfaces)):
             return ""
         return f"there is no card below {path}; this is the card of the host"
 
@@ -381,7 +381,7 @@ def mask_reference(redactor: Redactor, url: str, userinfo: str) -> None:
         redactor.add(basic(userinfo).partition(" ")[2])
         user, colon, password = userinfo.partition(":")
         redactor.add(unquote(password if colon else user))  # a token without a password is written as the user
-    for name, value in parse_qsl(url.partition("?")[2]):
+    for name, value in parse_qsl(url.partition("#")[0].partition("?")[2]):
         if value not in redactor.url(f"?{name}={value}"):
             redactor.add(value)
 

@@ -131,13 +131,15 @@ class Session:
 
     async def close(self) -> None:
         """Stop the receiver, end running exchanges, close every connection and complete the capture."""
-        if push := self._used_push():
-            await push.close()
-        for stop in tuple(self.journal.running.values()):
-            stop(time.time())
-        await self.client.aclose()
-        await self.grpc.aclose()
-        self.journal.capture.close()
+        try:
+            if push := self._used_push():
+                await push.close()
+            for stop in tuple(self.journal.running.values()):
+                stop(time.time())
+            await self.client.aclose()
+            await self.grpc.aclose()
+        finally:
+            self.journal.capture.close()
 
     # ── the agent ──
 

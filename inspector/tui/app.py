@@ -327,11 +327,11 @@ class InspectorApp(App[int]):
         if self._sessions is not None:
             await self._sessions.step(step)
 
-    @work(group="connect", exclusive=True)
+    @work(group="close")
     async def action_close_connection(self) -> None:
         """Close the current agent or capture."""
-        if self._sessions is not None:
-            await self._sessions.close_tab()
+        if self._sessions is not None and self.workbench is not None:
+            await self._sessions.close_tab(self.workbench)
 
     @work(group="tab", exclusive=True)
     async def on_status_bar_tab_clicked(self, event: StatusBar.TabClicked) -> None:

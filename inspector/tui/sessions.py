@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.screen import Screen
@@ -37,6 +37,9 @@ from inspector.tui.trust import follow_redirect, refused_fault
 from inspector.wire.client.client_certificate import PassphraseError
 from inspector.wire.discovery import PrivateRedirectError, name_of
 
+if TYPE_CHECKING:
+    from inspector.session.compose.draft import Draft
+
 _ATTEMPTS_TO_FREE = 8
 """How often to try to free the memory of a closed session."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
@@ -63,6 +66,10 @@ class Sessions:
         """The passphrases of client certificates, once the user has entered them."""
         self._begin_tour = options.tour
         self._attempt: asyncio.Task[Connection] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        """The end of the session that is being closed."""
+        self._left: WorkbenchScreen | None = None
+        """The tab that is shown again if nothing can be opened."""
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
         app.stylesheet.read_all(sorted((Path(__file__).parent / "screens").glob("*.tcss")))
 
@@ -77,21 +84,23 @@ class Sessions:
                 try:
                     reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
                 except FaultError as error:
-                    self._app.exit(1, message=f"{error.fault.seen} {error.fault.hint}")
+                    await self._report(error.fault.sentence())
                     return
             options = options or self._options
-            await self._leave(reference, options)
             try:
-                session = Session(self._capture_path(reference), await self._settings(options))
-            except CaptureError as error:
-                await self._report(str(error))
-                return
+                settings = await self._settings(options)
             except FaultError as error:  # the client certificate cannot be used
                 await self._report(error.fault.sentence())
                 return
+            unsent = await self._leave(reference, options)
+            try:
+                session = Session(self._capture_path(reference), settings)
+            except CaptureError as error:
+                await self._report(str(error))
+                return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                await self._finish(await self._show(session, reference, options), self._attempt)
+                await self._finish(await self._show(session, reference, options, unsent), self._attempt)
             finally:
                 await self._end_attempt()
 
@@ -126,9 +135,10 @@ class Sessions:
 
     async def _end_attempt(self) -> None:
         """Cancel the attempt to connect, and wait until its connection is closed."""
-        if self._attempt is not None:
-            self._attempt.cancel()
-            await asyncio.wait({self._attempt})
+        attempt, self._attempt = self._attempt, None
+        if attempt is not None:
+            attempt.cancel()
+            await asyncio.wait({attempt})
 
     async def _finish(self, workbench: WorkbenchScreen, attempt: asyncio.Task[Connection]) -> None:
         """Wait for the end of an attempt to connect, and show its result."""
@@ -185,20 +195,22 @@ class Sessions:
             except CaptureError as error:
                 await self._report(str(error))
                 return
-            await self._leave(path.name, self._options)
-            workbench = await self._show(recording, path.name, self._options, view="chat")
+            unsent = await self._leave(path.name, self._options)
+            workbench = await self._show(recording, path.name, self._options, unsent, view="chat")
             workbench.show_recording(recording)
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
 
     async def _report(self, sentence: str) -> None:
         """Report why nothing was opened; exit if the user gave nothing else to show."""
-        if not self._workbenches and (self._options.recording or self._options.capture) is not None:
+        options = self._options
+        if not self._workbenches and (options.demo or options.recording or options.capture):
             self._app.exit(1, message=plain(sentence).plain)
             return
         if self.workbench is None:
-            await self._replace(self._frame(), self._workbenches[-1] if self._workbenches else ConnectScreen())
-            self._select(self._workbenches[-1] if self._workbenches else None)
+            back = self._left or (self._workbenches[-1] if self._workbenches else None)
+            await self._replace(self._frame(), back or ConnectScreen())
+            self._select(back)
         notify(self._app, sentence, "error")
 
     # Tabs
@@ -223,13 +235,14 @@ class Sessions:
             index = self._workbenches.index(self.workbench) + step
             await self.go_to(self._workbenches[index % len(self._workbenches)])
 
-    async def close_tab(self) -> None:
+    async def close_tab(self, workbench: WorkbenchScreen) -> None:
         """Close the session of the current tab, and show the tab before it, or the connect screen."""
+        self.stop_connecting()
         async with self._change():
-            if self.workbench is None:
+            if workbench is not self.workbench:  # it was closed meanwhile
                 return
-            index = self._workbenches.index(self.workbench)
-            await self._end(self.workbench)
+            index = self._workbenches.index(workbench)
+            await self._end(workbench)
             before = self._workbenches[max(0, index - 1)] if self._workbenches else None
             await self._replace(self._frame(), before or ConnectScreen())
             self._select(before)
@@ -250,28 +263,35 @@ class Sessions:
             await self._app.pop_screen()
         await self._app.switch_screen(by)
 
-    async def _leave(self, reference: str, options: Options) -> None:
-        """Show the boot screen; close the session of the current tab if it has this agent and options, or no agent."""
-        workbench, self._unsent = self.workbench, None
+    async def _leave(self, reference: str, options: Options) -> Draft | None:
+        """Show the boot screen; close the session of the current tab if it has this agent and options, or no agent.
+
+        Returns the unsent message of a closed session.
+        """
+        workbench = self.workbench
         if workbench is None:
-            return
+            return None
         if (workbench.reference, workbench.options) == (reference, options) or workbench.is_without_agent:
             await workbench.mounted("chat")
-            self._unsent = workbench.chat.composer.draft
+            unsent = workbench.chat.composer.draft
             await self._end(workbench)
-        else:
-            await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
-            self.workbench = None
+            return unsent
+        await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
+        self.workbench, self._left = None, workbench
+        return None
 
-    async def _show(self, session: Session, reference: str, options: Options, *, view: str = "") -> WorkbenchScreen:
+    async def _show(
+        self, session: Session, reference: str, options: Options, unsent: Draft | None, *, view: str = ""
+    ) -> WorkbenchScreen:
         """Show a session on a new workbench, at `view` or the view that the user chose while it was loaded."""
         boot = self._frame()
         view = view or (boot.view if isinstance(boot, BootScreen) else "agent")
-        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view, options=options, unsent=self._unsent)
+        workbench = WorkbenchScreen(session, reference, self._glyphs, view=view, options=options, unsent=unsent)
         workbench.set_classes(boot.classes)  # width classes; setting them later would style all widgets again
         self._workbenches.append(workbench)
         self._app.install_screen(workbench, f"session {id(workbench)}")  # it stays while another tab is shown
         self._select(workbench)
+        self._left = None
         await self._replace(boot, workbench)
         await workbench.ready.wait()
         return workbench
@@ -279,16 +299,31 @@ class Sessions:
     # Closing
 
     async def _end(self, workbench: WorkbenchScreen) -> None:
+        """Close a tab and its session; if this is cancelled, the tab is closed nevertheless."""
+        self._closing = asyncio.create_task(self._end_session(workbench))
+        try:
+            await asyncio.shield(self._closing)
+        except asyncio.CancelledError:
+            await asyncio.wait({self._closing})
+            raise
+        finally:
+            self._closing = None
+
+    async def _end_session(self, workbench: WorkbenchScreen) -> None:
         """Replace the workbench by the boot screen, close its session, and remove its tab."""
-        await workbench.mounted("chat")
-        await self._end_calls(workbench)
-        await workbench.chat.composer.keep_draft()
-        await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
-        self._workbenches.remove(workbench)
-        self._select(None)
-        self._app.uninstall_screen(workbench)
-        await workbench.remove()
-        await workbench.session.close()
+        try:
+            await workbench.mounted("chat")
+            await self._end_calls(workbench)
+            await workbench.chat.composer.keep_draft()
+            await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
+            self._workbenches.remove(workbench)
+            self._select(None)
+            self._app.uninstall_screen(workbench)
+            await workbench.remove()
+        finally:
+            await workbench.session.close()
+        if self._left is workbench:
+            self._left = None
         self._closed.add(workbench)
         self._attempts_to_free = _ATTEMPTS_TO_FREE
 
@@ -319,8 +354,11 @@ class Sessions:
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close all sessions."""
+        """Close all sessions, also that which is being closed: the app ends, so its screens need not be replaced."""
         await self._end_attempt()
+        if self._closing is not None:
+            self._closing.cancel()
+            await asyncio.wait({self._closing})
         for workbench in self._workbenches:
             await self._end_calls(workbench)
             await workbench.session.close()

@@ -76,30 +76,40 @@ class TerminalDriver(LinuxDriver):
     _is_active = False
     _must_restore = False
     """Whether the terminal is not yet switched back."""
+    _must_stop = False
+    """Whether SIGTSTP was received, and no SIGCONT after it."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._file: Any = TerminalOutput(self._file)
 
     def _sigtstp_application(self, *_: Any) -> None:
-        """Stop the process; once events are processed if the terminal has to be switched back before.
+        """Stop the process. If the app uses the terminal, it is switched back first, outside of the signal handler.
 
-        A signal can interrupt a write, which holds the lock of the queue that the terminal is switched back through.
+        The signal can interrupt a write that holds the lock of the queue through which the terminal is switched back.
         """
         if self._is_active and self._auto_restart:
-            self._loop.call_soon_threadsafe(super()._sigtstp_application)
+            self._must_stop = True
+            self._loop.call_soon_threadsafe(self._stop)
         else:
             os.kill(os.getpid(), signal.SIGSTOP)
 
+    def _stop(self) -> None:
+        """Switch the terminal back and stop the process, unless it was continued or the app has ended meanwhile."""
+        if self._must_stop and self._is_active:
+            self._must_stop = False
+            super()._sigtstp_application()
+
     def _sigcont_application(self, *arguments: Any) -> None:
-        """Switch the terminal to the app again after a stop; see `_sigtstp_application`, which may be running."""
+        """Switch the terminal to the app again; `_stop` is still running if it has stopped the process."""
+        self._must_stop = False
         if self._must_signal_resume:
             super()._sigcont_application(*arguments)
         elif self._is_active:
             self._loop.call_soon_threadsafe(self._continue)
 
     def _continue(self) -> None:
-        """Switch the terminal to the app after a stop that was not noticed, and end the thread of the input.
+        """Switch the terminal to the app after a SIGSTOP, which cannot be handled, and restart the input thread.
 
         SIGCONT also follows SIGHUP when the terminal is closed: a thread that is started then would never end.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -219,6 +220,21 @@ def test_a_search_covers_file_and_memory_and_can_be_continued(tmp_path: Path) ->
         assert list(capture.search(query(""), after=count)) == []
         capture.append(Kind.FRAME, count + 9, label="odd")
         assert list(capture.search(query("odd"), after=count)) == [([count + 1], count + 1)]
+
+
+def test_records_that_are_written_during_a_search_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Capture.create(tmp_path / "session.a2a") as capture, sqlite3.connect(capture.path) as other:
+        other.execute("BEGIN IMMEDIATE")  # the writer waits
+
+        def write(capture: Capture) -> float:
+            other.rollback()
+            capture.flush()
+            return capture.slice(1, 1)[0].at
+
+        for number in range(RECENT_COUNT * 2):
+            capture.append(Kind.FRAME, float(number), label="frame")
+        monkeypatch.setattr(Capture, "_began", property(write))
+        assert sum(len(page.hits) for page in capture.search(query("frame"))) == RECENT_COUNT * 2
 
 
 def test_a_hostile_filter_changes_nothing(tmp_path: Path) -> None:

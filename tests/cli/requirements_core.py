@@ -303,7 +303,7 @@ def preference_of_the_client(bench: Bench) -> None:
     assert "GRPC 1.0 (in use: GRPC was requested)" in out
     only = [each for each in bench.interfaces() if each["protocolBinding"] == "HTTP+JSON"][:1]
     out = bench.run("card", "get", bench.card(supportedInterfaces=only), "--transport", "GRPC").out
-    assert "HTTP+JSON 1.0 (in use: preferred)" in out
+    assert "HTTP+JSON 1.0 (in use: the card declares no interface over GRPC)" in out
 
 
 def tenant(bench: Bench) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from inspector.agents_file import load_agents, user_path
 from inspector.cli.agent_options import options_of_selected
+from inspector.cli.commands import main_parser
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.settings_file import settings_path
@@ -75,6 +76,12 @@ def test_the_command_line_has_priority_over_the_definition_and_this_over_the_set
     assert selected(definition).timeout == 30
     assert selected(definition, prior={"timeout"}, timeout=5.0).timeout == 5
     assert selected(definition, receiver_host="0.0.0.0").receiver_host == "127.0.0.1"
+
+
+def test_zero_on_the_command_line_is_a_value():
+    user_path().write_text(f'[agents.prod]\nurl = "{URL}"\nreceiver-port = 9000\n')
+    assert main_parser().read(["prod"], {}).receiver_port == 9000
+    assert main_parser().read(["prod", "--receiver-port", "0"], {}).receiver_port == 0
 
 
 def test_other_options_are_those_of_the_app():

@@ -56,7 +56,8 @@ def stop_during_a_write(self):
     if self._sync_available and not self.stopped:
         self.stopped = True
         with self._driver._writer_thread._queue.mutex:
-            os.kill(os.getpid(), signal.{name})
+            for number in {numbers}:
+                os.kill(os.getpid(), number)
 
 mount = InspectorApp.on_mount
 
@@ -118,13 +119,12 @@ def test_sigquit_ends_the_app_if_the_terminal_cannot_be_restored(home: Path):
         assert terminal.wait_exit().status == -signal.SIGQUIT
 
 
-@pytest.mark.parametrize("name", ["SIGTSTP", "SIGCONT"])
-def test_a_process_that_is_stopped_or_continued_during_a_write_goes_on(name: str, home: Path):
-    with Terminal(
-        [sys.executable, "-c", STOPPED_APP.format(name=name)], env={"A2A_INSPECT_HOME": str(home)}
-    ) as terminal:
+@pytest.mark.parametrize("numbers", [(signal.SIGTSTP,), (signal.SIGCONT,), (signal.SIGTSTP, signal.SIGCONT)])
+def test_a_process_that_is_stopped_or_continued_during_a_write_goes_on(numbers: tuple[int, ...], home: Path):
+    source = STOPPED_APP.format(numbers=(*map(int, numbers),))
+    with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
         terminal.wait_for(HEADING)
-        if name == "SIGTSTP":
+        if numbers == (signal.SIGTSTP,):
             terminal.wait_for(lambda terminal: terminal.is_stopped() and HEADING not in terminal.screen_text())
             terminal.signal(signal.SIGCONT)
             terminal.wait_for(HEADING)

@@ -33,6 +33,7 @@ import termios
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -68,7 +69,7 @@ class Process:
             "new_session": new_session,
         }
         socket.send_fds(self._connection, [json.dumps(request).encode() + b"\n"], streams)
-        self._answers = self._connection.makefile("r")
+        self._answers = self._connection.makefile("rb", buffering=0)  # what a buffer holds is not seen by select
         self.pid = int(self._answers.readline())
 
     def poll(self) -> int | None:
@@ -124,7 +125,8 @@ class Program(Process):
     def __exit__(self, *_: object) -> None:
         self.close()
         for stream in (self.stdin, self.stdout, self.stderr):
-            stream.close()
+            with suppress(BrokenPipeError):
+                stream.close()
 
     def communicate(self, text: str = "", timeout: float = SECONDS) -> tuple[str, str]:
         """Write to stdin and close it, wait for the end, and return what is left of stdout and stderr."""
@@ -135,12 +137,15 @@ class Program(Process):
         ]
         for thread in threads:
             thread.start()
-        self.stdin.write(text)
-        self.stdin.close()
+        with suppress(BrokenPipeError):  # the program has ended
+            self.stdin.write(text)
+            self.stdin.close()
         deadline = time.monotonic() + timeout
         self.wait(timeout)
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():  # a process that the program has started keeps the pipe open
+                raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
         return read["stdout"], read["stderr"]
 
 
@@ -187,8 +192,9 @@ def _serve(path: str) -> None:
                 _report(running, reported)
             elif ready is listener:
                 connection, _ = listener.accept()
-                running[connection] = pid = _fork(connection)
-                connection.sendall(f"{pid}\n".encode())
+                if pid := _fork(connection):
+                    running[connection] = pid
+                    connection.sendall(f"{pid}\n".encode())
             else:
                 pid = running.pop(ready)
                 ready.close()
@@ -208,10 +214,15 @@ def _report(running: dict[socket.socket, int], reported: set[int]) -> None:
 
 
 def _fork(connection: socket.socket) -> int:
-    """Fork, and run the program in the new process; return only in the old one."""
+    """Fork, and run the program in the new process; return only in the old one, 0 if the client has ended."""
     request, streams, _, _ = socket.recv_fds(connection, _LARGEST_REQUEST, 3)
     while not request.endswith(b"\n"):
-        request += connection.recv(_LARGEST_REQUEST)
+        more = connection.recv(_LARGEST_REQUEST)
+        if not more:
+            for stream in streams:
+                os.close(stream)
+            return 0
+        request += more
     pid = os.fork()
     if pid == 0:
         _become(json.loads(request), streams)

@@ -30,6 +30,7 @@ from scripted import (
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError, Whose
+from inspector.protocol.model import PushConfig
 from inspector.wire import private_address
 from inspector.wire.client.http import Limits
 
@@ -439,3 +440,20 @@ async def test_a_card_from_a_file_leads_to_its_interface(agent: Agent, open_sess
 async def test_a_missing_card_file_is_reported(open_session: OpenSession, tmp_path: Path):
     fault = await refused(open_session, str(tmp_path / "missing.json"))
     assert fault.whose is Whose.YOURS
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/agent", True), ("/agents", False), ("/agents/other", False), ("/agents/other/deeper", True)]
+)
+async def test_a_card_for_another_path_is_noticed(agent: Agent, open_session: OpenSession, path: str, said: bool):
+    url = f"{agent.url}/agents/other"
+    agent.serve_card(supportedInterfaces=[{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}])
+    session = await open_session(f"{agent.url}{path}")
+    assert bool(session.connection.elsewhere) is said
+
+
+async def test_a_secret_before_the_fragment_of_a_webhook_is_masked(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(agent.url)
+    session.set_push(PushConfig(task_id="t", url="http://127.0.0.1:9/?api_key=canary-7f#part"))
+    assert "canary-7f" not in session.journal.redactor.text("repeats canary-7f alone")

@@ -11,6 +11,7 @@ from puppets import Call, chunk, status, task
 
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
+from inspector.session.compose.draft import text_draft
 from inspector.tui.widgets.detail_pane import DetailPane
 
 # Sending
@@ -235,6 +236,25 @@ async def test_a_task_is_left_resumed_and_canceled_and_unavailable_keys_are_disa
         assert keys() == [False, False]
         await driver.press("x")
         assert len(driver.sent()) == 3
+
+
+async def test_the_task_of_the_question_is_canceled_although_another_is_selected_meanwhile(
+    open_app: Open, slow_mock: str
+):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.say("long 30")
+        await driver.until("0 of 30 seconds done")
+        [asked] = driver.session.tasks.all()
+        await driver.press("escape", "x")
+        await driver.until(f"Cancel the task {asked.id[:8]}")
+        other = driver.session.send(text_draft("ask"), stream=True)
+        assert await other.finish() is None
+        assert driver.app.workbench is not None
+        driver.app.workbench.chat.open_task(other.exchange.task_id)
+        await driver.press("enter")
+        await driver.until(lambda: driver.sent("CancelTask"))
+        assert driver.sent("CancelTask")[0]["params"]["id"] == asked.id
 
 
 async def test_an_error_is_shown_above_the_text_and_on_the_timeline(open_app: Open):

@@ -9,6 +9,7 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.message_pump import MessagePump
 
+from inspector.capture.paths import is_being_written
 from inspector.options import Options
 from inspector.tui.app import InspectorApp
 
@@ -84,6 +85,24 @@ async def test_the_app_ends_while_a_dialog_is_mounted(messages: int, open_app: O
         await asyncio.wait({opening}, timeout=10)
     assert ending.left <= 0
     assert driver.app.return_code == 0
+
+
+@pytest.mark.parametrize("messages", range(1, 300, 25))
+async def test_the_app_ends_while_a_tab_is_closed(messages: int, open_app: Open, mock: str, ending: Ending):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        path = driver.session.journal.capture.path
+        ending.after(driver.app, messages)
+        closing = asyncio.create_task(_close(driver))
+        await asyncio.wait({closing}, timeout=10)
+        driver.app.exit()  # a tab may be closed after fewer messages
+    assert driver.app.return_code == 0
+    assert not is_being_written(path)
+
+
+async def _close(driver: Driver) -> None:
+    await driver.press("X")
+    await driver.pilot.pause()
 
 
 async def _compose(driver: Driver) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
+import pytest
 from driving import Driver, Open
 
+from inspector.capture import paths
 from inspector.capture.paths import is_being_written
 from inspector.capture.records import Kind
-from inspector.tui.screens.connect import ConnectScreen
+from inspector.options import Options
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.session import Session
+from inspector.tui.demo_agent import DemoAgent
+from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 
@@ -227,3 +234,75 @@ async def test_an_agent_without_a_card_is_named_by_host_and_port(open_app: Open,
         await driver.settled()
         assert " 127.0.0.1:9 " in driver.lines[0]
         assert "Mock Agent" in driver.lines[0]
+
+
+@pytest.mark.parametrize("milliseconds", [0, 2, 5, 10, 20, 40])
+async def test_closing_a_tab_twice_closes_one_tab(open_app: Open, mock: str, slow_mock: str, milliseconds: int):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        first = driver.session
+        await connect(driver, slow_mock)
+        second = driver.session
+        await driver.app.run_action("close_connection")
+        await asyncio.sleep(milliseconds / 1000)
+        if driver.app.session is not first:
+            await driver.app.run_action("close_connection")
+        await driver.until(lambda: driver.app.session is first and not driver.app.workers._workers)
+        assert not is_being_written(second.journal.capture.path)
+        assert driver.app.screen is driver.app.workbench
+
+
+async def test_a_session_is_closed_although_another_agent_is_chosen_meanwhile(
+    open_app: Open, mock: str, slow_mock: str, monkeypatch: pytest.MonkeyPatch
+):
+    began, close = asyncio.Event(), Session.close
+
+    async def close_slowly(session: Session) -> None:
+        began.set()
+        await asyncio.sleep(0.05)
+        await close(session)
+
+    async with open_app(mock) as driver:
+        await driver.connected()
+        first = driver.session
+        monkeypatch.setattr(Session, "close", close_slowly)
+        driver.app.open(mock)
+        await began.wait()
+        driver.app.open(slow_mock)
+        await driver.until(lambda: driver.app.workbench and driver.app.workbench.reference == slow_mock)
+        await driver.connected()
+        assert not is_being_written(first.journal.capture.path)
+        assert driver.lines[0].count("Mock Agent") == 1
+
+
+@pytest.mark.parametrize("reason", ["certificate", "capture"])
+async def test_after_an_agent_that_cannot_be_opened_the_tab_before_is_shown(
+    open_app: Open, mock: str, slow_mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+):
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        first = driver.session
+        await connect(driver, slow_mock)
+        await driver.press("ctrl+pageup")
+        await driver.until(lambda: driver.app.session is first)
+        options = Options(client_cert=tmp_path / "bad-file") if reason == "certificate" else None
+        (tmp_path / "bad-file").write_text("")
+        monkeypatch.setattr(paths, "new_capture_path", lambda *_: tmp_path / "bad-file" / "new")
+        driver.app.open("http://127.0.0.1:1", options)
+        await driver.until("bad-file")
+        await driver.until(lambda: driver.app.session is first and driver.app.screen is driver.app.workbench)
+
+
+async def test_a_demo_agent_that_cannot_start_leaves_the_other_tabs(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(_: DemoAgent) -> str:
+        raise FaultError(Fault(Whose.YOURS, FaultCode.UNREACHABLE, "The mock agent did not start."))
+
+    monkeypatch.setattr(DemoAgent, "url", fail)
+    async with open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        first = driver.session
+        driver.app.open(DEMO)
+        await driver.until("The mock agent did not start.")
+        assert driver.session is first

@@ -23,6 +23,7 @@ from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.views.base import CallWanted
 from inspector.tui.views.chat_calls import ChatCalls
 from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
@@ -251,7 +252,8 @@ class ChatView(ChatPanes):
         task = self.shown_task
         if task is not None:
             name = f"{task.id[:SHORT_ID]} ({short(task.now.state)})"
-            confirm(self, "Cancel task", f"Cancel the task {name}?", lambda: self.action_call("CANCEL"))
+            wanted = CallWanted(Operation.CANCEL, task.id)  # another task may be selected when the user confirms
+            confirm(self, "Cancel task", f"Cancel the task {name}?", lambda: self.post_message(wanted))
 
     # Time travel
 

@@ -34,6 +34,7 @@ from inspector.tui.screens.form import CHOICE
 from inspector.tui.screens.menu import Entry, MenuScreen, confirm
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
+from inspector.tui.views.base import CallWanted
 from inspector.tui.views.records import BookmarkView
 from inspector.tui.widgets.deliveries_pane import COLUMNS, DeliveriesPane
 from inspector.tui.widgets.feed import Feed
@@ -165,19 +166,22 @@ class WebhooksView(BookmarkView):
         task_id = self.call_task
         if task_id:
             question = f"Delete all webhooks of task {task_id[:SHORT_ID]} at the agent, also those of other clients?"
-            confirm(self, "Delete webhooks", question, lambda: self.action_call("DELETE_PUSH"))
+            wanted = CallWanted(Operation.DELETE_PUSH, task_id)  # another task may be selected when the user confirms
+            confirm(self, "Delete webhooks", question, lambda: self.post_message(wanted))
         else:
             notify(self, "Select a delivery or a registration of the task.")
 
     def action_register(self) -> None:
         """Ask for the authentication of deliveries, and register a webhook for the task."""
-        ask(self, webhook_forms.registration(self.call_task, self.session.push.auth), self._register)
+        task_id = self.call_task
+        form = webhook_forms.registration(task_id, self.session.push.auth)
+        ask(self, form, lambda values: self._register(task_id, values))
 
     @work(group="calls")
-    async def _register(self, values: Mapping[str, str]) -> None:
+    async def _register(self, task_id: str, values: Mapping[str, str]) -> None:
         with notify_faults(self):
             self.session.push.auth = await webhook_forms.auth_of(self.session, values)
-            self.action_call("SET_PUSH")
+            self.post_message(CallWanted(Operation.SET_PUSH, task_id))
 
     # Responses
 
