@@ -159,13 +159,15 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if head is not None and head.status >= 300:
         return _of_status(exchange, head)
     if exchange.fault is not None:
-        return _of_timeout(exchange, _of_url(exchange, exchange.fault))
+        return _of_timeout(exchange, _of_interface(exchange, _of_url(exchange, exchange.fault)))
     if isinstance(answer, Unreadable):
         page = answer.why == WEB_PAGE
         hint = "The URL of the interface may be wrong: check it on the card." if page else CHECK_RESPONSE
         return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
-        return Fault(Whose.AGENT, INVALID_RESPONSE, "The response has neither a result nor an error.", CHECK_LOG)
+        streamed = head is not None and head.streamed
+        seen = "The stream ended without an event." if streamed else "The response has neither a result nor an error."
+        return Fault(Whose.AGENT, INVALID_RESPONSE, seen, CHECK_LOG)
     return None
 
 
@@ -174,6 +176,15 @@ def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     if exchange.call.request is None or INVALID_URL not in fault.seen:  # a raw request has its own URL
         return fault
     return replace(fault, whose=Whose.AGENT, code=FaultCode.CARD_INVALID, hint="Correct the URL on the card.")
+
+
+def _of_interface(exchange: Exchange, fault: Fault) -> Fault:
+    """Add to a fault that the card has the address that could not be reached, unless the card is from this server."""
+    is_from_card = exchange.call.request is not None and exchange.call.interface is not None
+    if fault.code != FaultCode.UNREACHABLE or exchange.head is not None or not is_from_card or _is_reached(exchange):
+        return fault
+    hint = f"This is the address of the interface on the card: correct it there if it is wrong. {fault.hint}"
+    return replace(fault, hint=hint.strip())
 
 
 def _of_timeout(exchange: Exchange, fault: Fault) -> Fault:

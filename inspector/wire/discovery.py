@@ -189,7 +189,10 @@ def what_happens(reference: str) -> str:
 def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
     """Return the card of a response, or the reason why it is not a card."""
     if status != 200:
-        reasons = {401: "401, credentials are required", 403: "403, the credentials do not permit access"}
+        reasons = {
+            401: "401, credentials are required",
+            403: "403, refused: credentials may be missing or insufficient",
+        }
         return reasons.get(status, str(status))
     return read_bytes(raw, content_type)
 
@@ -278,5 +281,7 @@ def not_found(
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
+    if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        hint = "A status from 500 on is an error of the server: check its log, or that of a proxy before it."
     hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)

@@ -126,6 +126,17 @@ async def test_required_credentials_take_precedence_over_the_error(agent: Agent,
     assert "Bearer realm=x" in fault.seen
 
 
+async def test_an_address_that_only_the_card_names_is_named_as_such(agent: Agent, open_session: OpenSession):
+    interface = {"url": "http://127.0.0.1:1/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    agent.serve_card(supportedInterfaces=[interface])
+    fault = checked((await say(await open_session(agent.url), stream=False)).fault)
+    assert (fault.code, fault.seen) == (
+        FaultCode.UNREACHABLE,
+        "Nothing listens at 127.0.0.1:1: the connection was refused.",
+    )
+    assert "address of the interface on the card" in fault.hint
+
+
 async def test_an_agent_that_disconnects_during_the_response_is_reported(agent: Agent, open_session: OpenSession):
     async def vanish(request: web.BaseRequest, _: Any) -> web.StreamResponse:
         assert request.transport is not None
@@ -136,6 +147,7 @@ async def test_an_agent_that_disconnects_during_the_response_is_reported(agent: 
     session = await open_session(agent.url)
     fault = checked((await say(session, stream=False)).fault)
     assert fault.code == FaultCode.UNREACHABLE
+    assert "on the card" not in fault.hint, "the card is from the same server"
     assert records(session)[-1].meta["how"] == "broken"
 
 

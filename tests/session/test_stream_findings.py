@@ -214,7 +214,7 @@ async def test_an_empty_stream_is_a_fault(agent: Agent, open_session: OpenSessio
     session = await open_session(agent.url)
     call = await say(session)
     assert rules(session) == {"STREAM-001"}
-    assert checked(call.fault).seen == "The response has neither a result nor an error."
+    assert checked(call.fault).seen == "The stream ended without an event."
 
 
 async def test_every_frame_with_another_id_is_a_finding(agent: Agent, open_session: OpenSession):

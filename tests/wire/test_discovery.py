@@ -236,7 +236,7 @@ def test_folder_is_not_a_card(tmp_path: Path):
     [
         (["404", "404"], {404}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
         (["404", "401, credentials are required"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
-        (["403, the credentials do not permit access"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
+        (["403, refused: credentials may be missing or insufficient"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
         (["a web page or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
@@ -249,3 +249,8 @@ def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int]
     assert fault.hint
     for url, outcome in tries:
         assert f"{url}: {outcome}" in fault.seen
+
+
+def test_a_server_error_leads_to_the_log():
+    assert "log" in not_found("http://h", [("http://h/card", "500")], {500}).hint
+    assert "base URL" in not_found("http://h", [("http://h/card", "404")], {404}).hint
