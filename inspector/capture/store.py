@@ -33,8 +33,8 @@ READ_BYTES = 16 * 2**20
 _RECORD_BYTES = 600
 """The approximate memory of a record in bytes, without its payload and its texts."""
 
-_SEARCH_WITHOUT_THREADS = 20_000
-"""If the file has more records than this, several threads search it."""
+_MOST_FOR_ONE_THREAD = 20_000
+"""If more records of the file than this have to be searched, several threads search them."""
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -207,7 +207,7 @@ class Capture:
 
         A page needs about `SEARCH_SECONDS`; it is empty if the searching threads have no result yet.
         """
-        if self._floor - 1 - after > _SEARCH_WITHOUT_THREADS:
+        if self._floor - 1 - after > _MOST_FOR_ONE_THREAD:
             scanner = self._scanner = self._scanner or Scanner(self.path)
             pages = scanner.pages(query, self._began, after, self._floor - 1)
             while (page := self._guarded(next, pages, None)) is not None:

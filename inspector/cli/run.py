@@ -136,7 +136,7 @@ class Run:
             self.out.warn(f"{reason}; the request is sent anyway")
 
     def _undeclared(self, operation: Operation) -> str:
-        """Return that the card does not mention a capability, which means that the agent does not have it."""
+        """Return a warning if the card does not mention the capability for an operation, else `""`."""
         capabilities = self.session.connection.card.capabilities if self.session.connection else None
         if capabilities is None:
             return ""
@@ -169,7 +169,7 @@ class Run:
         return f"waiting for the response to {call.exchange.call.operation}"
 
     async def request_state(self, task_id: str) -> None:
-        """Request the task of an operation first if findings are printed: some rules need its state before (GetTask).
+        """If findings are printed, send GetTask before an operation: some rules need the state of the task.
 
         A failure is not an error: the response to the operation itself shows the cause.
         """

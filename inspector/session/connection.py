@@ -32,9 +32,9 @@ from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirect
 from inspector.wire.private_address import private_address
 
 Access: TypeAlias = Callable[[str], Awaitable[tuple[str, Credentials]]]
-"""Returns a URL that the user entered without its user name and password, and the credentials for its origin.
+"""Removes the user name and the password from a URL that the user entered.
 
-For a file, it is called with `""`.
+Returns that URL, and the credentials for its origin. For a file, it is called with `""`.
 """
 
 GET_CARD = "GetAgentCard"

@@ -19,9 +19,9 @@ SaidT = TypeVar("SaidT")
 
 
 class FrameEvent(NamedTuple, Generic[SaidT]):
-    """An event and its content, several updates that append text (`TextAppended`), or a keep-alive (`said` is None).
+    """An event with its content, several updates that append text (`TextAppended`), or a frame without data.
 
-    Only a `TextAppended` has several `frames`; it has no `content`.
+    `said` is None without data. Only a `TextAppended` has several `frames`. `content` is None if `decode` returns none.
     """
 
     frames: Sequence[Frame]
@@ -37,9 +37,9 @@ class FrameReader(Generic[SaidT]):
 
     def __init__(self, decode: Callable[[bytes], tuple[SaidT, Content | None]]) -> None:
         self._decode = decode
-        self._like: TaskArtifactUpdateEvent | None = None
+        self._template: TaskArtifactUpdateEvent | None = None
         self._text = self._artifact = ""
-        self._before, self._behind = b"", b""
+        self._prefix, self._suffix = b"", b""
         self._event = ""
 
     def read(
@@ -52,9 +52,9 @@ class FrameReader(Generic[SaidT]):
         """
         position = 0
         while position < len(frames):
-            if self._like is not None and (texts := self._texts_in(frames[position:], repeatable)):
+            if self._template is not None and (texts := self._texts_in(frames[position:], repeatable)):
                 first, position = position, position + len(texts)
-                yield FrameEvent(frames[first:position], TextAppended(self._like, texts))
+                yield FrameEvent(frames[first:position], TextAppended(self._template, texts))
             else:
                 yield self._read_one(frames[position])
                 position += 1
@@ -63,11 +63,11 @@ class FrameReader(Generic[SaidT]):
         if frame.data is None:
             return FrameEvent((frame,), None)
         said, content = self._decode(frame.data)
-        self._like = None
+        self._template = None
         if isinstance(said, TaskArtifactUpdateEvent):
             self._learn(frame, frame.data, said)
         else:
-            self._before, self._text, self._artifact = b"", "", ""
+            self._prefix, self._text, self._artifact = b"", "", ""
         return FrameEvent((frame,), said, content)
 
     def _learn(self, frame: Frame, data: bytes, update: TaskArtifactUpdateEvent) -> None:
@@ -75,13 +75,13 @@ class FrameReader(Generic[SaidT]):
         artifact = update.artifact.artifact_id
         if self._artifact and artifact != self._artifact:
             # If the chunks of two artifacts alternate, consecutive chunks differ in more than their texts.
-            self._before, self._text, self._artifact = b"", "", artifact
+            self._prefix, self._text, self._artifact = b"", "", artifact
             return
         text = _only_text(update.artifact) if update.append else ""
         if text and text != self._text and text == self._text_in(frame):
-            self._like = update
+            self._template = update
         else:
-            self._before, self._behind = _around(text, data) if text else (b"", b"")
+            self._prefix, self._suffix = _split_at(text, data) if text else (b"", b"")
             self._event = frame.event
         self._text, self._artifact = text, artifact
 
@@ -97,7 +97,7 @@ class FrameReader(Generic[SaidT]):
 
     def _text_in(self, frame: Frame) -> str:
         """Return the text of a frame that differs from the previous frame only in this text, else `""`."""
-        data, before, behind = frame.data, self._before, self._behind
+        data, before, behind = frame.data, self._prefix, self._suffix
         if (
             not before
             or data is None
@@ -122,7 +122,7 @@ def _only_text(artifact: Artifact) -> str:
     return part.text or "" if plain else ""
 
 
-def _around(text: str, data: bytes) -> tuple[bytes, bytes]:
+def _split_at(text: str, data: bytes) -> tuple[bytes, bytes]:
     """Return the bytes before and after the first occurrence of a text, empty if there is none."""
     for written in (json.dumps(text).encode(), dump(text)):
         before, found, behind = data.partition(written)

@@ -93,7 +93,7 @@ class Session:
         self.grpc = GrpcClient(self.settings.limits, **tls)
         self._url = ""
         wanted = self.settings.transports, self.settings.version
-        self.cards = CardFinder(self.journal, self.client, self.access, self._card_call, *wanted)
+        self.cards = CardFinder(self.journal, self.client, self.access, self.extended_card, *wanted)
 
     @property
     def may_send(self) -> bool:
@@ -166,9 +166,10 @@ class Session:
         return self.connection
 
     async def access(self, url: str) -> tuple[str, Credentials]:
-        """Return a URL that the user entered without its user name and password, and the credentials for its origin.
+        """Remove the user name and the password from a URL that the user entered.
 
-        From now on, the credentials of the settings are sent there. For a file, `url` is `""`.
+        Returns that URL, and the credentials for its origin. From now on, the credentials of the settings are sent
+        there. For a file, `url` is `""`.
         """
         url, userinfo = split_userinfo(url)
         mask_reference(self.journal.redactor, url, userinfo)
@@ -329,12 +330,8 @@ class Session:
         """Prepare DeleteTaskPushNotificationConfig."""
         return self.call(Operation.DELETE_PUSH, PushConfigRequest(task_id=task_id, id=config_id), task_id=task_id)
 
-    def extended_card(self) -> Call:
-        """Prepare GetExtendedAgentCard."""
-        return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest())
-
-    def _card_call(self, choice: Choice) -> Call:
-        """Prepare the call that reads the card over an interface."""
+    def extended_card(self, choice: Choice | None = None) -> Call:
+        """Prepare GetExtendedAgentCard, over another interface than that in use if one is given."""
         return self.call(Operation.EXTENDED_CARD, ExtendedCardRequest(), choice=choice)
 
     def call(

@@ -17,7 +17,7 @@ from inspector.sample_agents.authentication import SECRET, USER
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.tls import Tls
 from login_user import a_user_who_allows
-from puppets import CARD_PATH, SECONDS, Call, task
+from puppets import CARD_PATH, SECONDS, Call, status, task
 from requirement_bench import Bench, Requirement
 
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
@@ -56,9 +56,12 @@ def task_list(bench: Bench) -> None:
 
 
 def subscribe(bench: Bench) -> None:
-    begun = bench.task("report 2", bench.slow_mock, "--async")
-    lines = bench.run("task", "subscribe", begun["id"], "-a", bench.slow_mock, "--stream", "-o", "json").lines
-    assert lines[0]["task"]["id"] == begun["id"]
+    async def answer(call: Call) -> web.StreamResponse:
+        return await call.stream({"task": task("WORKING")}, status("COMPLETED"))
+
+    url = bench.make_agent(answer).url
+    lines = bench.run("task", "subscribe", "task-1", "-a", url, "--stream", "-o", "json").lines
+    assert lines[0]["task"]["id"] == "task-1"
     assert lines[-1]["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED"
 
 

@@ -25,15 +25,15 @@ from textual.strip import Strip
 STEP = 0.003
 """The seconds for which the process must be idle."""
 BUSY = STEP / 5
-"""The seconds of CPU time in a step that mean that a thread has worked."""
+"""If the process needs more CPU time than this in a step, in seconds, it is not idle."""
 HORIZON = 0.02
 """Timers that expire within these seconds are waited for."""
 MAX_SECONDS = 1.0
 """The longest wait, as in Textual."""
 UPDATE_PERIOD = 0.001
 """The seconds between two drawings of a screen, which are waited for: Textual's own period is 16 times as long."""
-UNNOTICED = 0.0003
-"""The seconds of CPU time since the process was idle that cannot have changed anything."""
+NEGLIGIBLE = 0.0003
+"""If the process needed less CPU time than this since it was idle, in seconds, nothing has changed."""
 THREADS = Path("/proc/self/task")
 """The threads of this process, on Linux."""
 
@@ -64,7 +64,7 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) 
     global _idle_at  # noqa: PLW0603
     loop: Any = asyncio.get_running_loop()
     start = time.monotonic()
-    if not min_sleep and time.process_time() - _idle_at < UNNOTICED and _has_nothing_to_run(loop, start + HORIZON):
+    if not min_sleep and time.process_time() - _idle_at < NEGLIGIBLE and _has_nothing_to_run(loop, start + HORIZON):
         return
     while time.monotonic() < start + max_sleep:
         used = time.process_time()

@@ -1,4 +1,4 @@
-"""Observe an exchange without checking rules: the base class of the judge, which loads the rules."""
+"""The base class of `StreamJudge`: observes an exchange without loading or checking rules."""
 
 # ruff: noqa: ARG002 - the arguments are for the judge
 

@@ -23,7 +23,7 @@ _COVERED_RULES = frozenset(
 )
 """The rules that look only at the facts in `facts_of`.
 
-The ids are written out: with a rule that is missing here, every chunk is checked.
+While a rule about chunks is missing here, every chunk is checked, so that a new rule is never skipped.
 """
 
 

@@ -99,7 +99,10 @@ class Client:
         self._http = self._client(None)
 
     def _client(self, certificate: ClientCertificate | None) -> httpx.AsyncClient:
-        """Return the client whose connections have a client certificate, so that no other request can reuse them."""
+        """Return the HTTP client for a client certificate, or for none.
+
+        Each has connections of its own, so that no request reuses a connection with another certificate.
+        """
         if certificate not in self._clients:
             self._clients[certificate] = self._new_client(certificate)
         return self._clients[certificate]
@@ -323,14 +326,15 @@ def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[s
     """Return the arguments that make httpx use our transport or, if the environment names a proxy, its own."""
 
     @cache
-    def with_certificate(own: ClientCertificate) -> ssl.SSLContext:
+    def with_certificate() -> ssl.SSLContext:
         context = httpx.create_ssl_context(verify=verify)
-        own.load_into(context)
+        if certificate is not None:
+            certificate.load_into(context)
         return context
 
     def trust() -> ssl.SSLContext:
         if certificate is not None:
-            return with_certificate(certificate)
+            return with_certificate()
         if not verify:
             return httpx.create_ssl_context(verify=False)
         return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))

@@ -1,8 +1,8 @@
 """An HTTP/1.1 transport for httpx on asyncio's own connections.
 
 h11 writes requests and reads response heads, as in httpx's own transport. The chunks of a body are read by httptools,
-whose parser is written in C, because a stream arrives as thousands of small chunks. The frames
-in the bytes of one socket read are passed on together.
+whose parser is written in C, because a stream arrives as thousands of small chunks. The chunks in the bytes of one
+socket read are passed on as one piece.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections, and stop opening others: the requests that wait for them fail."""
+        """Close all connections and cancel those that are being opened: the requests that wait for them fail."""
         opening = tuple(self._opening)
         for task in opening:
             task.cancel()
