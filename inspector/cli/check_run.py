@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.cli.arguments import Invocation
+from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import usage
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
@@ -16,13 +17,13 @@ from inspector.cli.run import Run
 from inspector.cli.run_command import run
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.check.comparison import Difference, differences
+from inspector.session.check.comparison import Difference, differences, mark_differences
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
 from inspector.session.check.result import Failure, Result, RunResult, TestResult
 from inspector.session.check.runner import INTERRUPTED, Runner, choices
-from inspector.session.check.trials import Trials, trials_of
+from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
 from inspector.text.units import duration
 
@@ -62,24 +63,54 @@ class _Check:
 
         If the run is stopped, the CancelledError has a summary of what ran.
         """
-        current = self._current
-        await current.connect()
-        current.check_interface()
-        against = current.invocation.given.against
-        if against and self._shown:
-            self._out.field("Agent", current.invocation.options.reference or "")
-        result = self._new_result(current.session)
-        runner = self._runner(current.session, result)
+        against = self._current.invocation.given.against
+        result = await self._connect()
+        try:
+            if against and self._shown:
+                self._out.field("Agent", self._current.invocation.options.reference or "")
+            await self._run_tests(result)
+            passed = result.passed
+            found = await self._compare(result, against) if against else []
+        finally:
+            self._write_reports(result)
+        if not passed:
+            self._raise_failure(result)
+        if any(difference.aspect == "result" for difference in found):
+            seen = f"The results of {against} differ."
+            raise FaultError(
+                Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "The lines that begin with Differs show how.")
+            )
+
+    async def _connect(self) -> RunResult:
+        """Connect, and return a result without tests; if that fails, write reports in which each test is an error."""
+        current, options = self._current, self._current.invocation.options
+        try:
+            await current.connect()
+            current.check_interface()
+            return self._new_result(current.session)
+        except (FaultError, asyncio.CancelledError) as error:
+            if isinstance(error, FaultError) and error.fault.code == FaultCode.USAGE:
+                raise
+            result = RunResult(self._planned[0].file.document.spec_version, options.reference or "", "", time.time())
+            # Without a card and --transport, the binding is unknown, but reports need one.
+            transports = _transports(options.transports) or [Transport.JSONRPC]
+            result.results = [
+                TestResult(item.suite, item.test, transport) for item in self._planned for transport in transports
+            ]
+            _fail_all(result, error)
+            self._write_reports(result)
+            raise
+
+    async def _run_tests(self, result: RunResult) -> None:
+        """Run the tests, and print the failures and the summary."""
+        runner = self._runner(self._current.session, result)
         try:
             await self._follow(runner)
         except asyncio.CancelledError:
             ended = sum(test.reason != INTERRUPTED for test in result.results)
             raise asyncio.CancelledError(f"{ended} of {runner.total} tests have a result") from None
         finally:
-            self._conclude(result)
-        if against:
-            await self._compare(result, against)
-        self._raise_failure(result)
+            self._print_summary(result, self._current.session)
 
     def _new_result(self, session: Session) -> RunResult:
         connection = session.connection
@@ -89,15 +120,9 @@ class _Check:
 
     def _runner(self, session: Session, result: RunResult) -> Runner:
         given = self._current.invocation.given
-        wanted = [
-            transport
-            for name in self._current.invocation.options.transports
-            for transport in Transport
-            if transport.binding == name
-        ]
         return Runner(
             session,
-            choices(session, wanted),
+            choices(session, _transports(self._current.invocation.options.transports)),
             self._planned,
             result,
             variables=dict(given.variables or ()),
@@ -107,8 +132,11 @@ class _Check:
             fail_fast=given.fail_fast,
         )
 
-    async def _compare(self, first: RunResult, url: str) -> None:
-        """Run the tests against another agent, and print what differs; raises `FaultError` if results differ."""
+    async def _compare(self, first: RunResult, url: str) -> list[Difference]:
+        """Run the tests against another agent, print what differs, and add it to the first result.
+
+        If the other agent cannot be tested, each test of the first result becomes an error.
+        """
         own = self._current.session
         path = own.journal.capture.path
         session = Session(path.with_stem(f"{path.stem}_against"), own.settings)
@@ -119,16 +147,16 @@ class _Check:
             second = self._new_result(session)
             await self._follow(self._runner(session, second))
             self._print_summary(second, session)
+        except (FaultError, asyncio.CancelledError) as error:
+            _fail_all(first, error)
+            raise
         finally:
             await session.close()
         found = differences(first, second)
         if self._shown:
-            self._print_differences(found, len(first.results))
-        if any(difference.aspect == "result" for difference in found) and first.passed:
-            seen = f"The results of {url} differ."
-            raise FaultError(
-                Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "The lines that begin with Differs show how.")
-            )
+            self._print_differences(found, len(representatives(first.results)))
+        mark_differences(first, found, url)
+        return found
 
     def _print_differences(self, found: list[Difference], total: int) -> None:
         for difference in found:
@@ -137,7 +165,7 @@ class _Check:
             out.field("  First", difference.first)
             out.field("  Second", difference.second)
         same = total - len({(difference.test, difference.transport) for difference in found})
-        self._out.field("Compared", f"{total} tests, {same} without a difference")
+        self._out.field("Compared", f"{total} {'test' if total == 1 else 'tests'}, {same} without a difference")
 
     async def _follow(self, runner: Runner) -> None:
         done: list[TestResult] = []
@@ -179,11 +207,9 @@ class _Check:
         out.field("    Expected", failure.expected)
         out.field("    Actual", failure.actual)
 
-    def _conclude(self, result: RunResult) -> None:
-        """Write the reports, and print the summary."""
+    def _write_reports(self, result: RunResult) -> None:
         for name, path in self._reports:
             self._write(name, path, result)
-        self._print_summary(result, self._current.session)
 
     def _print_summary(self, result: RunResult, session: Session) -> None:
         """Print the trials, the counts of each level, and the capture."""
@@ -213,16 +239,27 @@ class _Check:
                 raise usage(f"Cannot write {target}: {error.strerror}.", "Choose another file.") from error
 
     def _raise_failure(self, result: RunResult) -> None:
-        counts = result.counts
-        if result.passed:
-            return
-        count = counts.failed + counts.errors
-        first = next(item for item in result.results if item.result in (Result.FAIL, Result.ERROR))
+        failed = result.failed
+        first = failed[0]
         message = first.failures[0].message.rstrip(".") if first.failures else ""
-        seen = f"{count} of {counts.total} tests failed. The first: {first.test.id}: {message}."
+        seen = f"{len(failed)} of {result.counts.total} tests failed. The first: {first.test.id}: {message}."
         path = self._current.session.journal.capture.path
-        hint = f"a2a-inspect open {path} shows the requests and responses."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint))
+        fault = Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} open {path} shows the requests and responses.")
+        if all(item.denied for item in failed):
+            fault = self._current.explain(replace(fault, whose=Whose.YOURS, code=FaultCode.CREDENTIALS_MISSING))
+        raise FaultError(fault)
+
+
+def _transports(bindings: Iterable[str]) -> list[Transport]:
+    return [transport for name in bindings for transport in Transport if transport.binding == name]
+
+
+def _fail_all(result: RunResult, error: FaultError | asyncio.CancelledError) -> None:
+    """Make each test an error with the reason for which an agent was not tested."""
+    reason = str(error) if isinstance(error, FaultError) else "the run was stopped before its end"
+    for test in result.results:
+        test.result, test.reason = Result.ERROR, ""
+        test.failures.append(Failure(reason))
 
 
 def _trials_words(trials: Trials) -> str:

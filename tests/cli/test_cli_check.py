@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import time
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from aiohttp import web
 from forking import Program
+from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Call, CliResult, MakeAgent, RunCli
@@ -84,9 +86,40 @@ def test_an_error_of_a_step_has_exit_code_1(cli: RunCli, mock: str, file: Any):
     assert "the variable {{x}} has no value; set it with --var x=VALUE" in result.out
 
 
-def test_an_agent_that_is_not_there_has_exit_code_3(cli: RunCli, file: Any):
-    result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", "-o", "json")
-    assert (result.code, result.out, result.error["code"]) == (3, "", "A2ACLI_ERR_UNREACHABLE")
+def test_an_agent_that_is_not_there_has_exit_code_3_and_a_report_with_an_error_for_each_test(
+    cli: RunCli, file: Any, tmp_path: Path
+):
+    path = tmp_path / "r.xml"
+    result = cli(
+        "check", file(case("A"), case("B")), "-a", "http://127.0.0.1:9", "-o", "json", "--report", f"junit={path}"
+    )
+    assert (result.code, result.error["code"]) == (3, "A2ACLI_ERR_UNREACHABLE")
+    check_report(result.json, "jsonrpc")
+    assert result.json["summary"]["errors"] == 2
+    root = ET.parse(path).getroot()
+    assert (root.attrib["tests"], root.attrib["errors"]) == ("2", "2")
+    for element in root.iter("error"):
+        assert element.attrib["message"].startswith(result.error["message"])
+
+
+def test_a_run_that_is_stopped_before_the_card_is_read_has_a_report(cli: RunCli, file: Any, tmp_path: Path):
+    path = tmp_path / "r.xml"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        result = cli("check", file(case("A")), "-a", url, "--timeout", "1s", "--report", f"junit={path}")
+    assert result.code == 5
+    [error] = ET.parse(path).getroot().iter("error")
+    assert error.attrib["message"] == "the run was stopped before its end"
+
+
+def test_credentials_that_are_missing_have_exit_code_4_if_no_test_failed_for_another_reason(cli: RunCli, file: Any):
+    open_test, denied, wrong = case("A"), case("B", SEND), case("C", {**CARD, "expect": {"body": {"name": "x"}}})
+    with serve_in_thread(pace=0, authenticator=Authenticator("api-key:header")) as url:
+        missing = cli("check", file(open_test, denied), "-a", url, "-o", "json")
+        mixed = cli("check", file(denied, wrong), "-a", url, "-o", "json")
+    assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_CREDENTIALS_MISSING")
+    assert "--api-key" in missing.error["hint"]
+    assert mixed.code == 1
 
 
 @pytest.mark.parametrize(
@@ -225,6 +258,49 @@ MIXED = (
 )
 
 
+def test_reports_contain_the_differences_with_another_agent(
+    cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
+):
+    def answer(role: str, *, valid: bool = True) -> Any:
+        members = {"messageId": "m"} if valid else {}
+
+        async def respond(call: Call) -> web.StreamResponse:
+            return call.result({"message": {**members, "role": role, "parts": [{"text": "x"}]}})
+
+        return respond
+
+    same, other = make_agent(answer("ROLE_AGENT")).url, make_agent(answer("ROLE_USER")).url
+    invalid = make_agent(answer("ROLE_AGENT", valid=False)).url
+    path = file(case("A"), case("B", {**SEND, "expect": {"body": {"message": {"role": "ROLE_AGENT"}}}}))
+    reports = [f"--report={kind}={tmp_path / kind}" for kind in ("junit", "html")]
+
+    result = cli("check", path, "-a", same, "--against", other, *reports)
+    assert result.code == 1
+    assert "Compared: 2 tests, 1 without a difference" in result.out
+    root = ET.parse(tmp_path / "junit").getroot()
+    assert (root.attrib["tests"], root.attrib["failures"]) == ("2", "1")
+    [failure] = root.iter("failure")
+    seen = f'result: pass; with {other}: fail: message.role: expected "ROLE_AGENT", got "ROLE_USER"'
+    assert failure.attrib["message"] == seen
+    assert seen in Page((tmp_path / "html").read_text()).text
+
+    result = cli("check", path, "-a", same, "--against", invalid, "-k", "B", *reports)
+    assert result.code == 0, result.err
+    assert "Compared: 1 test, 0 without a difference" in result.out
+    root = ET.parse(tmp_path / "junit").getroot()
+    assert root.attrib["failures"] == "0"
+    [note] = root.iter("system-out")
+    assert note.text is not None
+    assert note.text.startswith(f"findings: none; with {invalid}: ")
+    assert note.text in Page((tmp_path / "html").read_text()).text
+
+
+def test_if_the_second_agent_is_not_there_each_test_is_an_error_in_the_reports(cli: RunCli, mock: str, file: Any):
+    result = cli("check", file(case("A")), "-a", mock, "--against", "http://127.0.0.1:9", "--report", "junit")
+    assert result.code == 3
+    assert ET.fromstring(result.out).attrib["errors"] == "1"
+
+
 def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
     result = cli("check", file(*MIXED), "-a", mock, "-o", "json")
     report = result.json
@@ -349,17 +425,12 @@ def test_secrets_are_not_in_reports(
     kind: str, before: int, cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
 ):
     secret = "a-very&<'\"\\>secret-word"  # each format escapes some of these characters
-    agent = make_agent(
-        lambda call: call.result(
-            {
-                "message": {
-                    "messageId": "m",
-                    "role": "ROLE_AGENT",
-                    "parts": [{"text": f"{'x' * before}you sent {call.request.headers['Authorization']}"}],
-                }
-            }
-        )
-    )
+
+    async def repeat(call: Call) -> web.StreamResponse:
+        parts = [{"text": f"{'x' * before}you sent {call.request.headers['Authorization']}"}]
+        return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": parts}})
+
+    agent = make_agent(repeat)
     step = {**SEND, "expect": {"body": {"message": {"parts": [{"text": "x"}]}}}}
     raw = {"id": "raw", "raw": {"method": "POST", "path": "/", "body": {"id": 1}}, "expect": {"body": {"x": 1}}}
     path = file(case("A", step), case("B", raw))
@@ -372,7 +443,7 @@ def test_secrets_are_not_in_reports(
     for text in (target.read_text(), *(result.out + result.err for result in results)):
         assert "a-very" not in text
         assert "secret-word" not in text
-        assert "A" in text
+        assert "you sent" in text or before
 
 
 def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path):

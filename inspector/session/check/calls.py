@@ -96,6 +96,11 @@ class Response:
         """Return whether the request got no response at all."""
         return self.fault is not None and self.error is None and self.status == 0
 
+    @property
+    def denied(self) -> bool:
+        """Return whether the agent demanded credentials or rejected them."""
+        return self.fault is not None and self.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+
     def error_root(self) -> dict[str, Json]:
         """Return the error as JSON: code, message, data and its name."""
         if self.error is None:

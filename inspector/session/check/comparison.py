@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from inspector.session.check.document.enumerations import Transport
-from inspector.session.check.result import Result, RunResult
+from inspector.session.check.result import Failure, Result, RunResult
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.units import duration
 
@@ -36,6 +36,26 @@ def differences(first: RunResult, second: RunResult) -> list[Difference]:
         if _key(group) in others
         for difference in _compare(group, others[_key(group)])
     ]
+
+
+def mark_differences(first: RunResult, found: Iterable[Difference], other: str) -> None:
+    """Add differences to the tests of the first run; a test whose result differs becomes a failure.
+
+    `other` is the URL of the agent of the second run.
+    """
+    by_test: dict[tuple[str, Transport], list[Difference]] = {}
+    for difference in found:
+        by_test.setdefault((difference.test, difference.transport), []).append(difference)
+    for group in trials_of(first.results):
+        own, result = by_test.get(_key(group), []), group.first
+        for item in own:
+            message = f"{item.aspect}: {item.first}; with {other}: {item.second}"
+            if item.aspect != "result":
+                result.differences.append(message)
+                continue
+            result.failures.append(Failure(message, expected=item.first, actual=item.second))
+            result.result = Result.ERROR if result.result is Result.ERROR else Result.FAIL
+            result.reason = ""
 
 
 def _key(group: Trials) -> tuple[str, Transport]:

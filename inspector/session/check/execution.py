@@ -182,6 +182,7 @@ class TestExecution:
             return found or self._assertion_mismatches(step.assertions)
         await asyncio.sleep(step.delay_ms / 1000)
         response = await self._respond(step)
+        self.result.denied |= response.denied
         if response.unreached:
             raise StepError(response.fault.sentence() if response.fault else "no response")
         self.variables.results[step.id] = response.body if response.body is not None else {"events": response.events}

@@ -19,7 +19,7 @@ from inspector.session.check.calls import Response
 from inspector.session.check.document.expected import Expect, ExpectError, ExpectStream
 from inspector.session.check.document.extension import ArtifactExpectation, FindingsExpectation, StepExtension
 from inspector.session.check.matching import Budget, Mismatch, is_match, mismatches, quote
-from inspector.session.check.paths import MISSING
+from inspector.session.check.paths import MISSING, Missing
 from inspector.session.check.stream_order import order_mismatch
 from inspector.session.replay.saving import files_of
 from inspector.session.session import Session
@@ -31,6 +31,14 @@ _FORMER_NAMES = {
     "ExtendedCardNotSupportedError": "ExtendedAgentCardNotConfiguredError",
 }
 """Names in ACTS for errors that A2A 1.0 names differently."""
+_EVENTS: Mapping[str, str] = {
+    "status_update": "a status update",
+    "artifact_update": "an artifact update",
+    "task": "a task",
+    "message": "a message",
+    "error": "an error",
+}
+"""The kinds of events, by the member that names the kind in the root of assertions."""
 _MORE_SEVERE: Mapping[str, frozenset[Severity]] = {
     "error": frozenset(),
     "warning": frozenset({Severity.ERROR}),
@@ -131,7 +139,7 @@ def stream_mismatches(expected: ExpectStream, response: Response) -> list[Mismat
         found += _event_mismatches(event, position, events, budget)
     if expected.final_event is not None:
         last = events[-1] if events else MISSING
-        found += mismatches(expected.final_event, last, "final_event")
+        found += [_with_kind(item, last) for item in mismatches(expected.final_event, last, "final_event")]
     if expected.each_event is not None:
         for number, item in enumerate(events):
             if differs := mismatches(expected.each_event, item, f"events[{number}]", budget):
@@ -140,6 +148,15 @@ def stream_mismatches(expected: ExpectStream, response: Response) -> list[Mismat
     if response.left_open:
         found.append(Mismatch("events", "the end of the stream after the final state", "a stream that stays open"))
     return found
+
+
+def _with_kind(mismatch: Mismatch, last: Json | Missing) -> Mismatch:
+    """Add the kind of the last event to a mismatch about a member that it does not have."""
+    if mismatch.actual != quote(MISSING):
+        return mismatch
+    kind = next((words for name, words in _EVENTS.items() if isinstance(last, dict) and name in last), "")
+    about = f"the last event is {kind}" if kind else "there is no event" if last is MISSING else ""
+    return mismatch._replace(actual=f"{mismatch.actual}: {about}") if about else mismatch
 
 
 def _event_mismatches(event: Mapping[str, Json], position: int, events: list[Json], budget: Budget) -> list[Mismatch]:

@@ -67,7 +67,8 @@ class StepResult:
 class TestResult:
     """The result of a test over one transport, in one trial.
 
-    `reason` is why it was skipped; `rules` has the rules of its findings above hints.
+    `reason` is why it was skipped; `rules` has the rules of its findings above hints. `differences` is what
+    differs with another agent besides the result. `denied` is whether a response demanded credentials or rejected them.
     """
 
     suite: Suite
@@ -80,6 +81,8 @@ class TestResult:
     failures: list[Failure] = field(default_factory=list)
     rules: frozenset[str] = frozenset()
     trial: int = 1
+    differences: list[str] = field(default_factory=list)
+    denied: bool = False
 
     @property
     def exchange(self) -> int:
@@ -140,6 +143,11 @@ class RunResult:
     def transports(self) -> list[Transport]:
         """Return the transports that were used, in their order."""
         return list(dict.fromkeys(result.transport for result in self.results))
+
+    @property
+    def failed(self) -> list[TestResult]:
+        """Return the results that are a failure or an error."""
+        return [result for result in self.results if result.result in (Result.FAIL, Result.ERROR)]
 
     @property
     def passed(self) -> bool:

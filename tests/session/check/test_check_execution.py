@@ -160,6 +160,10 @@ FAILING: dict[str, tuple[list[Any], str]] = {
         ],
         'final_event.status_update.status.state: expected "TASK_STATE_FAILED", got "TASK_STATE_COMPLETED"',
     ),
+    "member that the last event does not have": (
+        [stream("report 3", expect_stream={"final_event": {"artifact": {"type": "object"}}})],
+        'final_event.artifact: expected the type "object", got nothing: the last event is a status update',
+    ),
     "each event": (
         [stream("report 3", expect_stream={"each_event": {"task": {"type": "object"}}})],
         'events[1].task: expected the type "object", got nothing',

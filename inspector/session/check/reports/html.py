@@ -61,7 +61,7 @@ def _table(results: list[TestResult]) -> str:
     rows = [
         f'<tr><td class="{result.result}">{result.result}</td><td>{_text(result.test.id)}</td>'
         f"<td>{result.test.level}</td><td>{result.transport}</td><td>{result.seconds * 1000:.0f} ms</td>"
-        f"<td>{_text(result.test.name)}{f'<br>{_text(result.reason)}' if result.reason else ''}</td></tr>"
+        f"<td>{'<br>'.join(map(_text, filter(None, (result.test.name, result.reason, *result.differences))))}</td></tr>"
         for result in results
     ]
     return f"<table>{head}{''.join(rows)}</table>"

@@ -45,7 +45,9 @@ def _add_case(suite: Element, result: TestResult) -> None:
     elif result.result in _ELEMENTS:
         first = result.failures[0].message if result.failures else ""
         element = SubElement(case, _ELEMENTS[result.result], message=_text(first), type=test.level.value)
-        element.text = _text("\n".join(failure.message for failure in result.failures))
+        element.text = _text("\n".join([*(failure.message for failure in result.failures), *result.differences]))
+    elif result.differences:
+        SubElement(case, "system-out").text = _text("\n".join(result.differences))
 
 
 def _text(text: str) -> str:
