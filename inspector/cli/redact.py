@@ -34,6 +34,7 @@ def redact(invocation: Invocation, out: Output) -> int:
         return OK
     for found in copy.found:
         _print(found, out)
+    out.field("Not searched", "texts for passwords and other secrets (mask them with --pattern), and files in Base64")
     if not given.preview:
         out.field("Copy", f"{given.out}, {records:,} records")
     return OK

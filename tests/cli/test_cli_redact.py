@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -43,10 +44,26 @@ def test_the_copy_is_shown_and_imported(cli: RunCli, path: Path, tmp_path: Path)
     assert cli("show", str(again), "-o", "json").out == shown
 
 
+def test_keys_and_tokens_are_masked_and_the_output_says_what_is_not_searched(cli: RunCli, mock: str, tmp_path: Path):
+    keys = ["sk-ant-api03-" + "a1" * 20, "ghp_" + "Ab3" * 12, "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl"]
+    session, copy = str(tmp_path / "session.a2a"), str(tmp_path / "copy.a2a")
+    text = f"echo {' '.join(keys)} for task-0123456789abcdef01; password is hunter22"
+    assert cli("send", "-a", mock, "--text", text, "--capture", session).code == 0
+    ran = cli("redact", session, "--out", copy)
+    assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"keys and tokens by their form: \d+ matches, 3 different", ran.out)
+    assert "Not searched: texts for passwords" in ran.out
+    assert "--pattern" in ran.out
+    shown = cli("show", copy, "-o", "json").out
+    assert not any(key in shown for key in keys)
+    assert "for task-0123456789abcdef01; password is hunter22" in shown
+    assert "Not searched" not in cli("redact", session, "--preview", "-o", "json").out
+
+
 def test_json_has_counts_by_rule(cli: RunCli, path: Path, tmp_path: Path):
     copy = tmp_path / "copy.a2a"
     ran = cli("redact", str(path), "--secret-env", "CUSTOMER", "--out", str(copy), "-o", "json", CUSTOMER="CUST-1234")
-    [_, secret] = ran.json["rules"]
+    [_, _, secret] = ran.json["rules"]
     assert (secret["rule"], secret["values"]) == ("secret CUSTOMER", 1)
     assert secret["matches"] == sum(secret["places"].values()) > 0
     assert ran.json["copy"] == str(copy)

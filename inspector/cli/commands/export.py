@@ -69,12 +69,15 @@ IMPORT = Handler(
 )
 
 _REDACT_NOTES = """\
-The capture is not changed: the copy has its records, without the masked values. Secrets that are recognised by their
-location are always masked. What a pattern matches, or its first group if it has groups, is masked everywhere.
+The capture is not changed: the copy has its records, without the masked values. Always masked are secrets that are
+recognised by their location (headers, parameters of URLs and members of JSON, such as token), and keys and tokens that
+are recognised by their form (sk-..., ghp_..., AKIA..., JSON Web Tokens, private keys). Other secrets in texts, such as
+passwords, names and data, remain: use --pattern. What it matches, or its first group if it has groups, is masked
+everywhere.
 
 With --pseudonyms, ids that look random, hosts and e-mail addresses get other names, such as task-1 and host-1.example.
-The same value has the same name everywhere. Names of this machine (localhost, 127.0.0.1) stay. Files in Base64 are
-not searched.
+The same value has the same name everywhere. Names of this machine (localhost, 127.0.0.1) stay. Files in
+Base64 are not searched: leave their exchanges out with a filter.
 
 Afterwards the copy is searched for every masked value; if any remains, the copy is deleted."""
 

@@ -11,16 +11,10 @@ from inspector.findings.rule_set import WARNING, RuleSet, Violation
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
+from inspector.text.key_forms import KEY, may_have_key
 
 RULE_SET = RuleSet[Facts]()
 
-_SECRET = re.compile(
-    r"sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{30,}"
-    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.|-----BEGIN [A-Z ]*PRIVATE KEY-----"
-)
-"""Keys of well-known services, JSON Web Tokens, private keys."""
-_KEY_PREFIXES = ("sk-", "gh", "AKIA", "xox", "AIza", "eyJ", "-----BEGIN ")
-"""Every key contains one of these strings; texts without them are not searched."""
 _SECRET_NAME = re.compile(
     r"(access|api|auth|bearer|refresh)?token|(client|shared)?secret|(api|private)key|password|passwd|credentials"
 )
@@ -41,6 +35,7 @@ _MAX_SEARCHED = 20_000
     requirement="The card SHOULD NOT include sensitive credentials.",
     remedy="Remove the secret and revoke it: everyone who can read the card has it.",
     failing={"securitySchemes": {"key": {"apiKeySecurityScheme": {"value": "sk-4f8a6b0c2d1e4f8a6b0c2d1e"}}}},
+    passing={"description": "Forwards messages to task-management-and-tracking"},
 )
 def secret(card: Facts) -> Iterator[Violation]:
     for steps, text in _texts(card):
@@ -62,7 +57,7 @@ def _texts(card: Facts) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def _describe_secret(name: str, text: str, steps: tuple[str | int, ...]) -> str:
-    if any(mark in text for mark in _KEY_PREFIXES) and _SECRET.search(text[:_MAX_SEARCHED]):
+    if may_have_key(text) and KEY.search(text[:_MAX_SEARCHED]):
         return "the text looks like a key"
     if steps == ("authentication", "credentials") and isinstance(
         parsed := parse(text.encode("utf-8", "replace")), dict

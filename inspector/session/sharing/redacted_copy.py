@@ -25,8 +25,10 @@ from inspector.session.replay.validation import validated
 from inspector.session.sharing.pseudonyms import EMAILS, HOSTS, IDS, Pseudonyms
 from inspector.session.sharing.stream_texts import StreamTexts
 from inspector.session.sharing.texts import Place, Rewriter, all_texts, cached, places
+from inspector.text.key_forms import KEY, may_have_key
 
 BY_LOCATION = "secrets by their location"
+BY_FORM = "keys and tokens by their form"
 SEVERAL_EVENTS = "a text that is split over several events"
 _SHORTEST = 4
 _WAITING = 2_000
@@ -36,7 +38,7 @@ _BINARY = "-bin"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What is masked besides secrets that are recognised by their location.
+    """What is masked besides secrets that are recognised by their location or by their form.
 
     `secrets` has values by the name of the rule; `patterns` are regular expressions, of which only the first group is
     masked if they have groups; `pseudonyms` is whether ids, hosts and e-mail addresses are replaced.
@@ -75,7 +77,7 @@ class RedactedCopy:
         self._found: dict[str, Found] = {}
         by_location = Redactor()
         named = (IDS, HOSTS, EMAILS) if rules.pseudonyms else ()
-        for name in (BY_LOCATION, *rules.secrets, *map(pattern_name, rules.patterns), *named):
+        for name in (BY_LOCATION, BY_FORM, *rules.secrets, *map(pattern_name, rules.patterns), *named):
             self._found[name] = Found(name)
         streams = StreamTexts()
         for record, request in self._records():
@@ -126,7 +128,7 @@ class RedactedCopy:
             yield record, capture.get(record.exchange) if record.exchange else record
 
     def _values_of_patterns(self) -> set[str]:
-        names = [pattern_name(pattern) for pattern in self._rules.patterns]
+        names = [BY_FORM, *map(pattern_name, self._rules.patterns)]
         return {value for name in names for value in self._found[name].values}
 
     def _scan(self, record: Record, request: Record, by_location: Redactor) -> None:
@@ -147,8 +149,10 @@ class RedactedCopy:
             self._add(rule, values, place, only_new=only_new)
 
     def _find(self, text: str) -> list[tuple[str, list[str]]]:
-        """Return the secrets and the matches of each pattern in a text."""
+        """Return the secrets, the keys and the matches of each pattern in a text."""
         found = [(name, [secret] * text.count(secret)) for name, secret in self._rules.secrets.items()]
+        if may_have_key(text):
+            found.append((BY_FORM, KEY.findall(text)))
         for pattern in self._rules.patterns:
             values = [(match[1] if pattern.groups else match[0]) or "" for match in pattern.finditer(text)]
             found.append((pattern_name(pattern), values))
