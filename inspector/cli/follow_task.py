@@ -183,8 +183,8 @@ def _without_time(task: Task) -> Task:
     return task.model_copy(update={"status": task.status.model_copy(update={"timestamp": None})})
 
 
-def conclude(run: Run, state: str) -> None:
-    """Print the next command, and warn of an unsuccessful state, for which a2a-cli 0.2 defines no exit code."""
+def conclude(run: Run, state: str, *, wanted: State = State.COMPLETED) -> None:
+    """Print the next command, and warn of an end other than `wanted`, for which a2a-cli 0.2 defines no exit code."""
     interrupted = is_interrupted(state)
     label, command = run.follow_up()
     if command and not run.out.json:
@@ -192,7 +192,7 @@ def conclude(run: Run, state: str) -> None:
     if interrupted:
         needed = "input" if state == State.INPUT_REQUIRED else "authorization"
         run.out.warn(f"the task needs {needed} ({short(state)})")
-    elif is_terminal(state) and state != State.COMPLETED:
+    elif is_terminal(state) and state not in (State.COMPLETED, wanted):
         run.out.warn(f"the task ended as {short(state)}")
     if interrupted and run.out.json:
         run.out.line_to_stderr(label, command)

@@ -303,12 +303,11 @@ def _print_checks(out: Output, meta: Mapping[str, Any]) -> None:
 
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
-    number = f"#{record.seq} " if verbose or meta["first"] or meta["dialled"] else ""
     # The reason of a rejection is also in its finding and in the label. It is printed once, as a failed check.
     rejections = [finding for finding in record.findings if meta["refused"] and finding.rule == _REJECTED]
     result = ", ".join([_result(meta), *(f"{finding.severity.value} {finding.rule}" for finding in rejections)])
     role = Role.BAD if meta["refused"] else Role.WARNING if meta["dialled"] else Role.GOOD
-    head = f"{number}{_time(record.at)} {meta['method']} from {meta['peer']}, "
+    head = f"#{record.seq} {_time(record.at)} {meta['method']} from {meta['peer']}, "
     out.field("Delivery", head, Styled(result, role))
     if meta["first"]:
         since = f"{duration(meta['gap'])} after attempt {meta['attempt'] - 1}"

@@ -15,6 +15,7 @@ from inspector.cli.run_command import command
 from inspector.cli.task_table import TaskTable
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
+from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Event, ListTasksRequest, Task, TaskList
 from inspector.protocol.operations import Operation
 
@@ -73,7 +74,7 @@ async def cancel(current: Run) -> None:
     await current.request_state(task_id)
     task = await current.ask(current.session.cancel(task_id), Task)
     Presenter.of(current).show(task)
-    conclude(current, task.status.state)
+    conclude(current, task.status.state, wanted=State.CANCELED)
 
 
 @command

@@ -60,6 +60,15 @@ def test_deliveries_are_printed_as_fields():
     assert "\x1b" not in out
 
 
+def test_each_delivery_has_a_number():
+    with Program("listen", "--count", "2") as program:
+        url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
+        deliver(url, token, status("WORKING"))
+        deliver(url, "wrong", status("WORKING"))
+        out, _ = program.communicate(timeout=SECONDS)
+    assert re.findall(r"^Delivery: #(\d+) \d{4}-", out, re.MULTILINE) == ["1", "2"]
+
+
 def test_verbose_shows_headers_and_body_of_a_delivery():
     with Program("listen", "--verbose", "--count", "1") as program:
         url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))
