@@ -20,7 +20,7 @@ from inspector.agents_file import (
 )
 from inspector.capture.secret_locations import mask_url
 from inspector.cli.agent_options import options_of_agent
-from inspector.cli.arguments import Invocation
+from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled, mark
@@ -40,7 +40,7 @@ def list_agents(_: Invocation, out: Output) -> int:
         out.document([_members(agent, is_default=agent.name == named.default) for agent in named.agents.values()])
         return OK
     if not named.agents:
-        out.line("No agent has a name. Add one: a2a-inspect agents add NAME URL")
+        out.line(f"No agent has a name. Add one: {PROGRAM} agents add NAME URL")
     width = max(map(len, named.agents), default=0)
     for agent in named.agents.values():
         default = Styled(" (default)", Role.SOFT) if agent.name == named.default else ""
@@ -63,7 +63,8 @@ def add(invocation: Invocation, out: Output) -> int:
     path, is_project = _chosen_path(invocation)
     agents, _ = read_agents(path, is_project=is_project)
     if given["name"] in agents:
-        raise usage(f"{path} has an agent {given['name']!r} already.", f"Remove it: agents remove {given['name']}.")
+        command = f"{PROGRAM} agents remove {given['name']}{' --project' if is_project else ''}"
+        raise usage(f"{path} has an agent {given['name']!r} already.", f"Remove it: {command}")
     members: dict[str, Value] = {"url": given["url"]}
     for setting in SETTINGS:
         value = given.get(setting.option)
@@ -111,7 +112,7 @@ def check(invocation: Invocation, out: Output) -> int:
     if failed:
         seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
         raise FaultError(
-            Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "a2a-inspect doctor NAME checks an agent step by step.")
+            Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} doctor NAME checks an agent step by step.")
         )
     return OK
 

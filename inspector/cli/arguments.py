@@ -296,7 +296,7 @@ class Parser(argparse.ArgumentParser):
         )
         add = partial(self.value, group=group)
         pairs = partial(add, read=values.header, split=split_lines)
-        add("--bearer TOKEN", "send Authorization: Bearer TOKEN; TOKEN can be env:NAME", values.token)
+        add("--bearer TOKEN", "send Authorization: Bearer TOKEN; TOKEN can be env:NAME", values.bearer)
         basic = "send a user name and a password (Authorization: Basic), or env:NAME"
         add("--basic USER:PASSWORD", basic, values.user_and_password)
         add("--api-key KEY", "send an API key, or env:NAME, where the card requires it", values.token)

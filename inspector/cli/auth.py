@@ -276,5 +276,5 @@ def _members(token: Token | None) -> dict[str, Any] | None:
 
 def _no_token(current: Run) -> FaultError:
     seen = f"There are no valid stored credentials for {current.invocation.options.reference}."
-    hint = current.login_hint() or f"Log in: {current.shell_command('auth', 'login')}"
+    hint = current.login_hint() or f"Log in: {current.login_command()}"
     return FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))

@@ -19,6 +19,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes
 from inspector.findings.rules import RULES
+from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Json
 from inspector.session.card.lint import lint_reference
 from inspector.session.catalog_listing import CatalogFoundError
@@ -66,8 +67,11 @@ async def _lint_card(current: Run, raw: bytes, version: str) -> tuple[Lint, str]
     if reference == _STDIN:
         await current.session.cards.catalogs.offer_document(reference, raw)
         return lint_bytes(raw, version=version), reference
-    with current.out.progress.waiting(lambda: "waiting for the agent card"):
-        return await lint_reference(current.session, reference, version), reference
+    try:
+        with current.out.progress.waiting(lambda: "waiting for the agent card"):
+            return await lint_reference(current.session, reference, version), reference
+    except FaultError as error:
+        raise current.with_names(error) from error.__cause__
 
 
 def _read_stdin() -> bytes:

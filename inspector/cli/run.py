@@ -7,8 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from inspector.agents_file import FILE_NAME, NAME, load_agents
 from inspector.cli.arguments import PROGRAM, Invocation
 from inspector.cli.errors import usage
+from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
@@ -29,6 +31,8 @@ from inspector.text.units import size
 from inspector.wire.client.credentials import origin
 
 UNSUPPORTED = "UnsupportedOperationError"
+_MOST_NAMES = 3
+"""How many names of agents a hint has."""
 _SHORT_ID = 8
 """The number of characters of a task id that the progress shows."""
 
@@ -51,7 +55,10 @@ class Run:
         """Return the agent as typed; warn if certificates are not verified; raises `FaultError` without an agent."""
         options = self.invocation.options
         if not options.reference:
-            raise usage("No agent was given.", "Add -a URL, or set A2ACLI_AGENT_CARD.")
+            hint = (
+                f"Add -a URL, or set A2ACLI_AGENT_CARD, or define names in agents.toml: {PROGRAM} agents add NAME URL."
+            )
+            raise usage("No agent was given.", hint)
         if options.stored_auth_only and (options.bearer or options.basic or options.api_key):
             raise usage("--stored-auth-only excludes --bearer, --basic and --api-key.", "Leave out one of them.")
         if options.insecure:
@@ -68,12 +75,22 @@ class Run:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
             if denied and self.session.credentials.current and not self.session.settings.withheld:
                 raise FaultError(_rejected(error.fault)) from error
-            raise
+            raise self.with_names(error) from error.__cause__
         if connection.elsewhere:
             self.out.warn(connection.elsewhere)
         if has_lone_surrogates(connection.found.raw):
             self.out.warn("the card has half of a surrogate pair in a string, shown as U+FFFD; lint names the string")
         return connection
+
+    def with_names(self, error: FaultError) -> FaultError:
+        """Return an error of the network with the names in `agents.toml`, if the agent may be a misspelled name."""
+        fault, options, reference = error.fault, self.invocation.options, self.invocation.options.reference or ""
+        if fault.whose is not Whose.NETWORK or options.agent_name or NAME.fullmatch(reference) is None:
+            return error
+        known = list(load_agents().agents)
+        names = nearest(reference, known, _MOST_NAMES) or known[:_MOST_NAMES]
+        hint = f"{fault.hint} Names in {FILE_NAME}: {', '.join(names)}."
+        return FaultError(replace(fault, hint=hint)) if names else error
 
     async def connect_for(self, *operations: Operation) -> None:
         """Fetch the agent's card, check the interface in use, and check that it offers these operations."""
@@ -102,9 +119,15 @@ class Run:
             asked = ["--scope", " ".join(scopes)] if scopes else []
             if token is not None and is_reference(token.client_secret):
                 asked += ["--client-secret", token.client_secret]
-            return f"Log in: {self.shell_command('auth', 'login', *asked)}"
+            return f"Log in: {self.login_command(*asked)}"
         options = credential_options(connection.card)
         return f"Add {options}." if options else ""
+
+    def login_command(self, *options: str) -> str:
+        """Return the command that logs in; without a stored token of the agent, it asks for the id of a client."""
+        known = self.session.credentials.logins.stored.entries(origin(self.session.agent_url))
+        client = () if known else ("--client-id", "CLIENT")
+        return self.shell_command("auth", "login", *client, *options)
 
     def check_interface(self) -> None:
         """Warn about a draft or undeclared protocol version, and about credentials that are not sent.
@@ -121,7 +144,7 @@ class Run:
         if declared is not None and declared.version not in (version, traits.extends):
             warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")
         if credentials and not credentials.are_for(url):
-            hint = f"log in for it: {self.shell_command('auth', 'login')}"
+            hint = f"log in for it: {self.login_command()}"
             hint = hint if self.session.credentials.only_tokens else f"--trust {origin(url)} allows it"
             warn(f"the credentials are not sent to {origin(url)}: {self.session.credentials.why_withheld}; {hint}")
 

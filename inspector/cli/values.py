@@ -68,6 +68,14 @@ def token(text: str) -> str:
     return secret(_referenced(text))
 
 
+def bearer(text: str) -> str:
+    """Read a token like `token`, but not a whole header: `Bearer` is added to it."""
+    value = token(text)
+    if value.lower().startswith("bearer "):
+        raise ArgumentTypeError("the value begins with Bearer, which is added to it; write only the token after it")
+    return value
+
+
 def _referenced(text: str) -> str:
     """Return the value of the variable that a text refers to (`env:NAME`), other texts unchanged."""
     name = text.removeprefix("env:")

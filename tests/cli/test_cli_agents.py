@@ -39,6 +39,35 @@ def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeyp
     assert cli("agents", "list").out.startswith("No agent has a name")
 
 
+def test_hints_name_the_agents_and_commands_that_can_be_copied(cli: RunCli, mock: str):
+    for name in ("staging", "local"):
+        cli("agents", "add", name, mock)
+    again = cli("agents", "add", "staging", mock)
+    assert again.err.endswith("Hint: Remove it: a2a-inspect agents remove staging\n")
+    cli("agents", "add", "staging", mock, "--project")
+    again = cli("agents", "add", "staging", mock, "--project")
+    assert again.err.endswith("Hint: Remove it: a2a-inspect agents remove staging --project\n")
+    for words in (("send", "stagin", "--text", "hi"), ("card", "get", "stagin"), ("lint", "stagin")):
+        ran = cli(*words)
+        assert ran.code == 3
+        assert ran.err.endswith(" Names in agents.toml: staging.\n"), ran.err
+    assert cli("card", "get", "xyzzy").err.endswith(" Names in agents.toml: staging, local.\n")
+    assert "a2a-inspect agents add NAME URL" in cli("send", "--text", "hi").err
+
+
+def test_a_bearer_token_does_not_contain_its_scheme(
+    cli: RunCli, protected: str, folders: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("A2A_STAGING", "Bearer open-sesame")
+    (folders / "agents.toml").write_text(f'[agents.staging]\nurl = "{protected}"\nbearer = "env:A2A_STAGING"\n')
+    given = ("--bearer", "Bearer open-sesame"), ("--bearer", "env:A2A_STAGING")
+    for words in (*((protected, *option) for option in given), ("staging",)):
+        ran = cli("send", *words, "--text", "hi")
+        assert ran.code == 2
+        assert "the value begins with Bearer, which is added to it; write only the token after it" in ran.err
+        assert "open-sesame" not in ran.err
+
+
 def test_options_have_priority_over_those_of_the_agent(cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("A2A_STAGING", "wrong")
     cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING")

@@ -38,7 +38,7 @@ def log_in(cli: RunCli, url: str, *more: str) -> CliResult:
 def test_a_stored_token_is_used_by_other_commands(cli: RunCli, agent: str, tmp_path: Path):
     refused = cli("send", agent, "--text", "hi")
     assert refused.code == 4
-    assert f"auth login -a {agent}" in refused.err
+    assert f"auth login --client-id CLIENT -a {agent}" in refused.err
     done = log_in(cli, agent)
     assert done.code == 0, done.err
     assert "Scopes: messages" in done.out
@@ -87,7 +87,9 @@ def test_the_doctor_names_the_command_that_logs_in(cli: RunCli, agent: str):
     cli("auth", "logout", "--all")
     ran = cli("doctor", agent)
     assert ran.code == 4
-    assert f"Hint: Log in: a2a-inspect auth login -a {agent}. Or add --bearer or --header." in ran.err
+    assert (
+        f"Hint: Log in: a2a-inspect auth login --client-id CLIENT -a {agent}. Or add --bearer or --header." in ran.err
+    )
 
 
 def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
@@ -97,7 +99,7 @@ def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
     assert "Logged out, and the token was revoked." in done.out
     assert httpx.post(agent, headers={"Authorization": f"Bearer {token}"}, json={}).status_code == 401
     again = cli("auth", "logout", agent)
-    assert (again.code, f"auth login -a {agent}" in again.err) == (4, True)
+    assert (again.code, f"auth login --client-id CLIENT -a {agent}" in again.err) == (4, True)
     assert "There are no stored tokens." in cli("auth", "status").out
     assert "There are no stored tokens." in cli("auth", "logout", "--all").out
 
@@ -117,7 +119,7 @@ def test_missing_credentials_exit_with_4_and_name_the_command(cli: RunCli, agent
     assert ran.code == 4
     error = json.loads(ran.err.splitlines()[-1])["error"]
     assert error["code"] == "A2ACLI_ERR_CREDENTIALS_MISSING"
-    assert f"a2a-inspect auth login -a {agent}" in error["hint"]
+    assert f"a2a-inspect auth login --client-id CLIENT -a {agent}" in error["hint"]
 
 
 def test_stored_auth_only_sends_nothing_without_a_token_and_never_logs_in(cli: RunCli, make_agent: MakeAgent):
@@ -221,7 +223,7 @@ def test_the_token_of_a_login_is_only_for_its_interface(cli: RunCli, server_thre
         log_in(cli, url)
         refused = cli("send", url, "--text", "hi", *over_grpc, THE_SECRET=SECRET)
         assert refused.code == 4
-        assert f"Log in: a2a-inspect auth login -a {url} --transport GRPC" in refused.err
+        assert f"Log in: a2a-inspect auth login --client-id CLIENT -a {url} --transport GRPC" in refused.err
         assert "--trust" not in refused.err
         doctor = cli("doctor", url, THE_SECRET=SECRET)
         assert "auth login with --transport GRPC" in doctor.out
