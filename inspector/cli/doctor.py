@@ -16,7 +16,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.probe import REQUIRED
-from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Proposal, Report
+from inspector.session.doctor.steps import CREDENTIALS, INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Proposal, Report
 from inspector.text.units import duration
 
 
@@ -52,7 +52,7 @@ async def _examine(current: Run) -> None:
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
         whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
-        if all(step.message.startswith(REQUIRED) for step in failed):
+        if all(step.message.startswith(REQUIRED) or step.name == CREDENTIALS for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
             hint = _with_command(hint, current.login_hint())
         raise FaultError(Fault(whose, code, seen, hint))
@@ -100,7 +100,7 @@ def _print_interfaces(current: Run, report: Report) -> None:
         steps = [step for step in report.steps if f"{step.name} ".startswith(f"{row.feature} ")]
         failed = [step.message for step in steps if step.passed is False]
         passed = False if failed else row.matches
-        if failed or passed is None:
+        if failed or (passed is None and not steps[-1].passed):
             result = f": {(failed or [step.message for step in steps])[-1]}"
         else:
             result = "" if passed else f": observed {row.observed}"
@@ -122,7 +122,7 @@ def _print_details(current: Run, report: Report) -> None:
         out.field("Proposal", f"{proposal.reason}: {command or f'{protocol} at {_url(current, proposal)}'}")
     for row in report.comparisons:
         if not row.feature.startswith(INTERFACE):
-            observed = row.observed if row.observed == NEEDS_MESSAGE else f"observed {row.observed}"
+            observed = row.observed if row.observed.startswith(NOT_CHECKED) else f"observed {row.observed}"
             differs = f" {row.feature}: declared {row.declared}; {observed}"
             out.field("Comparison", mark(row.matches), differs)
 

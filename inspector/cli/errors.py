@@ -21,7 +21,7 @@ EXIT_CODES = {
     "for `doctor` and `lint`: a check failed, or the card has errors",
     USAGE: "invalid command line",
     3: "agent or card not found: no connection, no TLS, no card, or a proxy that did not reach the agent (502 to 504)",
-    4: "credentials are missing or were rejected",
+    4: "credentials are missing or were rejected; for `doctor`: and no other check failed",
     5: "timeout",
     HUNG_UP: "the terminal of the app was closed",
     INTERRUPTED: "interrupted (ctrl+c)",

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from aiohttp import web
 from puppets import CARD, Call, MakeAgent, RunCli, task
 
@@ -98,12 +99,13 @@ def test_message_adds_streaming_and_push_checks(cli: RunCli, mock: str):
     assert rows["streaming"] is rows["push notifications"] is True
 
 
-def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: MakeAgent):
+def test_missing_credentials_have_a_remedy_and_exit_code_4_if_no_other_check_failed(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         return web.Response(status=401)
 
-    ran = cli("doctor", make_agent(answer).url)
-    assert ran.code == 1
+    agent = make_agent(answer)
+    ran = cli("doctor", agent.url)
+    assert ran.code == 4
     lines = ran.out.splitlines()
     [at] = [n for n, line in enumerate(lines) if line.startswith("Step: - interface")]
     assert "interface 1 as 1.0 over JSONRPC" in lines[at]
@@ -115,6 +117,39 @@ def test_failed_check_has_a_remedy_and_exit_code_1(cli: RunCli, make_agent: Make
     assert lines[1].endswith(": credentials are required (401)")
     assert ran.err.startswith("Error: 2 of ")
     assert "\nHint: Add --bearer" in ran.err
+    agent.card = {"skills": None}
+    assert cli("doctor", agent.url).code == 1
+
+
+def test_message_that_cannot_be_sent_for_lack_of_credentials_is_not_asked_for_again(cli: RunCli, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        return web.Response(status=401)
+
+    out = cli("doctor", make_agent(answer).url, "--message", "hello").out
+    assert "streaming: declared yes; not checked: credentials are required" in out
+    assert "--message" not in out
+
+
+@pytest.mark.parametrize(
+    ("interface", "reason", "line"),
+    [
+        ({"protocolBinding": "REST"}, "the binding 'REST' is not supported", "the binding 'REST' is not supported"),
+        ({"protocolVersion": "2.0"}, "protocol version '2.0' is not supported", "observed 1.0 over JSONRPC"),
+    ],
+)
+def test_agent_without_a_usable_interface_fails_with_the_reason_of_send(
+    cli: RunCli, make_agent: MakeAgent, interface: dict[str, str], reason: str, line: str
+):
+    agent = make_agent(sound)
+    [declared] = agent.whole_card()["supportedInterfaces"]
+    agent.card = {"supportedInterfaces": [declared | interface]}
+    ran, sent = cli("doctor", agent.url), cli("send", agent.url, "--text", "hi")
+    words = f"The card declares no interface that a2a-inspect can use ({reason}"
+    assert sent.err.startswith(f"Error: {words}")
+    verdict, shown, *_ = ran.out.splitlines()
+    assert (ran.code, verdict.partition("interfaces: ")[2][: len(words)]) == (1, words)
+    assert shown.endswith(f": {line}")
+    assert cli("doctor", agent.url, "-o", "json").json["valid"] is False
 
 
 def test_json_report_of_a_failure_is_complete_and_error_is_on_stderr(cli: RunCli, make_agent: MakeAgent):

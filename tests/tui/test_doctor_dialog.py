@@ -96,7 +96,7 @@ def test_declared_and_observed_are_columns():
     )
     assert shown[-4:] == [
         "  FEATURE      DECLARED  OBSERVED",
-        "· streaming    yes       not checked: send a message in Chat",
+        "· streaming    yes       not checked here: after a message, the Agent view shows it",
         f"· credentials  {long}",
         f"{'':25}not required",
     ]

@@ -123,6 +123,8 @@ class Doctor:
             yield Step(
                 "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."
             )
+        elif (fault := self._unusable()) is not None:
+            yield Step("interfaces", False, fault.seen, 0.0, fault.hint)
         for interface in interfaces:
             async for step in self._interface(interface, connection):
                 yield step
@@ -136,6 +138,14 @@ class Doctor:
                 yield step
         has_credentials = bool(self._session.credentials.current)
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
+
+    def _unusable(self) -> Fault | None:
+        """Return the fault of every call if no interface of the card can be used, else None."""
+        try:
+            _ = self._session.choice
+        except FaultError as error:
+            return error.fault
+        return None
 
     async def _until_card(self) -> AsyncGenerator[Step, None]:
         """Check everything that is needed to read the card, and the card."""

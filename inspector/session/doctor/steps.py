@@ -23,7 +23,9 @@ TASK = "task"
 """The name of the step that compares a stream with GetTask."""
 INTERFACE = "interface "
 """The beginning of the names of an interface, and of the steps about it."""
-NEEDS_MESSAGE = "not checked: needs --message"
+NOT_CHECKED = "not checked"
+"""The beginning of the observation of a feature that was not checked."""
+NEEDS_MESSAGE = f"{NOT_CHECKED}: needs --message"
 """The observation of a feature that only a message can check."""
 NO_RESPONSE_HINT = "Check the log of the agent."
 """The remedy for a timeout."""
@@ -114,7 +116,11 @@ def compare(
     card: AgentCard, results: list[InterfaceResult], message_steps: dict[str, Step], *, has_credentials: bool
 ) -> list[Comparison]:
     """Compare a card with the results of the checks; `message_steps` has the checks for which a message was sent."""
-    not_checked = "not checked" if message_steps else NEEDS_MESSAGE
+    required = any(result.protected for result in results)
+    not_checked = NOT_CHECKED if message_steps else NEEDS_MESSAGE
+    if not any(result.protocols for result in results):  # no message is sent
+        reason = "credentials are required" if required else "no interface responded as expected"
+        not_checked = f"{NOT_CHECKED}: {reason}"
     rows = [_compare_interface(result) for result in results]
     capabilities = card.capabilities
     for feature, value, name in (
@@ -124,7 +130,6 @@ def compare(
         declared, step = "yes" if value else "no" if value is False else "not declared", message_steps.get(name)
         observed, matches = (step.message, step.passed) if step else (not_checked, None)
         rows.append(Comparison(feature, declared, observed, matches))
-    required = any(result.protected for result in results)
     demanded = ", ".join(dict.fromkeys(result.demanded for result in results if result.demanded))
     observed = f"required{f': {demanded}' if demanded else ''}"
     if not required:

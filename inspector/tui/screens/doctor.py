@@ -16,7 +16,7 @@ from inspector.protocol.selection import Choice
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import CARD_CONTENT, NO_CARD, Doctor
 from inspector.session.doctor.probe import REQUIRED
-from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Comparison, Report, Step
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
@@ -33,7 +33,7 @@ _DENIED = (REQUIRED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
 """What the messages of steps contain for which credentials are missing or not accepted."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
-_IN_CHAT = "not checked: send a message in Chat"
+_NOT_HERE = f"{NOT_CHECKED} here: after a message, the Agent view shows it"
 _GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
@@ -199,7 +199,7 @@ def _comparison(rows: Sequence[Comparison], glyphs: Glyphs) -> list[Paragraph]:
     lines = [Paragraph((f"  {'FEATURE':<{width}}", "line--soft"), heading, "line--soft")]
     for row in rows:
         mark, style = _mark(row.matches, glyphs)
-        observed = _IN_CHAT if row.observed == NEEDS_MESSAGE else row.observed
+        observed = _NOT_HERE if row.observed == NEEDS_MESSAGE else row.observed
         texts = [f"{row.declared:<{declared}}{observed}"]
         if len(row.declared) > _DECLARED:
             texts = [row.declared, f"{'':<{declared}}{observed}"]

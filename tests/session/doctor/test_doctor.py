@@ -113,6 +113,8 @@ async def test_interface_of_an_unsupported_binding_is_not_checked(session: Sessi
     step = the(report, "interface 1 protocol")
     assert step.passed is None
     assert "pigeon" in step.message
+    assert the(report, "interfaces").passed is False
+    assert row(report, "streaming") == ("yes", "not checked: no interface responded as expected", None)
 
 
 async def test_web_page_instead_of_a_response_is_reported(session: Session):
