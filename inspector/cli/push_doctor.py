@@ -47,7 +47,7 @@ async def push_doctor(current: Run) -> None:
     if found.others and not out.json:
         out.field("Other senders", found.others)
     if likely:
-        seen = f"{likely[0].name}: {likely[0].evidence}."
+        seen = f"{likely[0].name}: {likely[0].evidence.rstrip('.')}."
         raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))
 
 

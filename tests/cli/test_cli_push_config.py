@@ -167,6 +167,15 @@ def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock
     assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
 
 
+def test_the_error_of_the_doctor_is_one_sentence(cli: RunCli, make_agent: MakeAgent, unused_tcp_port: int):
+    gone = f"http://127.0.0.1:{unused_tcp_port}/rpc"
+    interface = {"url": gone, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    agent = make_agent(card={"supportedInterfaces": [interface]})
+    error = cli("doctor", agent.url, "--push", "t").err.splitlines()[0]
+    assert error.startswith("Error: The agent cannot be reached: ")
+    assert error.endswith(": the connection was refused.")
+
+
 def test_the_doctor_finds_that_push_is_not_declared(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "GetTask":

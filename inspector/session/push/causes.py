@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from inspector.capture.records import Record
-from inspector.protocol.lifecycle import short
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.units import duration
 from inspector.wire.reach import AddressScope, Reachable, address_scope, endpoint_of, reachable
@@ -172,6 +172,9 @@ def _task_ended(known: Evidence) -> Cause:
     if known.ended is None:
         return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
     if not known.registrations:
+        pushed = [record.state for record in known.deliveries if record.state and not is_terminal(record.state)]
+        if pushed:
+            return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the state {short(pushed[0])} was pushed")
         evidence = f"the task is {short(known.state)}, and the time of the registration is unknown"
         return Cause(_TASK_ENDED, Likely.POSSIBLE, evidence, "Register with the message, not after it.")
     early = min(webhook.registration.made_at for webhook in known.registrations) - known.ended

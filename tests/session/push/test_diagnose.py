@@ -29,7 +29,7 @@ def registration(**members: Any) -> WebhookRegistration:
 
 def delivery(**meta: Any) -> Record:
     usual = {"taken": True, "challenge": False, "refused": "", "dialled": "", "status": 204, "registration": 1}
-    return Record(1, NOW, Kind.DELIVERY, meta=usual | meta)
+    return Record(1, NOW, Kind.DELIVERY, state=meta.pop("state", ""), meta=usual | meta)
 
 
 ALL_RULED_OUT = Evidence(
@@ -141,6 +141,16 @@ def test_causes_without_evidence_are_ruled_out():
         found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE
     )  # only a delivery proves that a tunnel works
     assert set(found.values()) == {Likely.RULED_OUT}
+
+
+@pytest.mark.parametrize(
+    ("state", "likely"),
+    [("", Likely.POSSIBLE), (State.COMPLETED, Likely.POSSIBLE), (State.WORKING, Likely.RULED_OUT)],
+)
+def test_push_of_a_running_task_proves_that_it_was_registered_before_the_end(state: str, likely: Likely):
+    known = replace(ALL_RULED_OUT, registrations=(), configs=("http://127.0.0.1:9/x",))
+    found = {cause.name: cause.likely for cause in causes(replace(known, deliveries=(delivery(state=state),)))}
+    assert found["the task ended before the registration"] is likely
 
 
 def test_an_error_before_accepted_deliveries_is_only_possible():
