@@ -23,7 +23,7 @@ _NARROWEST = 0.001
 
 _BROKEN = "broken"
 _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
-"""Who is responsible for a broken exchange if the agent cannot be reached."""
+"""Who is responsible for a broken exchange that shows something about the host."""
 _SUCCESS = range(200, 300)
 _DENIED = frozenset({401, 403, 16, 7})
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
@@ -248,16 +248,16 @@ class Exchanges:
                 pass
 
     def _note_host(self, summary: ExchangeSummary, end: Record) -> None:
-        """Note whether the host responded; a request that could not be sent, or was stopped before, shows nothing.
+        """Note whether the host responded, also if the response then broke off.
 
-        Neither does a step of a login.
+        A request that could not be sent, or was stopped before, shows nothing. Neither does a step of a login.
         """
         if summary.login:
             return
         broken = summary.how == _BROKEN
         if broken and end.meta.get("whose") not in _REMOTE:
             return
-        if broken and end.meta.get("code") != INVALID_RESPONSE:
+        if broken and not summary.headed and end.meta.get("code") != INVALID_RESPONSE:
             state = Reachability.UNREACHABLE
         elif not summary.status and not summary.received and not broken:
             return

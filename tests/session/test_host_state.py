@@ -27,6 +27,12 @@ async def refuse(_: web.BaseRequest, __: Heard) -> web.StreamResponse:
     return web.Response(status=403)
 
 
+async def drop(request: web.BaseRequest, _: Heard) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
 async def test_the_last_exchange_decides_and_a_capture_shows_the_same(open_session: OpenSession, agent: Agent):
     agent.answer(giving({}))
     session = await open_session(agent.url)
@@ -39,6 +45,9 @@ async def test_the_last_exchange_decides_and_a_capture_shows_the_same(open_sessi
     assert state(session).since == denied.since, "the time of the first of several equal results"
     assert state(session).last > denied.last
     agent.routes["/rpc"] = streaming(cut=True)
+    await say(session)
+    assert state(session).state is Reachability.RESPONDING, "the stream broke off, but it began"
+    agent.routes["/rpc"] = drop
     await say(session)
     assert state(session).state is Reachability.UNREACHABLE
     agent.routes["/rpc"] = giving({"jsonrpc": "2.0"}, status=500)
