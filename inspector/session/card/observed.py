@@ -17,6 +17,8 @@ _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
+_ENDED_EARLY = "STREAM-001"
+"""The rule that a stream ends when the task does."""
 
 
 @dataclass(slots=True)
@@ -149,14 +151,27 @@ class ObservedBehaviour:
             for frame in capture.select(kinds=(Kind.FRAME,), exchange=end.exchange, limit=1):
                 call.event, call.label = frame.event, frame.label
         tally = self.operations.setdefault(call.operation, CallCounts())
-        broken = end.meta["how"] != Ending.COMPLETE and not events
-        if call.event in _FAILED or call.status >= 400 or not call.status or broken:
+        if error := _error(call, end):
             tally.failed += 1
-            tally.last_error = call.label if call.event in _FAILED else str(call.status or end.label)
+            tally.last_error = error
             return
         tally.succeeded += 1
         tally.streams += events > 0
         tally.events += events
+
+
+def _error(call: _Call, end: Record) -> str:
+    """Return the error of a call that has ended, `""` if the call succeeded."""
+    if call.event in _FAILED:
+        return call.label
+    if call.status >= 400:
+        return str(call.status)
+    how = end.meta["how"]
+    stopped = how == Ending.STOPPED and end.meta["events"]  # the user stopped a stream that worked
+    if not call.status or (how != Ending.COMPLETE and not stopped):
+        return end.label.partition(". ")[0].rstrip(".")
+    early = (finding for finding in end.findings if finding.rule == _ENDED_EARLY)
+    return next((f"{finding.rule} {finding.seen}" for finding in early), "")
 
 
 def _named(record: Record) -> frozenset[str]:

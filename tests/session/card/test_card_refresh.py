@@ -268,6 +268,23 @@ async def test_a_stream_with_only_an_error_is_a_failed_call(agent: Agent, open_s
     assert "broken" in capabilities(session)["streaming"][0]
 
 
+@pytest.mark.parametrize(
+    ("cut", "error"),
+    [
+        (True, "The stream broke off after 2 events"),
+        (False, "STREAM-001 closed after 2 events, last state working"),
+    ],
+)
+async def test_a_stream_that_ends_before_its_task_is_a_failed_call(
+    agent: Agent, open_session: OpenSession, cut: bool, error: str
+):
+    agent.answer(streaming({"task": task("SUBMITTED")}, status("WORKING"), cut=cut))
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    assert capabilities(session)["streaming"] == (f"failed: {error}", True)
+    assert calls_in_words(observed_in(session)) == f"SendStreamingMessage 1 failed: {error}"
+
+
 async def test_a_response_without_a_stream_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
