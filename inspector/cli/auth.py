@@ -27,6 +27,8 @@ from inspector.wire.discovery import normalise
 
 _WITH_SECRET = (Grant.CLIENT_CREDENTIALS, Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
 _WITHOUT_SECRET = (Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
+_NONE = "no credentials"
+"""What a card without security requirements requires."""
 
 
 @command_for_any_version
@@ -59,17 +61,19 @@ async def status(current: Run) -> None:
         return
     connection = await current.connect()
     url, token = session.agent_url, session.credentials.token
-    alternatives = session.credentials.authentication.alternatives(connection.card)
+    authentication = session.credentials.authentication
+    alternatives = authentication.alternatives(connection.card)
     met = not alternatives or any(not alternative.missing for alternative in alternatives)
     if out.json:
         required = [{"requires": each.words, "missing": list(each.missing)} for each in alternatives]
         out.document({"origin": origin(url), "met": met, "alternatives": required, "token": _members(token)})
     else:
-        out.field("Agent", origin(url))
-        out.field("Requires", requirements_in_words(connection.card))
+        out.field("Agent", session.journal.redactor.url(url))
+        out.field("Requires", requirements_in_words(connection.card, none=_NONE))
         if token is not None:
             _print(out, token, "")
-        out.field("Credentials", Styled("met", Role.GOOD) if met else Styled("missing", Role.BAD))
+        given = Styled("given, not tested", Role.GOOD) if authentication.sent else "none are required by the card"
+        out.field("Credentials", given if met else Styled("missing", Role.BAD))
     if not met:
         raise _no_token(current)
 
@@ -154,7 +158,9 @@ def _choose(current: Run) -> LoginOption:
         required = current.session.connection
         hint = f"It offers {offered}." if offered else ""
         if not offered and required is not None:
-            hint = f"The agent requires: {requirements_in_words(required.card)}. {current.login_hint()}".strip()
+            hint = (
+                f"The card requires {requirements_in_words(required.card, none=_NONE)}. {current.login_hint()}".strip()
+            )
         raise usage(seen, hint)
     wanted = (Grant.DEVICE_CODE,) if given.device else (Grant(given.flow),) if given.flow else ()
     preferred = wanted or (_WITH_SECRET if given.client_secret else (*_WITHOUT_SECRET, Grant.CLIENT_CREDENTIALS))

@@ -184,8 +184,8 @@ def offers_login(card: AgentCard) -> bool:
     return any(isinstance(scheme, OAuth2Scheme | OpenIdConnectScheme) for scheme in security_schemes(card).values())
 
 
-def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> str:
-    """Return the required authentication: `none required`, or the alternatives that the card lists.
+def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None, *, none: str = "none required") -> str:
+    """Return the required authentication: `none`, or the alternatives that the card lists.
 
     If the card declares schemes but requires none of them, the schemes are listed, because agents often mean to
     require them.
@@ -195,8 +195,8 @@ def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None) -> s
         return ", or ".join(combination_in_words(combination) for combination in alternatives)
     if schemes := security_schemes(card):
         declared = ", ".join(dict.fromkeys(scheme.in_words() for scheme in schemes.values()))
-        return f"none required; the card declares {declared}"
-    return "none required"
+        return f"{none}; the card declares {declared}"
+    return none
 
 
 def refused_flows(scheme: SecurityScheme) -> list[str]:

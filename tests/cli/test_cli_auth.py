@@ -48,8 +48,18 @@ def test_a_stored_token_is_used_by_other_commands(cli: RunCli, agent: str, tmp_p
         assert ran.code == 0, ran.err
         assert "hi" in ran.out
     status = cli("auth", "status", agent)
-    assert (status.code, "Credentials: met" in status.out) == (0, True)
+    assert (status.code, "Credentials: given, not tested" in status.out) == (0, True)
     assert USER in cli("auth", "status").out
+
+
+def test_status_does_not_call_credentials_valid_that_were_not_tested(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent()
+    status = ("auth", "status", agent.url)
+    head = f"Agent: {agent.url}/rpc\nRequires: no credentials\nCredentials: "
+    assert cli(*status).out == f"{head}none are required by the card\n"
+    assert cli(*status, "--bearer", "wrong-token").out == f"{head}given, not tested\n"
+    assert cli(*status, "-o", "json").json == {"origin": agent.url, "met": True, "alternatives": [], "token": None}
+    assert "Hint: The card requires no credentials." in cli("auth", "login", agent.url).err
 
 
 def test_the_token_is_printed_only_by_auth_token(cli: RunCli, agent: str):
