@@ -28,7 +28,7 @@ def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     challenges = _challenges(exchange)
     sent = exchange.circumstances.authorization
     seen = f"demanded: {demanded_in_words(exchange) or 'credentials of an unknown scheme'}; declared: {declared}; "
-    seen += f"sent: {sent or 'none'}"
+    seen += f"sent in Authorization: {sent or 'none'}"  # API keys may be sent elsewhere
     if not challenges:
         missing = head is not None and head.status == _UNAUTHORIZED
         return Step(CREDENTIALS, False if missing else None, seen, remedy=_NO_CHALLENGE if missing else "")

@@ -58,7 +58,7 @@ async def test_required_credentials_are_reported_with_a_remedy(session: Session)
     assert row(report, "credentials") == ("none required", "required: Bearer", False)
     compared = the(report, "credentials")
     assert compared.passed is False
-    assert compared.message == "demanded: Bearer; declared: none required; sent: none"
+    assert compared.message == "demanded: Bearer; declared: none required; sent in Authorization: none"
     assert "Declare the demanded scheme" in compared.remedy
 
 
