@@ -116,6 +116,7 @@ COMMANDS: dict[str, Command] = {
         Group.TASK,
         subscribe=("s", "subscribe", "Subscribe to the task (SubscribeToTask)"),
         reconnect=("", "reconnect automatically", "Turn automatic reconnecting of streams on or off"),
+        stop=("full_stop", "stop call", "Stop the running call here: disconnect, without CancelTask"),
         cancel=("x", "cancel task", "Cancel the task (CancelTask), or stop the run of tests"),
         poll=("P", "poll", "Start or stop polling the task (GetTask)"),
         poll_interval=("", "poll interval", "Set the interval of polling"),

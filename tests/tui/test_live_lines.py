@@ -146,7 +146,7 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
 @pytest.mark.parametrize(
     ("state", "notice"),
     [
-        ("WORKING", "nothing received for 2 s   press x to cancel the task"),
+        ("WORKING", "nothing received for 2 s   x cancel task, . stop stream"),
         ("INPUT_REQUIRED", "the agent waits for your input"),
     ],
 )
@@ -175,6 +175,52 @@ async def test_a_silent_stream_is_reported_with_the_key_that_ends_the_task(
         await driver.press("x", "enter")
         await driver.done(2)
         assert "nothing received" not in driver.screen
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_an_awaited_response_is_reported_and_its_call_can_be_stopped(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, streaming: bool, size: tuple[int, int]
+):
+    monkeypatch.setattr(task_lines, "_SILENT", 1.0)
+
+    async def answer(call: Call) -> Any:
+        await asyncio.sleep(60)
+
+    async with playing(answer) as agent, open_app(agent.url, size) as driver:
+        await driver.connected()
+        if not streaming:
+            await driver.go(2)
+            await driver.press("i", "ctrl+t")
+        await driver.say("go")
+        await driver.until("nothing received for 1 s   esc, then . stop call")
+        assert re.search(r"● following ─ ← awaiting response, 1\.\d+ s", driver.line("following"))
+        await driver.press("escape")
+        assert ". stop call" in driver.lines[-1]
+        await driver.press("full_stop")
+        await driver.done()
+        assert len(driver.sent()) == 1  # no CancelTask
+        assert driver.records(Kind.END)[-1].meta["how"] == "stopped"
+        assert "awaiting" not in driver.screen
+        assert "nothing received" not in driver.screen
+        assert "stop call" not in driver.lines[-1]
+
+
+async def test_a_stream_is_stopped_although_the_agent_has_no_cancel_task(open_app: Open):
+    async def answer(call: Call) -> Any:
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        await asyncio.sleep(60)
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until("◐ working")
+        await driver.press("escape", "full_stop")
+        await driver.until("stopped by us after 1 event")
+        assert not driver.session.journal.exchanges.open
+        assert len(driver.sent()) == 1
+        assert "s reconnect" not in driver.lines[-1]
 
 
 @pytest.mark.parametrize("view", ["2", "3", "5"])

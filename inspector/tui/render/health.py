@@ -57,6 +57,12 @@ def health_words(found: StreamHealth, glyphs: Glyphs, room: int, *, well: bool =
     return pieces
 
 
+def awaited_words(seconds: float, glyphs: Glyphs) -> Piece:
+    """Return for how long a response is awaited."""
+    style = "bold $state-warning" if seconds >= _IDLE else "$text-soft"
+    return f"{glyphs.received} awaiting response, {duration(seconds)}", style
+
+
 def health_in_full(found: StreamHealth, glyphs: Glyphs) -> list[Paragraph]:
     """Return all measures of a stream, one in each line."""
     style = "line--bad" if found.lost else "line--warning" if found.end != "ended" else "line--good"

@@ -39,6 +39,7 @@ class ChatView(ChatPanes):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("write", "compose"),
+        bind("stop", "stop"),
         bind("compose", "open_message", show=False),
         bind("history", "recall", show=False),
         bind("cancel", "cancel", "", "Cancel the task (CancelTask)", show=False),
@@ -153,6 +154,7 @@ class ChatView(ChatPanes):
     def show_title(self) -> None:
         """Show the task, its state and its age."""
         self._timeline.reply_to = self.composer.aim.task_id if self.composer.has_focus_within else None
+        self._timeline.stream.awaited = self._calls.awaited
         self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
@@ -338,6 +340,11 @@ class ChatView(ChatPanes):
         if self._timeline.feed.following:
             self.follow_task(task_id)
 
+    def action_stop(self) -> None:
+        """Stop the call of the selected row, or the newest call, without asking the agent."""
+        record = self.selected_record()
+        self._calls.stop(record.exchange if record is not None else 0)
+
     def action_reconnect(self) -> None:
         """Subscribe again to the task whose stream was disconnected."""
         if self.shown_task is not None:
@@ -353,6 +360,8 @@ class ChatView(ChatPanes):
         if action in ("call", "cancel") and not self.session.recorded:
             running = self.shown_task is not None and not is_terminal(self.shown_task.now.state)
             return True if running else None
+        if action == "stop":
+            return self.is_busy
         if action == "compare":
             return True if self.call_task else None
         if action == "copy_as":

@@ -23,7 +23,7 @@ from inspector.session.tasks import TrackedTask
 from inspector.text.units import duration
 from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.health import health_in_full, health_words
+from inspector.tui.render.health import awaited_words, health_in_full, health_words
 from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.task_notice import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
@@ -33,6 +33,8 @@ from inspector.tui.widgets.pane import Chip, NextChip
 _SILENT = 10.0
 """The seconds without any byte after which an open stream is called silent."""
 _MINUTE = 60
+_BRIEF = 0.5
+"""The seconds after which a response is called awaited: most responses arrive earlier."""
 
 
 class NoticeLine(Static):
@@ -91,6 +93,8 @@ class StreamLine(Static):
         self.automatic = False
         self.writing = False
         """Whether letters are text now, because the user writes a message."""
+        self.awaited: ExchangeSummary | None = None
+        """The running call whose response has not arrived yet, if any."""
         self._watched: TrackedTask | None = None
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
@@ -179,7 +183,12 @@ class StreamLine(Static):
         return health_in_full(found, self._glyphs)
 
     def measures(self, room: int) -> list[Chip]:
-        """Return the measures of the stream in at most `room` cells, for the border of the timeline."""
+        """Return the measures of the stream in at most `room` cells, for the border of the timeline.
+
+        While a response is awaited, return for how long.
+        """
+        if self._awaited_seconds >= _BRIEF:
+            return [Chip(*awaited_words(self._awaited_seconds, self._glyphs))]
         found = self.health()
         if found is None:
             return []
@@ -191,9 +200,16 @@ class StreamLine(Static):
             chips.append((NextChip if chips else Chip)(text, style, "stream"))
         return chips
 
+    @property
+    def _awaited_seconds(self) -> float:
+        return max(0.0, time.time() - self.awaited.at) if self.awaited is not None else 0.0
+
     def _draw(self) -> None:
         found = self.health()
         drawn = tuple(self._notice(found)) if found is not None else ()
+        if not drawn and self._awaited_seconds >= _SILENT:
+            hint = f"{self._first}{{stop}} stop call"
+            drawn = tuple(with_keys(f"{self._no_news(self._awaited_seconds)}   {hint}", "$state-warning"))
         self.display = bool(drawn)
         if drawn != self._drawn:
             self._drawn = drawn
@@ -217,14 +233,17 @@ class StreamLine(Static):
         return []
 
     def _silent(self, found: StreamHealth, task: TrackedTask | None) -> list[Piece]:
-        """Return how long nothing was received, unless the agent waits for the user, and how to end the task."""
+        """Return how long nothing was received, unless the agent waits for the user, and how to end that."""
         state = task.now.state if task is not None else ""
         if state in INTERRUPTED:
             return []
-        hint = f"   press {self._first}{{cancel}} to cancel the task" if state and not is_terminal(state) else ""
-        seconds = int(found.silence)
-        length = f"{seconds} s" if seconds < _MINUTE else duration(seconds)
-        return with_keys(f"nothing received for {length}{hint}", "$state-warning")
+        cancel = "{cancel} cancel task, " if state and not is_terminal(state) else ""
+        hint = f"{self._first}{cancel}{{stop}} stop stream"
+        return with_keys(f"{self._no_news(found.silence)}   {hint}", "$state-warning")
+
+    def _no_news(self, seconds: float) -> str:
+        length = f"{int(seconds)} s" if seconds < _MINUTE else duration(seconds)
+        return f"nothing received for {length}"
 
     def _lost(self, drop: LostStream, state: str) -> list[Piece]:
         """Return that the stream was lost, and how to subscribe again."""
