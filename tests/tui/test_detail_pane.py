@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import Any
 
 import pyperclip
+import pytest
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
 
-from inspector.capture.records import Record
+from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.session.replay.position import position_of
@@ -60,6 +63,41 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
             place = f"event {number}/6, gap {(record.at - before.at) * 1000:.0f} ms"
             await driver.until(f"SendStreamingMessage, {place}")
             assert position_of(record, driver.session.journal) == place
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_an_opened_detail_stays_on_its_record_until_it_is_left(open_app: Open, size: tuple[int, int]):
+    more, end = asyncio.Event(), asyncio.Event()
+
+    async def answer(call: Call) -> Any:
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}))
+        await more.wait()
+        await response.write(call.frame(status("INPUT_REQUIRED")))
+        await end.wait()
+        await response.write(call.frame(status("COMPLETED")))
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, size) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until(lambda: driver.records(Kind.FRAME))
+        await driver.press("escape", "enter")
+        pane = driver.widget("#chat-detail", DetailPane)
+        first = driver.records(Kind.FRAME)[0]
+        assert pane.record == first
+        more.set()
+        await driver.until(lambda: len(driver.records(Kind.FRAME)) == 2)
+        await driver.settled()
+        assert pane.record == first
+        assert driver.workbench.views.chat.selected_record() == first
+        await driver.press("escape")
+        assert pane.record == driver.records(Kind.FRAME)[1]
+        await driver.press("up", "enter", "escape")  # a row that the user has chosen
+        end.set()
+        await driver.done()
+        assert pane.record == first
 
 
 async def test_what_an_event_changed_is_shown_as_a_difference(open_app: Open):

@@ -19,6 +19,7 @@ from inspector.protocol.model import PushConfig
 from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.webhooks import WebhooksView
+from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.fields import LineInput
 from inspector.wire.receiver.registration import Proof
@@ -26,6 +27,8 @@ from inspector.wire.receiver.response_override import read_override
 
 SIZE = (140, 40)
 STATUS = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}
+
+COMPLETED = {"statusUpdate": {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
 
 
 async def listening(driver: Driver) -> dict[str, str]:
@@ -349,6 +352,22 @@ async def test_equal_pushes_and_chunks_share_a_row_until_they_are_unfolded(open_
         assert "equal" not in driver.screen
         await driver.press("f")
         await driver.until("3 equal")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_an_opened_delivery_stays_until_it_is_left(open_app: Open, mock: str, size: tuple[int, int]):
+    async with open_app(mock, size) as driver:
+        hook = await listening(driver)
+        assert await deliver(hook, STATUS) == 204
+        await driver.until("Deliveries ─ 1")
+        await driver.press("enter")
+        pane = driver.widget("#webhooks-detail", DetailPane)
+        assert await deliver(hook, COMPLETED) == 204
+        await driver.until(lambda: len(driver.records(Kind.DELIVERY)) == 2)
+        await driver.settled()
+        assert pane.record == driver.records(Kind.DELIVERY)[0]
+        await driver.press("escape")
+        assert pane.record == driver.records(Kind.DELIVERY)[1]
 
 
 async def test_retries_of_a_delivery_have_rows_of_their_own(open_app: Open, mock: str):

@@ -217,7 +217,9 @@ class ChatView(ChatPanes):
     # Panes
 
     def on_descendant_focus(self) -> None:
-        """Name the keys that work where the focus is now."""
+        """Name the keys that work where the focus is now; a detail that was clicked stays on its record."""
+        if self.detail.has_focus_within:
+            self._timeline.feed.hold()
         self.show_title()
 
     def action_back(self) -> None:

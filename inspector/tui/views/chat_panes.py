@@ -57,12 +57,14 @@ class ChatPanes(BookmarkView):
         self.focus_timeline()
 
     def focus_timeline(self) -> None:
-        """Show and focus the timeline."""
+        """Show and focus the timeline; it follows its end again if it did before the detail was opened."""
         self._show_timeline()
+        self._timeline.feed.resume()
         self.screen.set_focus(self._timeline.feed)
 
     def open_detail(self) -> None:
-        """Focus the detail pane, which is a page of its own on a narrow screen."""
+        """Focus the detail pane, which is a page of its own on a narrow screen, and stays on its record."""
+        self._timeline.feed.hold()
         self.remove_class("-artifact")
         super().open_detail()
 
@@ -101,6 +103,7 @@ class ChatPanes(BookmarkView):
     def action_compose(self) -> None:
         """Focus the composer."""
         self._show_timeline()
+        self._timeline.feed.resume()
         self.composer.focus_text()
 
     def on_paste(self, event: events.Paste) -> None:

@@ -125,8 +125,19 @@ class WebhooksView(BookmarkView):
             self._feed.cursor = index
 
     def focus_first(self) -> None:
-        """Focus the deliveries."""
+        """Focus the deliveries; they are followed again if they were before the detail was opened."""
+        self._feed.resume()
         self.screen.set_focus(self._feed)
+
+    def open_detail(self) -> None:
+        """Focus the detail pane, which stays on its delivery."""
+        self._feed.hold()
+        super().open_detail()
+
+    def on_descendant_focus(self) -> None:
+        """Keep a detail that was clicked on its delivery."""
+        if self.detail.has_focus_within:
+            self._feed.hold()
 
     def action_back(self) -> None:
         """Go back to the list."""
@@ -342,8 +353,8 @@ class WebhooksView(BookmarkView):
         if last is None:
             notify(self, "This webhook has received no delivery.")
         else:
-            self._feed.cursor = last
             self.focus_first()
+            self._feed.cursor = last
 
 
 def head_text(record: Record) -> str:

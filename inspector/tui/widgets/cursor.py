@@ -48,6 +48,9 @@ class CursorView(LineView):
     _tail_held = True
     """Whether the cursor was put on the last line; more lines may have been added since."""
 
+    _held_at: int | None = None
+    """The line under the cursor when `hold` stopped the view from following the end, None if it did not."""
+
     _opened_by_clicks = False
     """Whether this chain of clicks has opened the line already: a double click opens once."""
 
@@ -95,6 +98,18 @@ class CursorView(LineView):
 
     def _holds_tail(self) -> bool:
         return self._tail_held
+
+    def hold(self) -> None:
+        """Keep the cursor on its line while that is read elsewhere, until `resume` or until the cursor is moved."""
+        if self.following:
+            self._held_at, self._tail_held = self.cursor, False
+            self._settle()
+
+    def resume(self) -> None:
+        """Follow the end again if `hold` stopped that and the cursor was not moved since."""
+        if self._held_at is not None and self._held_at == self.cursor:
+            self.action_last()
+        self._held_at = None
 
     def _settle(self) -> None:
         super()._settle()
