@@ -24,6 +24,8 @@ REJECTED_HINT = (
 """What to do if nothing is known about why credentials were rejected."""
 DENIED = {401: "The agent requires credentials", 403: "The agent refused the request"}
 """What the statuses mean: 403 can have other reasons than credentials."""
+REJECTED = "The agent rejected the credentials"
+"""What 401 means if the request had credentials."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
 _DENIED = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}

@@ -110,6 +110,19 @@ async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(
     assert CANARY.encode() not in stored(home)
 
 
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [("", "The agent requires credentials: 401"), ("wrong", "The agent rejected the credentials: 401")],
+)
+async def test_rejected_credentials_are_distinguished_from_missing_credentials(open_app: Open, key: str, problem: str):
+    card = {"securitySchemes": KEY, "securityRequirements": requiring("key")}
+    has_key = guarded(lambda request: request.headers.get("X-Agent-Key") == CANARY)
+    async with playing(has_key, card=card) as agent, open_app(agent.url, SIZE, api_key=key) as driver:
+        await driver.connected()
+        await driver.ask("hello")
+        assert f"problem: {problem}" in driver.screen
+
+
 async def test_credentials_are_not_sent_to_another_origin(open_app: Open):
     async with playing(complete) as stranger, playing(complete) as agent:
         interface = {"url": f"{stranger.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
