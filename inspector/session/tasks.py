@@ -20,7 +20,8 @@ EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Me
 class TrackedTask:
     """One task as responses (`answered`) and push notifications (`pushed`) report it; both may contain the same events.
 
-    `stream` is the exchange whose stream reports on the task now, 0 for none.
+    `stream` is the exchange whose stream reports on the task now, 0 for none. `artifacts_known` is false for a task
+    that was only listed without its artifacts, which ListTasks leaves out by default (1.0 section 3.1.4).
     """
 
     id: str
@@ -29,6 +30,7 @@ class TrackedTask:
     answered: AssembledTask
     pushed: AssembledTask
     stream: int = 0
+    artifacts_known: bool = False
 
     @property
     def now(self) -> AssembledTask:
@@ -88,9 +90,9 @@ class TaskFold:
             self._apply(records, said)
         elif isinstance(said, TaskList):
             for task in said.tasks:
-                self._apply(records, task)
+                self._apply(records, task, has_artifacts=task.artifacts is not None)
 
-    def _apply(self, records: Sequence[Record], event: Event | TextAppended) -> None:
+    def _apply(self, records: Sequence[Record], event: Event | TextAppended, *, has_artifacts: bool = True) -> None:
         """Apply an event; to avoid duplicates, other responses may only end a task while a stream reports on it."""
         first, at, task_id = records[0], records[-1].at, task_of(event)
         tracked = self._by_id.get(task_id)
@@ -100,6 +102,7 @@ class TaskFold:
             number = len(self._by_id) + 1
             tracked = TrackedTask(task_id, number, first.at, AssembledTask(task_id), AssembledTask(task_id))
             self._by_id[task_id] = tracked
+        tracked.artifacts_known |= has_artifacts
         if first.kind is DELIVERY:
             tracked.pushed.apply(event, at)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -154,6 +155,25 @@ async def test_the_table_has_headings_and_shows_request_and_last_message(open_ap
         assert task.now.context_id in driver.screen
         assert "summary.txt" in driver.line("artifacts ")
         assert driver.line("states ").split()[-2:] == ["completed", "│"]
+
+
+async def test_a_listed_task_has_the_age_of_its_state_and_no_artifacts_until_they_are_received(open_app: Open):
+    ended = (datetime.now(UTC) - timedelta(minutes=15)).isoformat()
+    listed = {"id": "task-1", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED", "timestamp": ended}}
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] == "GetTask":
+            return call.result(listed)
+        return call.result({"tasks": [listed], "nextPageToken": "", "pageSize": 1, "totalSize": 1})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.done()
+        assert driver.line("│▌").split()[4:-1] == ["15", "min", "15", "min", "-"]
+        await driver.press("r")
+        await driver.done(2)
+        assert driver.line("│▌").split()[4:-1] == ["15", "min", "15", "min", "0"]
 
 
 def task_with_texts(request: str, message: str) -> dict[str, Any]:

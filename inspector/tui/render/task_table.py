@@ -33,6 +33,12 @@ def began(task: TrackedTask) -> float:
     return task.first_seen if stamp is None else min(stamp, task.first_seen)
 
 
+def updated(task: TrackedTask) -> float:
+    """Return the timestamp of the state; without one, or while a stream is open, the time of the last event."""
+    stamp = timestamp_seconds(task.now.status.timestamp)
+    return task.now.updated if stamp is None or task.stream else stamp
+
+
 def last_message(account: AssembledTask) -> str:
     """Return the text of the last message of the agent."""
     return text_of(account.messages[-1]) if account.messages else ""
@@ -66,7 +72,7 @@ class TaskTable:
             "ID": lambda task: task.id,
             "CONTEXT": lambda task: task.now.context_id,
             "AGE": None,  # the tasks are in this order
-            "UPDATED": lambda task: -task.now.updated,
+            "UPDATED": lambda task: -updated(task),
             "ARTIFACTS": lambda task: -len(task.now.artifacts),
             "REQUEST": lambda task: self._requests.of(task).casefold(),
             "LAST MESSAGE": lambda task: last_message(task.now).casefold(),
@@ -120,6 +126,7 @@ class TaskTable:
         """Return the cells of one task, in the order of `columns`."""
         task, now = self.tasks[index], time.time()
         account = task.now
+        artifacts = str(len(account.artifacts)) if account.artifacts or task.artifacts_known else "-"
         state, style = state_cell(account.state, self._glyphs)
         polled = f" {self._glyphs.poll}" if self._polls.get(task.id) is not None else ""
         return (
@@ -127,8 +134,8 @@ class TaskTable:
             (task.id[:SHORT_ID], "feed--text"),
             (account.context_id[:SHORT_ID], "feed--muted"),
             (ago(now - began(task)), "feed--muted"),
-            (ago(now - account.updated), "feed--muted"),
-            (str(len(account.artifacts)), "feed--text" if account.artifacts else "feed--quiet"),
+            (ago(now - updated(task)), "feed--muted"),
+            (artifacts, "feed--text" if account.artifacts else "feed--quiet"),
             (self._requests.of(task), "feed--sent"),
             (last_message(account), "feed--text"),
         )
