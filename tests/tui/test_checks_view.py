@@ -237,6 +237,23 @@ async def test_without_an_agent_the_view_says_so(open_app: Open, tmp_path: Path)
         assert states(driver) == ["0 of 1", "· not run"]
 
 
+async def test_without_a_file_the_keys_that_run_tests_report_what_is_missing(open_app: Open, mock: str, tmp_path: Path):
+    capture, shown = tmp_path / "x.a2a", {"notifications": True}
+    async with open_app(mock, NORMAL, capture=capture, run=shown) as driver:
+        await driver.connected()
+        await driver.go(7)
+        await driver.press("u")
+        await driver.until("u (run all) is not available: load a check file")
+        await driver.press("r")
+        await driver.until("r (refresh) is not available: load a check file")
+        assert "but in" not in driver.screen
+    async with open_app(None, NORMAL, recording=capture, run=shown) as driver:
+        await driver.until("Timeline")
+        await driver.go(7)
+        await driver.press("u")
+        await driver.until("u (run all) is not available: a capture has no agent")
+
+
 async def test_a_capture_has_no_agent_to_test(open_app: Open, mock: str, tmp_path: Path):
     capture = tmp_path / "x.a2a"
     async with open_app(mock, NORMAL, capture=capture) as driver:

@@ -85,15 +85,18 @@ class WorkbenchScreen(SessionScreen):
             self._tour.look()
 
     def on_key(self, event: Key) -> None:
-        """Report that a key of another view does nothing here, except the key that goes back and those of the cursor.
+        """Report why a key does nothing here, except the key that goes back and those of the cursor.
 
         Textual looks for bindings after this.
         """
         command = command_with(event.key)
         if command and event.key not in self.active_bindings and command not in _SILENT:
+            name = f"{shown_key(event.key)} ({COMMANDS[command].name or command})"
+            if reason := self.views.view.disabled_reason(command):
+                notify(self, f"{name} is not available: {reason}.", "warning")
+                return
             *first, last = self.views.names_with(command) or [""]
             places = f"{', '.join(first)} and {last}" if first else last
-            name = f"{shown_key(event.key)} ({COMMANDS[command].name or command})"
             notify(self, f"{name} is not available here{f', but in {places}' if places else ''}.", "warning")
 
     # Actions on the session and the selected record

@@ -58,6 +58,10 @@ class View(Container):
             return ""
         return self.session.unavailable_reason(operation)
 
+    def disabled_reason(self, command: str) -> str:  # noqa: ARG002 - for subclasses
+        """Return why a command of this view has no key now, `""` if the view does not have the command."""
+        return ""
+
     @property
     def call_task(self) -> str:
         """The id of the task for calls, `""` for the task in the Chat view."""

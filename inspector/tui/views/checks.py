@@ -22,7 +22,7 @@ from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, c
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.check_dialogs import chosen_file, load_form, save_report
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.check_rows import CheckItem
 from inspector.tui.render.glyphs import PHASE, Glyphs
@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the fi
 _ROOMY = 150
 """The cells that the table and the detail need beside each other."""
 _RUNS = frozenset({"run_selected", "run_all", "run_failed"})
+_TEST_KEYS = frozenset({"refresh", "run-all", "run-failed"})
 _NEED_TESTS = _RUNS | {"filter", "only_failed"}
 
 
@@ -354,6 +355,16 @@ class ChecksView(View):
         if action == "save_report":
             return True if progress is not None and progress.has_results else None
         return super().check_action(action, parameters)
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why tests cannot be run now."""
+        if command not in _TEST_KEYS or self._progress is not None:
+            return ""
+        if self.session.recorded:
+            return "a capture has no agent, so no tests can be run"
+        if self._problems:
+            return f"correct the check file, then press {key_of('refresh')}"
+        return f"load a check file first, with {key_of('check-file')}"
 
     # The selection
 
