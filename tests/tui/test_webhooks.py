@@ -12,7 +12,8 @@ import pyperclip
 import pytest
 from driving import Driver, Open
 from joserfc.jwk import ECKey, KeySet
-from players import deliver
+from players import deliver, playing
+from puppets import Call
 
 from inspector.capture.records import Kind
 from inspector.protocol.model import PushConfig
@@ -213,6 +214,23 @@ async def test_diagnose_reports_the_cause_of_missing_deliveries(open_app: Open, 
         assert "certain   the task ended" in driver.line("the task ended before the registration")
         assert "Send the next message with a webhook:" in driver.screen
         assert "ruled out" in driver.screen
+
+
+@pytest.mark.parametrize("declared", [True, False])
+async def test_diagnose_reports_that_no_task_was_returned(open_app: Open, declared: bool):
+    async def answer(call: Call) -> Any:
+        return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]}})
+
+    card = {"capabilities": {"streaming": False, "pushNotifications": declared}}
+    async with playing(answer, card) as agent, open_app(agent.url, SIZE, run={"notifications": True}) as driver:
+        await listening(driver)
+        await driver.ask("hello")
+        driver.session.push.registrations.pop(0)  # that of `listening`, for another task
+        await driver.go(4)
+        await driver.press("w")
+        await driver.until("No message with a webhook" if declared else "The card does not declare")
+        assert ("The card does not declare" in driver.screen) is not declared
+        assert "No webhook has been registered" not in driver.screen
 
 
 async def test_a_delivery_is_resent_and_new_deliveries_are_forwarded(open_app: Open, mock: str):

@@ -225,8 +225,19 @@ class WebhooksView(BookmarkView):
 
     def action_diagnose(self) -> None:
         """Diagnose why deliveries of the task are missing."""
-        no_task = f"No webhook has been registered for a task. Press {key_of('webhook')}, then send a message."
-        self._show_text("Missing deliveries", self._diagnose, no_task)
+        self._show_text("Missing deliveries", self._diagnose, self._why_no_task())
+
+    def _why_no_task(self) -> str:
+        """Return why there is no task about which the agent could send notifications."""
+        connection, push = self.session.connection, self.session.push
+        if connection is not None and not connection.card.capabilities.push_notifications:
+            card = "The card does not declare push notifications: the agent may not send any. "
+        else:
+            card = ""
+        if push.registrations:
+            return f"{card}No message with a webhook was answered with a task. Notifications are sent about tasks only."
+        send = "Send" if push.on else f"Press {key_of('webhook')}, then send"
+        return f"{card}No webhook has been registered for a task. {send} a message."
 
     def _show_text(self, title: str, write: Callable[[str], Awaitable[list[Paragraph]]], no_task: str) -> None:
         """Show what `write` returns for the task, or the notification `no_task` if there is none."""
