@@ -254,6 +254,11 @@ class AssembledTask:
         """Return the current state under its 1.0 name, `""` before the first event with a state."""
         return self.status.state
 
+    def seconds(self, now: float) -> float:
+        """Return how long the task has lasted since its first state: until its final state, or until `now`."""
+        until = self.moves[-1].at if is_terminal(self.state) else now  # GetTask updates a task that has ended, too
+        return max(0.0, until - self.moves[0].at) if self.moves else 0.0
+
     def apply(self, event: Event | TextAppended, at: float) -> None:
         """Add an event of this task that was received at `at`."""
         self.updated = at

@@ -132,6 +132,15 @@ async def test_a_stream_that_broke_off_offers_to_listen_again_and_tells_what_was
         assert driver.sent()[1]["method"] == "SubscribeToTask"
 
 
+async def test_the_duration_of_a_task_continues_after_its_stream_was_lost(open_app: Open):
+    async with playing(dropping) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.until(lambda: re.search(r"◐ working ─ [12]\.\d+ s ─", driver.line("Timeline")))
+        await driver.go(3)
+        assert re.search(r"◐ working ─ \d\.\d+ s ─", driver.line("─ Task ─"))
+
+
 async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
     async def answer(call: Call) -> Any:
         return await stream(call, {"task": task("WORKING")}, chunk("one "))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import events, work
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.replay.recording import Recording
     from inspector.tui.views.chat import ChatView
 
+_CLOCK = 1.0
+"""How often the duration of a task is drawn while no call is running, in seconds."""
 _LOOP_ITERATIONS = 4
 """How many event-loop iterations to wait after each part of a capture, because handling a key needs several."""
 
@@ -103,7 +106,8 @@ class SessionScreen(FrameScreen):
             self.chat.stream.automatic = self.options.resubscribe
             self.chat.composer.offer_draft(self._unsent)
             self._show_connection_in_chat()
-            self.set_interval(PHASE, self._tick)
+            self.set_interval(PHASE, partial(self._tick, calling=True))
+            self.set_interval(_CLOCK, partial(self._tick, calling=False))
         elif view.id == "checks":
             self.views.checks.variables = dict(self.options.check_variables)
             if self.options.check_file is not None:
@@ -113,10 +117,13 @@ class SessionScreen(FrameScreen):
         """Stop following the session."""
         self._unsubscribe()
 
-    def _tick(self) -> None:
-        """Animate the title of a running task, unless the whole screen is about to be drawn."""
+    def _tick(self, *, calling: bool) -> None:
+        """Draw the sign and the duration of a running task, unless the whole screen is about to be drawn.
+
+        Without a running call, only the duration changes, and more slowly.
+        """
         shown = self.is_current and self.view == "chat"
-        if shown and self.session.journal.exchanges.open and self._throttle.idle:
+        if shown and (self.session.journal.exchanges.open > 0) is calling and self._throttle.idle:
             self.chat.show_title()
 
     def show_expiry(self) -> None:

@@ -220,8 +220,7 @@ class TasksView(View):
         chips = [Chip(task.id[:SHORT_ID])]
         if account.moves:
             state = f"{self.glyphs.state_glyph(account.state)} {short(account.state)}"
-            until = account.moves[-1].at if is_terminal(account.state) else now
-            took = duration(max(0.0, until - account.moves[0].at))
+            took = duration(account.seconds(now))
             chips += [Chip(state, _STYLES[state_style(account.state)]), Chip(took, "$text-soft")]
         self._facts_pane.set_title(*chips)
         facts = TaskFacts(task, self._requests.of(task), self._polls.get(task.id), self.glyphs, now)

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from inspector.capture.records import Kind, Record, is_probe
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.lifecycle import State, is_terminal, short
+from inspector.protocol.lifecycle import State, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
@@ -222,7 +222,9 @@ class TimelinePane(Pane):
         self.stream.show(session.tasks.get(past.id) if past is not None else task, record)
         chips: list[Chip] = []
         if account is not None and account.moves:
-            chips += self._state(account, running=past is None and session.journal.exchanges.open > 0)
+            ended = past is not None or session.recorded
+            now = account.updated if ended else time.time()
+            chips += self._state(account, now, moving=not ended and session.journal.exchanges.open > 0)
         if self.filtering:
             count = len(self._whole) - self._whole.rules
             chips.append(Chip(f"{len(self._list) - self._list.rules:,} of {count:,} rows", "$bar"))
@@ -249,15 +251,12 @@ class TimelinePane(Pane):
         else:
             self.post_message(StreamLine.Clicked())
 
-    def _state(self, account: AssembledTask, *, running: bool) -> list[Chip]:
-        last = account.moves[-1].at  # GetTask updates a task that has ended, too
-        if not is_terminal(account.state):
-            last = time.time() if running else account.updated
-        state = f"{self._sign(account.state, moving=running)} {short(account.state)}"
+    def _state(self, account: AssembledTask, now: float, *, moving: bool) -> list[Chip]:
+        state = f"{self._sign(account.state, moving=moving)} {short(account.state)}"
         return [
             Chip(account.id[:SHORT_ID]),
             Chip(state, f"bold {state_colour(account.state)}"),
-            Chip(duration(last - account.moves[0].at), "$text-soft"),
+            Chip(duration(account.seconds(now)), "$text-soft"),
         ]
 
     def _sign(self, state: str, *, moving: bool) -> str:
