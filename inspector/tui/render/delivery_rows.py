@@ -32,7 +32,7 @@ CHECKS_WIDTH = 14
 def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation = NO_ANNOTATION) -> Cells:
     """Return the cells of a delivery: time, latency, task, event, count, checks, status of the response, finding.
 
-    The row may have several equal pushes or chunks; the record is the last of them.
+    The row may have several equal or rejected pushes, or chunks; the record is the last of them.
     """
     meta = record.meta
     latency = meta.get("latency")
@@ -44,6 +44,8 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
     if row.records > 1:
         chunks = f"{row.records:,} chunks, {wire_size(row.size)}"
         count = chunks if record.event == "artifact" else f"{row.records:,} equal"
+        if meta.get("refused"):  # the rows of different updates, and of their attempts, show the same reason
+            count = f"{row.records:,} deliveries"
     return (
         (clock(record.at), "feed--muted"),
         (duration(latency) if latency is not None else "", "feed--muted"),
