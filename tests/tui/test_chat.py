@@ -269,6 +269,16 @@ async def test_an_error_is_shown_above_the_text_and_on_the_timeline(open_app: Op
         assert driver.app.is_running
 
 
+async def test_a_long_problem_is_shown_completely(open_app: Open):
+    async def answer(call: Call):
+        return call.error(-32603, " ".join(f"word-{number}" for number in range(24)))
+
+    async with playing(answer) as agent, open_app(agent.url, (80, 24)) as driver:
+        await driver.connected()
+        await driver.ask("paint it")
+        assert "word-23" in driver.screen[driver.screen.index("problem:") :]
+
+
 async def test_a_disconnected_stream_is_reported_and_keeps_its_events(open_app: Open):
     async def answer(call: Call):
         return await call.stream({"task": task("WORKING")}, chunk("half a "), breaks_off=True)

@@ -57,6 +57,18 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         assert not driver.widget("FilterLine", FilterLine).display
 
 
+async def test_the_error_of_a_filter_is_shown_completely(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("slash")
+        await filtering(driver, "colour:red")
+        await driver.until("op, finding, gap, size, at, duration.")
+        assert driver.widget("FilterLine", FilterLine).size.height == 3
+        await filtering(driver, "kind:note")
+        await driver.until(lambda: driver.widget("FilterLine", FilterLine).size.height == 2)
+
+
 async def test_a_filter_that_is_wrong_says_why_and_tab_completes_one_that_is_not_finished(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()

@@ -43,7 +43,7 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
 
 
 class FilterLine(Vertical):
-    """Two lines, hidden without a filter: the typed filter, and its error, its completions or its matches.
+    """The typed filter, and below it its error, its completions or its matches; hidden without a filter.
 
     The hits are found page by page in the background. With `accepts`, only the records that it accepts can be
     hits, and runs of chunks are folded; with None, all records can be hits, and nothing is folded. `hits` is None
@@ -52,7 +52,7 @@ class FilterLine(Vertical):
 
     DEFAULT_CSS = """
     FilterLine {
-        height: 2;
+        height: auto;
         display: none;
         &.-open { display: block; }
         & > Horizontal { height: 1; }
@@ -61,7 +61,7 @@ class FilterLine(Vertical):
         &.-good Input { color: $state-good; }
         &.-bad Input { color: $state-bad; }
         & > #filter-message { height: 1; padding: 0 1; color: $text-soft; text-wrap: nowrap; text-overflow: ellipsis; }
-        &.-bad > #filter-message { color: $state-bad; }
+        &.-bad > #filter-message { color: $state-bad; height: auto; max-height: 3; text-wrap: wrap; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
