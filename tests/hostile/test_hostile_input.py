@@ -53,7 +53,7 @@ from inspector.options import Options
 from inspector.tui.app import InspectorApp
 
 def stop_during_a_write(self):
-    if self._sync_available and not self.stopped:
+    if not self.stopped and os.path.exists({wanted!r}):
         self.stopped = True
         with self._driver._writer_thread._queue.mutex:
             for number in {numbers}:
@@ -121,9 +121,11 @@ def test_sigquit_ends_the_app_if_the_terminal_cannot_be_restored(home: Path):
 
 @pytest.mark.parametrize("numbers", [(signal.SIGTSTP,), (signal.SIGCONT,), (signal.SIGTSTP, signal.SIGCONT)])
 def test_a_process_that_is_stopped_or_continued_during_a_write_goes_on(numbers: tuple[int, ...], home: Path):
-    source = STOPPED_APP.format(numbers=(*map(int, numbers),))
+    wanted = home.with_name("stop now")
+    source = STOPPED_APP.format(numbers=(*map(int, numbers),), wanted=str(wanted))
     with Terminal([sys.executable, "-c", source], env={"A2A_INSPECT_HOME": str(home)}) as terminal:
         terminal.wait_for(HEADING)
+        wanted.touch()
         if numbers == (signal.SIGTSTP,):
             terminal.wait_for(lambda terminal: terminal.is_stopped() and HEADING not in terminal.screen_text())
             terminal.signal(signal.SIGCONT)
