@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
 from driving import Open
+from players import eventually
 from textual.widgets import OptionList
 
 from inspector.capture.records import Kind
+from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.steps import Step
 from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.translate import TranslateScreen
@@ -99,6 +106,23 @@ async def test_the_doctor_passes_the_mock_agent(open_app: Open, mock: str):
         await driver.go(5)
         await driver.settled()
         assert "GetTask" in driver.screen
+
+
+async def test_the_doctor_can_be_closed_at_any_step(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    async def examine(_: Doctor) -> AsyncIterator[Step]:
+        while True:
+            yield Step("card", True, "a card")
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(Doctor, "examine", examine)
+    async with open_app(mock) as driver:
+        await driver.connected()
+        driver.app.simulate_key("d")
+        await eventually(lambda: isinstance(driver.app.screen, DoctorScreen) and driver.app.screen.is_mounted)
+        driver.app.screen.dismiss(None)
+        await eventually(lambda: not isinstance(driver.app.screen, DoctorScreen))
+        await driver.pilot.pause()
+        assert driver.workbench.view == "agent"
 
 
 async def test_the_doctor_can_be_used_for_an_unreachable_agent(open_app: Open):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
+from textual.await_remove import AwaitRemove
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
@@ -53,6 +54,11 @@ class Dialog(ModalScreen[Result | None]):
         """Give a long list the whole height of the frame, so that there are no blank rows and the footer is seen."""
         for fitted in self.query(f".{FITTED}"):
             fitted.styles.max_height = max(1, self.size.height * 9 // 10 - _AROUND)
+
+    def remove(self) -> AwaitRemove:
+        """Remove the dialog; its workers are cancelled before, because its widgets are removed first."""
+        self.workers.cancel_node(self)
+        return super().remove()
 
     def action_leave(self) -> None:
         """Close the dialog without a result."""
