@@ -32,13 +32,12 @@ from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
-from inspector.tui.screens.dialog import Dialog
+from inspector.tui.screens.dialog import Dialog, Palette
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.help import HelpScreen
 from inspector.tui.sixteen_colours import SixteenColours
 from inspector.tui.themes import fallback_variables, load_themes
 from inspector.tui.views.registry import VIEWS
-from inspector.tui.widgets.fields import Palette
 from inspector.tui.widgets.status_bar import StatusBar
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ from rich.cells import cell_len
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
+from textual.widgets import Input
 
 import inspector.tui
 from inspector.options import Options
@@ -212,6 +213,19 @@ async def test_commands_that_the_agent_does_not_declare_are_in_the_menu_with_the
         await driver.until("the card declares no")
         await driver.click("Get the extended card")
         await driver.until("The agent does not support this operation")
+
+
+async def test_what_was_typed_before_the_palette_is_removed_does_not_begin_a_search(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.press("ctrl+p")
+        palette = driver.app.screen
+        assert isinstance(palette, CommandPalette)
+        await palette.query("*").remove()  # as Textual removes a screen
+        palette.post_message(Input.Changed(Input(), "x"))
+        await driver.pilot.pause()
+        palette.dismiss()
+        await driver.until(lambda: driver.app.screen is driver.app.workbench)
 
 
 async def test_the_palette_selects_views_and_themes(open_app: Open, mock: str):

@@ -1,17 +1,21 @@
-"""A base class for dialogs: modal screens that return a result, or None if the user cancels."""
+"""The base class of dialogs, which are modal screens that return a result or None, and the command palette."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.await_remove import AwaitRemove
+from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
+from textual.widgets import Input
 
 from inspector.tui.render.content import plain
+from inspector.tui.widgets.fields import is_laid_out
 from inspector.tui.widgets.footer import KeyFooter
 
 Result = TypeVar("Result")
@@ -21,6 +25,22 @@ FITTED = "fitted"
 """The class of a widget that, with the footer, is all that a dialog contains."""
 _AROUND = 4
 """Lines of a dialog for its border, the footer and the line above it."""
+
+
+class Palette(CommandPalette):
+    """The command palette; keys for its list have no effect while the list is not laid out, when Textual fails."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action is possible now."""
+        if action == "command_list":
+            return any(map(is_laid_out, self.query(CommandList)))
+        return super().check_action(action, parameters)
+
+    @on(Input.Changed)
+    def _begin_search(self, event: Input.Changed) -> None:
+        """Begin no search while the palette is removed: its list is removed before it."""
+        if not self.query(CommandList):
+            event.prevent_default()
 
 
 class Dialog(ModalScreen[Result | None]):

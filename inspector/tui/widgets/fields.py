@@ -1,8 +1,7 @@
-"""Input fields and lists of choices with a hint about enter for the footer, and the command palette."""
+"""Input fields and lists of choices with a hint about enter for the footer."""
 
 from __future__ import annotations
 
-from textual.command import CommandList, CommandPalette
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
@@ -34,24 +33,15 @@ class ChoiceList(OptionList):
 
     def action_page_up(self) -> None:
         """Go up by a page, unless the list is not laid out yet, when Textual fails."""
-        if _is_laid_out(self):
+        if is_laid_out(self):
             super().action_page_up()  # type: ignore[no-untyped-call]
 
     def action_page_down(self) -> None:
         """Go down by a page, unless the list is not laid out yet, when Textual fails."""
-        if _is_laid_out(self):
+        if is_laid_out(self):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
 
-class Palette(CommandPalette):
-    """The command palette; keys for its list have no effect while the list is not laid out, when Textual fails."""
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is possible now."""
-        if action == "command_list":
-            return _is_laid_out(self.query_one(CommandList))
-        return super().check_action(action, parameters)
-
-
-def _is_laid_out(listed: OptionList) -> bool:
+def is_laid_out(listed: OptionList) -> bool:
+    """Return whether a list has a size; before, Textual's keys for its pages fail."""
     return bool(listed.scrollable_content_region)
