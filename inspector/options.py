@@ -18,18 +18,18 @@ class Options:
     """The agent, the credentials, the connection, the capture and the appearance; the repr contains no secret.
 
     `reference` is the agent as typed, or the URL of the agent `agent_name` of `agents.toml`. `demo` selects the
-    built-in mock agent, `tour` starts with the guided tour.
-    `basic` is a user and a password with a colon between them. `client_cert` and `client_key` are the files of a client
-    certificate, `client_passphrase` is a reference (`env:NAME`) to its passphrase. `trust` lists further origins that
-    get the credentials, `auth_card` sends them with the first request for the card, `stored_auth_only` uses only tokens
-    that were stored, `redirect_port` is the port for the redirect of a login, `timeout` is in seconds, `resubscribe`
-    reconnects a disconnected stream automatically. `trusted_keys` is a file with public keys that the user trusts for
-    signatures of mandates. With `read_only`, nothing is sent that changes an agent, and only
-    captures are written. `keep_captures` and `keep_megabytes` limit the captures folder, `changed_keys` has the keys of
-    commands that the user changed. `check_file` is loaded in the Checks view, `check_variables` are for all check
-    files. `recording` is a capture to open instead of an agent, `capture` the file to record to. `named_by` is the file
-    (with the line) of the project that names the agent, unless the user trusts its origin: a foreign project could name
-    any host, so that the agent does not get the environment, and no credentials if they are `withheld`.
+    built-in mock agent, `tour` starts with the guided tour. `basic` is a user and a password with a colon between them.
+    `client_cert` and `client_key` are the files of a client certificate, `client_passphrase` is a reference
+    (`env:NAME`) to its passphrase. `trust` lists further origins that get the credentials, `auth_card` sends them with
+    the first request for the card, `stored_auth_only` uses only tokens that were stored, `redirect_port` is the port
+    for the redirect of a login, `timeout` is in seconds, `resubscribe` reconnects a disconnected stream automatically.
+    `trusted_keys` is a file with public keys that the user trusts for signatures of mandates. With `read_only`, nothing
+    is sent that changes an agent, and only captures are written. `keep_captures` and `keep_megabytes` limit the
+    captures folder, `changed_keys` has the keys of commands that the user changed. `check_file` is loaded in the Checks
+    view, `check_variables` are for all check files. `recording` is a capture to open instead of an agent, `capture` the
+    file to record to. `named_by` is the file (with the line) of the project that names the agent, unless the user
+    trusts its origin: a foreign project could name any host, so that the agent does not get the environment, and no
+    credentials if they are `withheld`.
     """
 
     reference: str | None = None

@@ -27,7 +27,7 @@ from inspector.wire.discovery import normalise
 
 _WITH_SECRET = (Grant.CLIENT_CREDENTIALS, Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
 _WITHOUT_SECRET = (Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
-_NONE = "no credentials"
+_NONE_REQUIRED = "no credentials"
 """What a card without security requirements requires."""
 
 
@@ -69,7 +69,7 @@ async def status(current: Run) -> None:
         out.document({"origin": origin(url), "met": met, "alternatives": required, "token": _members(token)})
     else:
         out.field("Agent", session.journal.redactor.url(url))
-        out.field("Requires", requirements_in_words(connection.card, none=_NONE))
+        out.field("Requires", requirements_in_words(connection.card, none=_NONE_REQUIRED))
         if token is not None:
             _print(out, token, "")
         given = Styled("given, not tested", Role.GOOD) if authentication.sent else "none are required by the card"
@@ -158,9 +158,8 @@ def _choose(current: Run) -> LoginOption:
         required = current.session.connection
         hint = f"It offers {offered}." if offered else ""
         if not offered and required is not None:
-            hint = (
-                f"The card requires {requirements_in_words(required.card, none=_NONE)}. {current.login_hint()}".strip()
-            )
+            words = requirements_in_words(required.card, none=_NONE_REQUIRED)
+            hint = f"The card requires {words}. {current.login_hint()}".strip()
         raise usage(seen, hint)
     wanted = (Grant.DEVICE_CODE,) if given.device else (Grant(given.flow),) if given.flow else ()
     preferred = wanted or (_WITH_SECRET if given.client_secret else (*_WITHOUT_SECRET, Grant.CLIENT_CREDENTIALS))

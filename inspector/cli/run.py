@@ -56,7 +56,7 @@ class Run:
         options = self.invocation.options
         if not options.reference:
             hint = (
-                f"Add -a URL, or set A2ACLI_AGENT_CARD, or define names in agents.toml: {PROGRAM} agents add NAME URL."
+                f"Add -a URL, or set A2ACLI_AGENT_CARD, or define names in {FILE_NAME}: {PROGRAM} agents add NAME URL."
             )
             raise usage("No agent was given.", hint)
         if options.stored_auth_only and (options.bearer or options.basic or options.api_key):

@@ -67,7 +67,7 @@ class Sessions:
         self._begin_tour = options.tour
         self._attempt: asyncio.Task[Connection] | None = None
         self._closing: asyncio.Task[None] | None = None
-        """The end of the session that is being closed."""
+        """The task that closes a session, if one is being closed."""
         self._left: WorkbenchScreen | None = None
         """The tab that is shown again if nothing can be opened."""
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
@@ -236,10 +236,10 @@ class Sessions:
             await self.go_to(self._workbenches[index % len(self._workbenches)])
 
     async def close_tab(self, workbench: WorkbenchScreen) -> None:
-        """Close the session of the current tab, and show the tab before it, or the connect screen."""
+        """Close the session of a tab if it is still the current one; show the tab before it, or the connect screen."""
         self.stop_connecting()
         async with self._change():
-            if workbench is not self.workbench:  # it was closed meanwhile
+            if workbench is not self.workbench:
                 return
             index = self._workbenches.index(workbench)
             await self._end(workbench)
@@ -354,7 +354,7 @@ class Sessions:
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close all sessions, also that which is being closed: the app ends, so its screens need not be replaced."""
+        """Close all sessions. One that is being closed is closed without replacing its screen: the app ends."""
         await self._end_attempt()
         if self._closing is not None:
             self._closing.cancel()

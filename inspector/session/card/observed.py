@@ -17,7 +17,7 @@ _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
-_ENDED_EARLY = "STREAM-001"
+ENDED_EARLY = "STREAM-001"
 """The rule that a stream ends when the task does."""
 
 
@@ -170,7 +170,7 @@ def _error(call: _Call, end: Record) -> str:
     stopped = how == Ending.STOPPED and end.meta["events"]  # the user stopped a stream that worked
     if not call.status or (how != Ending.COMPLETE and not stopped):
         return end.label.partition(". ")[0].rstrip(".")
-    early = (finding for finding in end.findings if finding.rule == _ENDED_EARLY)
+    early = (finding for finding in end.findings if finding.rule == ENDED_EARLY)
     return next((f"{finding.rule} {finding.seen}" for finding in early), "")
 
 

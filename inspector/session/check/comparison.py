@@ -47,8 +47,8 @@ def mark_differences(first: RunResult, found: Iterable[Difference], other: str) 
     for difference in found:
         by_test.setdefault((difference.test, difference.transport), []).append(difference)
     for group in trials_of(first.results):
-        own, result = by_test.get(_key(group), []), group.first
-        for item in own:
+        result = group.first
+        for item in by_test.get(_key(group), []):
             message = f"{item.aspect}: {item.first}; with {other}: {item.second}"
             if item.aspect != "result":
                 result.differences.append(message)

@@ -155,7 +155,7 @@ def _with_kind(mismatch: Mismatch, last: Json | Missing) -> Mismatch:
     if mismatch.actual != quote(MISSING):
         return mismatch
     kind = next((words for name, words in _EVENTS.items() if isinstance(last, dict) and name in last), "")
-    about = f"the last event is {kind}" if kind else "there is no event" if last is MISSING else ""
+    about = f"the last event is {kind}" if kind else "no event was received" if last is MISSING else ""
     return mismatch._replace(actual=f"{mismatch.actual}: {about}") if about else mismatch
 
 

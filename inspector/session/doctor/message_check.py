@@ -18,6 +18,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session import lazy_loading
 from inspector.session.call import Call
+from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.probe import findings_of, in_words, see_rules
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
@@ -39,8 +40,6 @@ _NO_OPERATION = (
     "The interface responded to GetTask, so that its URL is correct: the agent does not have {operation} there, or a "
     "proxy in front of it blocks it."
 )
-_ENDED_EARLY = "STREAM-001"
-"""The rule that a stream ends when the task does."""
 _NO_PUSH = "Check that the agent can reach this address, and its log."
 _LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
 _REJECTED_PUSH = "The deliveries arrived, but were rejected: see their failed checks."
@@ -133,7 +132,7 @@ def _is_unframed(finding: Finding) -> bool:
 
 
 def _remedy(errors: list[Finding], seconds: float) -> str:
-    if any(finding.rule == _ENDED_EARLY for finding in errors):
+    if any(finding.rule == ENDED_EARLY for finding in errors):
         return (
             f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, "
             "or an agent that closes the stream too early."

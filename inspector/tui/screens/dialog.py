@@ -28,7 +28,7 @@ _AROUND = 4
 
 
 class Palette(CommandPalette):
-    """The command palette; keys for its list have no effect while the list is not laid out, when Textual fails."""
+    """The command palette, without two errors of Textual: in a list that is not laid out, and while it is removed."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is possible now."""
@@ -37,8 +37,8 @@ class Palette(CommandPalette):
         return super().check_action(action, parameters)
 
     @on(Input.Changed)
-    def _begin_search(self, event: Input.Changed) -> None:
-        """Begin no search while the palette is removed: its list is removed before it."""
+    def _prevent_late_search(self, event: Input.Changed) -> None:
+        """Prevent that a search begins while the palette is removed: its list is removed before it."""
         if not self.query(CommandList):
             event.prevent_default()
 

@@ -16,6 +16,7 @@ from inspector.protocol.operations import Operation
 from inspector.session.session import Session
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
+from inspector.tui.screens.menu import confirm
 
 
 @dataclass
@@ -59,7 +60,7 @@ class View(Container):
         return self.session.unavailable_reason(operation)
 
     def disabled_reason(self, command: str) -> str:  # noqa: ARG002 - for subclasses
-        """Return why a command of this view has no key now, `""` if the view does not have the command."""
+        """Return why a command of this view cannot be used now, `""` if the view does not have the command."""
         return ""
 
     @property
@@ -70,6 +71,13 @@ class View(Container):
     def action_call(self, name: str) -> None:
         """Call the operation of the agent with a name of `Operation`."""
         self.post_message(CallWanted(Operation[name], self.call_task))
+
+    def confirm_call(self, title: str, question: str, operation: Operation, task_id: str) -> None:
+        """Ask a question about a task, and call an operation for it if the user confirms.
+
+        Another task may be selected by then.
+        """
+        confirm(self, title, question, lambda: self.post_message(CallWanted(operation, task_id)))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys that need an agent in a capture."""

@@ -23,7 +23,6 @@ from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
-from inspector.tui.views.base import CallWanted
 from inspector.tui.views.chat_calls import ChatCalls
 from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
@@ -256,8 +255,7 @@ class ChatView(ChatPanes):
         task = self.shown_task
         if task is not None:
             name = f"{task.id[:SHORT_ID]} ({short(task.now.state)})"
-            wanted = CallWanted(Operation.CANCEL, task.id)  # another task may be selected when the user confirms
-            confirm(self, "Cancel task", f"Cancel the task {name}?", lambda: self.post_message(wanted))
+            self.confirm_call("Cancel task", f"Cancel the task {name}?", Operation.CANCEL, task.id)
 
     # Time travel
 

@@ -30,8 +30,7 @@ from inspector.tui.render.task_table import TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.screens.menu import confirm
-from inspector.tui.views.base import CallWanted, View
+from inspector.tui.views.base import View
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
 from inspector.tui.widgets.pane import Chip, Pane
@@ -289,8 +288,7 @@ class TasksView(View):
         task_id = self.call_task
         if task_id:
             question = f"Cancel task {task_id[:SHORT_ID]}? The agent stops working on it, which cannot be undone."
-            wanted = CallWanted(Operation.CANCEL, task_id)  # another task may be selected when the user confirms
-            confirm(self, "Cancel the task", question, lambda: self.post_message(wanted))
+            self.confirm_call("Cancel the task", question, Operation.CANCEL, task_id)
 
     def action_list_tasks(self) -> None:
         """List the tasks of the agent that match the filter, and add them to the table."""

@@ -31,7 +31,7 @@ from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, reconciled
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
-from inspector.tui.screens.menu import Entry, MenuScreen, confirm
+from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
@@ -177,8 +177,7 @@ class WebhooksView(BookmarkView):
         task_id = self.call_task
         if task_id:
             question = f"Delete all webhooks of task {task_id[:SHORT_ID]} at the agent, also those of other clients?"
-            wanted = CallWanted(Operation.DELETE_PUSH, task_id)  # another task may be selected when the user confirms
-            confirm(self, "Delete webhooks", question, lambda: self.post_message(wanted))
+            self.confirm_call("Delete webhooks", question, Operation.DELETE_PUSH, task_id)
         else:
             notify(self, "Select a delivery or a registration of the task.")
 
@@ -228,7 +227,7 @@ class WebhooksView(BookmarkView):
         self._show_text("Missing deliveries", self._diagnose, self._why_no_task())
 
     def _why_no_task(self) -> str:
-        """Return why there is no task about which the agent could send notifications."""
+        """Return why the agent has no task to send notifications about."""
         connection, push = self.session.connection, self.session.push
         if connection is not None and not connection.card.capabilities.push_notifications:
             card = "The card does not declare push notifications: the agent may not send any. "

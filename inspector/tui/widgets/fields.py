@@ -32,16 +32,16 @@ class ChoiceList(OptionList):
         self.enter_hint = enter_hint
 
     def action_page_up(self) -> None:
-        """Go up by a page, unless the list is not laid out yet, when Textual fails."""
+        """Go up by a page, unless the list is not laid out yet: Textual would raise an error."""
         if is_laid_out(self):
             super().action_page_up()  # type: ignore[no-untyped-call]
 
     def action_page_down(self) -> None:
-        """Go down by a page, unless the list is not laid out yet, when Textual fails."""
+        """Go down by a page, unless the list is not laid out yet: Textual would raise an error."""
         if is_laid_out(self):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
 
 def is_laid_out(listed: OptionList) -> bool:
-    """Return whether a list has a size; before, Textual's keys for its pages fail."""
+    """Return whether a list has a size, which Textual's actions for page keys need."""
     return bool(listed.scrollable_content_region)

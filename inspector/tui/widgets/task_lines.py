@@ -209,7 +209,7 @@ class StreamLine(Static):
         drawn = tuple(self._notice(found)) if found is not None else ()
         if not drawn and self._awaited_seconds >= _SILENT:
             hint = f"{self._first}{{stop}} stop call"
-            drawn = tuple(with_keys(f"{self._no_news(self._awaited_seconds)}   {hint}", "$state-warning"))
+            drawn = tuple(with_keys(f"{_silence(self._awaited_seconds)}   {hint}", "$state-warning"))
         self.display = bool(drawn)
         if drawn != self._drawn:
             self._drawn = drawn
@@ -239,11 +239,7 @@ class StreamLine(Static):
             return []
         cancel = "{cancel} cancel task, " if state and not is_terminal(state) else ""
         hint = f"{self._first}{cancel}{{stop}} stop stream"
-        return with_keys(f"{self._no_news(found.silence)}   {hint}", "$state-warning")
-
-    def _no_news(self, seconds: float) -> str:
-        length = f"{int(seconds)} s" if seconds < _MINUTE else duration(seconds)
-        return f"nothing received for {length}"
+        return with_keys(f"{_silence(found.silence)}   {hint}", "$state-warning")
 
     def _lost(self, drop: LostStream, state: str) -> list[Piece]:
         """Return that the stream was lost, and how to subscribe again."""
@@ -264,3 +260,8 @@ class StreamLine(Static):
         """Show more."""
         event.stop()
         self.post_message(self.Clicked())
+
+
+def _silence(seconds: float) -> str:
+    length = f"{int(seconds)} s" if seconds < _MINUTE else duration(seconds)
+    return f"nothing received for {length}"

@@ -326,15 +326,14 @@ def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[s
     """Return the arguments that make httpx use our transport or, if the environment names a proxy, its own."""
 
     @cache
-    def with_certificate() -> ssl.SSLContext:
+    def with_certificate(own: ClientCertificate) -> ssl.SSLContext:
         context = httpx.create_ssl_context(verify=verify)
-        if certificate is not None:
-            certificate.load_into(context)
+        own.load_into(context)
         return context
 
     def trust() -> ssl.SSLContext:
         if certificate is not None:
-            return with_certificate()
+            return with_certificate(certificate)
         if not verify:
             return httpx.create_ssl_context(verify=False)
         return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
