@@ -14,12 +14,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from aiohttp import web
-from check_files import CARD, FAILS, GONE, SEND, case, check_report, writer
 from forking import Program
 from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Call, CliResult, MakeAgent, RunCli
+from written_checks import CARD, FAILS, GONE, SEND, case, check_report, writer
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from aiohttp import web
-from check_files import FAILS, GONE, SEND, case, check_report, writer
 from puppets import Call, MakeAgent, RunCli
+from written_checks import FAILS, GONE, SEND, case, check_report, writer
 
 MIXED = (
     case("A"),
