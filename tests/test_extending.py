@@ -206,7 +206,7 @@ async def test_a_webhook_check(extending: Extending):
     finally:
         verdict.REQUEST.checks = verdict.REQUEST.checks[:-1]
         await receiver.stop()
-    assert [check.said for check in came[0].checks if check.name == "user agent"] == ["tester"]
+    assert [check.text for check in came[0].checks if check.name == "user agent"] == ["tester"]
 
 
 async def test_a_view(extending: Extending):

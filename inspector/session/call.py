@@ -116,8 +116,8 @@ class Call:
                     exchange.take(observation)
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
-                    if exchange.said:
-                        yield tuple(exchange.said)
+                    if exchange.answers:
+                        yield tuple(exchange.answers)
                     exchange.journal.notify()  # called last, so that findings are printed after their events
         finally:
             exchange.stop(time.time())

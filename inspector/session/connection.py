@@ -65,7 +65,7 @@ class Connection:
     url: str
     found: FoundCard
     choice: Choice | None
-    tries: tuple[CardAttempt, ...]
+    attempts: tuple[CardAttempt, ...]
     findings: tuple[Finding, ...]
     headers: Headers = ()
     at: float = 0.0
@@ -258,30 +258,30 @@ async def search_card(
 
     With `exact`, the reference is meant as the URL of the card itself, which is tried first.
     """
-    tries: list[CardAttempt] = []
+    attempts: list[CardAttempt] = []
     statuses: set[int] = set()
     redactor, private, login_page = journal.redactor, None, ""
     urls = discovery.candidates(reference)
     for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
-            return fetch, (*tries, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
+            return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(fetch.fault)  # the host does not answer, so the other paths fail, too
         statuses.add(fetch.head.status if fetch.head else 0)
         private = private or fetch.private_redirect
         login_page = login_page or fetch.login_page
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
-        tries.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
+        attempts.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
     withheld = bool(credentials) and not credentials.unasked
-    attempts = [(attempt.url, attempt.outcome) for attempt in tries]
-    raise _not_found(redactor, reference, attempts, statuses, private, login_page, withheld=withheld)
+    outcomes = [(attempt.url, attempt.outcome) for attempt in attempts]
+    raise _not_found(redactor, reference, outcomes, statuses, private, login_page, withheld=withheld)
 
 
 def _not_found(
     redactor: Redactor,
     reference: str,
-    tries: list[tuple[str, str]],
+    outcomes: list[tuple[str, str]],
     statuses: set[int],
     private: PrivateRedirect | None,
     login_page: str,
@@ -291,7 +291,7 @@ def _not_found(
     """Return the error of a card that was not found, without secrets."""
     place = private.origin if private else ""
     page = redactor.url(login_page)
-    fault = discovery.not_found(reference, tries, statuses, private=place, login_page=page, withheld=withheld)
+    fault = discovery.not_found(reference, outcomes, statuses, private=place, login_page=page, withheld=withheld)
     fault = replace(fault, seen=redactor.text(fault.seen))
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
@@ -308,11 +308,13 @@ async def find_card(
     def is_card(_: str, fetch: CardFetch) -> bool:
         return isinstance(fetch.found, FoundCard) or fetch.catalog is not None
 
-    fetch, tries = await search_card(journal, client, credentials, reference, is_card, exact=exact)
+    fetch, attempts = await search_card(journal, client, credentials, reference, is_card, exact=exact)
     fetch.raise_if_catalog(reference, credentials)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
-    return Connection(reference, fetch.url, fetch.found, None, tries, fetch.findings, fetch.head.headers, fetch.head.at)
+    return Connection(
+        reference, fetch.url, fetch.found, None, attempts, fetch.findings, fetch.head.headers, fetch.head.at
+    )
 
 
 async def refetch_card(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:
@@ -332,8 +334,10 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
         tried = [(shown, str(fetch.found))]
         statuses = {head.status if head else 0}
         raise _not_found(journal.redactor, shown, tried, statuses, fetch.private_redirect, fetch.login_page)
-    tries = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
-    return _updated(before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, tries=tries)
+    attempts = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
+    return _updated(
+        before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, attempts=attempts
+    )
 
 
 def read_card_file(journal: Journal, reference: str, before: Connection | None = None) -> Connection | None:

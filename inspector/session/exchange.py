@@ -51,13 +51,13 @@ class CallContext(CallFacts):
 class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
-    `said` has the events or the response in the last observation. `circumstances` has the headers of the request once
-    it was sent.
+    `answers` has the events or the response in the last observation. `circumstances` has the headers of the request
+    once it was sent.
     """
 
     call: CallContext
     tasks: TaskFold
-    said: list[Answer | TextAppended] = field(default_factory=list, init=False)
+    answers: list[Answer | TextAppended] = field(default_factory=list, init=False)
     circumstances: Circumstances = field(init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
     _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
@@ -147,8 +147,8 @@ class Exchange(Recorder):
         return self._newest
 
     def take(self, seen: Observation) -> list[Record]:
-        """Append the records for an observation and return them; `said` has its events or its response."""
-        self.said.clear()
+        """Append the records for an observation and return them; `answers` has its events or its response."""
+        self.answers.clear()
         return super(Exchange, self).take(seen)
 
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
@@ -174,10 +174,10 @@ class Exchange(Recorder):
             masked = list(islice(payloads, len(event.frames)))
             if event.content is not None:
                 records += self._append_content(Kind.FRAME, seen.at, event.content, masked, event.frames[0])
-            elif isinstance(event.said, TextAppended):
+            elif isinstance(event.answer, TextAppended):
                 # Updates that differ only in their texts have the same findings.
-                self._newest, findings = event.said, self._judge.repeat(event.frames)
-                records += self._append(Kind.FRAME, seen.at, event.said, masked, findings)
+                self._newest, findings = event.answer, self._judge.repeat(event.frames)
+                records += self._append(Kind.FRAME, seen.at, event.answer, masked, findings)
             else:
                 records += self._keepalive(event.frames[0], seen.at, masked)
         return records
@@ -213,13 +213,13 @@ class Exchange(Recorder):
         self,
         kind: Kind,
         at: float,
-        said: Answer | TextAppended,
+        answer: Answer | TextAppended,
         payloads: Sequence[Payload],
         findings: tuple[Finding, ...],
         use: ExtensionUse = NO_USE,
     ) -> list[Record]:
         """Append an event or a response, then fold it into its task."""
-        update = said.like if isinstance(said, TextAppended) else said
+        update = answer.like if isinstance(answer, TextAppended) else answer
         if update is not self._described[0]:  # the chunks of a streamed text share one description
             self._described = update, self._describe(kind, update)
         common, meta = self._described[1], self.mark
@@ -227,16 +227,16 @@ class Exchange(Recorder):
             common = common._replace(label=use.added_to(common.label))
             meta = {**meta, **use.meta}
         records = self.journal.add(common, at, payloads, meta, findings + use.findings)
-        self.tasks.take(records, said)
-        self.said.append(said)
+        self.tasks.take(records, answer)
+        self.answers.append(answer)
         return records
 
-    def _describe(self, kind: Kind, said: Answer) -> Common:
+    def _describe(self, kind: Kind, answer: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
-        if isinstance(said, Unreadable) and self.head is not None and self.head.status >= _LOWEST_ERROR:
-            event, task, context, state, label = describe_http_error(said)
+        if isinstance(answer, Unreadable) and self.head is not None and self.head.status >= _LOWEST_ERROR:
+            event, task, context, state, label = describe_http_error(answer)
         else:
-            event, task, context, state, label = describe(said, self._called)
+            event, task, context, state, label = describe(answer, self._called)
         task = task or self.task_id or self.call.task_id
         return Common(kind, self.number, self.operation, event, task, context, state, label)
 
@@ -283,7 +283,7 @@ class Exchange(Recorder):
         event, _, _, _, label = describe(answer)
         task = self.task_id or self.call.task_id
         findings = self._judge.trailers(seen.name, answer)
-        self.said.append(answer)
+        self.answers.append(answer)
         return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
 
     def _called(self, artifact: Artifact) -> str:

@@ -15,27 +15,28 @@ from inspector.protocol.sse import Frame
 _LONGEST = 32 * 1024
 """Payloads with more bytes than this are always read in full; the rules about sizes have larger limits."""
 
-SaidT = TypeVar("SaidT")
+AnswerT = TypeVar("AnswerT")
 
 
-class FrameEvent(NamedTuple, Generic[SaidT]):
+class FrameEvent(NamedTuple, Generic[AnswerT]):
     """An event with its content, several updates that append text (`TextAppended`), or a frame without data.
 
-    `said` is None without data. Only a `TextAppended` has several `frames`. `content` is None if `decode` returns none.
+    `answer` is None without data. Only a `TextAppended` has several `frames`. `content` is None if `decode` returns
+    none.
     """
 
     frames: Sequence[Frame]
-    said: SaidT | TextAppended | None
+    answer: AnswerT | TextAppended | None
     content: Content | None = None
 
 
-class FrameReader(Generic[SaidT]):
+class FrameReader(Generic[AnswerT]):
     """Reads the frames of one stream; `decode` reads the data of a frame, as an event and its content.
 
     An agent that streams a text repeats the same bytes around each chunk. After two such frames, only the text is read.
     """
 
-    def __init__(self, decode: Callable[[bytes], tuple[SaidT, Content | None]]) -> None:
+    def __init__(self, decode: Callable[[bytes], tuple[AnswerT, Content | None]]) -> None:
         self._decode = decode
         self._template: TaskArtifactUpdateEvent | None = None
         self._text = self._artifact = ""
@@ -44,7 +45,7 @@ class FrameReader(Generic[SaidT]):
 
     def read(
         self, frames: Sequence[Frame], repeatable: Callable[[Sequence[Frame]], int]
-    ) -> Iterator[FrameEvent[SaidT]]:
+    ) -> Iterator[FrameEvent[AnswerT]]:
         """Yield the events in the next frames.
 
         `repeatable` returns how many of the next frames have the findings of the previous event if they differ from it
@@ -59,16 +60,16 @@ class FrameReader(Generic[SaidT]):
                 yield self._read_one(frames[position])
                 position += 1
 
-    def _read_one(self, frame: Frame) -> FrameEvent[SaidT]:
+    def _read_one(self, frame: Frame) -> FrameEvent[AnswerT]:
         if frame.data is None:
             return FrameEvent((frame,), None)
-        said, content = self._decode(frame.data)
+        answer, content = self._decode(frame.data)
         self._template = None
-        if isinstance(said, TaskArtifactUpdateEvent):
-            self._learn(frame, frame.data, said)
+        if isinstance(answer, TaskArtifactUpdateEvent):
+            self._learn(frame, frame.data, answer)
         else:
             self._prefix, self._text, self._artifact = b"", "", ""
-        return FrameEvent((frame,), said, content)
+        return FrameEvent((frame,), answer, content)
 
     def _learn(self, frame: Frame, data: bytes, update: TaskArtifactUpdateEvent) -> None:
         """Compare an update with the update before it: if only the text differs, the next one may be similar, too."""

@@ -43,22 +43,22 @@ class GrpcCardReader:
         Each version with a service of its own is tried, the newest first.
         """
         url, credentials = await self.access(complete_url(grpc_url(reference)))
-        shown, tries = grpc_url(url), []
+        shown, attempts = grpc_url(url), []
         for dialect in self._dialects():
             call = await self._ask(url, dialect, credentials)
             answer, head = call.exchange.answer, call.exchange.head
             place = f"{shown}{_method(dialect)}"
             if isinstance(answer, AgentCard):
-                tries.append(CardAttempt(place, "found", call.exchange.number))
-                return self._found(reference, shown, dialect, answer, tuple(tries), head.at if head else 0.0)
+                attempts.append(CardAttempt(place, "found", call.exchange.number))
+                return self._found(reference, shown, dialect, answer, tuple(attempts), head.at if head else 0.0)
             fault = call.fault
             outcome = fault.seen.rstrip(".") if fault else "no card"
-            tries.append(CardAttempt(place, outcome, call.exchange.number))
+            attempts.append(CardAttempt(place, outcome, call.exchange.number))
             if fault is not None and (fault.code in _NOT_OFFERED or fault.whose is not Whose.AGENT or head is None):
                 hint = _NO_CARD if fault.code in _NOT_OFFERED else fault.hint
                 code = FaultCode.CARD_NOT_FOUND if fault.code in _NOT_OFFERED else fault.code
                 raise FaultError(replace(fault, code=code, seen=f"No card over gRPC: {fault.seen}", hint=hint))
-        outcomes = "; ".join(f"{attempt.url}: {attempt.outcome}" for attempt in tries)
+        outcomes = "; ".join(f"{attempt.url}: {attempt.outcome}" for attempt in attempts)
         seen = f"No card was found at {shown} ({outcomes})."
         raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, _NO_SERVICE))
 
@@ -86,11 +86,11 @@ class GrpcCardReader:
         return call
 
     def _found(
-        self, reference: str, url: str, dialect: Dialect, card: AgentCard, tries: tuple[CardAttempt, ...], at: float
+        self, reference: str, url: str, dialect: Dialect, card: AgentCard, attempts: tuple[CardAttempt, ...], at: float
     ) -> Connection:
         value = dialect.encode_card(card)
         findings = self.journal.checker.check_card(value, dialect.version)
-        return Connection(reference, url, FoundCard(card, dialect, dump(value)), None, tries, findings, at=at)
+        return Connection(reference, url, FoundCard(card, dialect, dump(value)), None, attempts, findings, at=at)
 
 
 def _method(dialect: Dialect) -> str:

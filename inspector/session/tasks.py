@@ -76,20 +76,20 @@ class TaskFold:
         for task_id in task_ids:
             self._by_id.pop(task_id, None)
 
-    def take(self, records: Sequence[Record], said: object) -> None:
+    def take(self, records: Sequence[Record], answer: object) -> None:
         """Fold the event in a record; a `TextAppended` is in several records, one for each text.
 
-        `said` is the event or the list of tasks; anything else is ignored, as are rejected deliveries.
+        `answer` is the event or the list of tasks; anything else is ignored, as are rejected deliveries.
         """
         first = records[0]
         if first.kind is END:
             self._end_stream(first.exchange)
         elif first.kind is DELIVERY and not first.meta.get("taken"):
             return
-        elif isinstance(said, EVENTS):
-            self._apply(records, said)
-        elif isinstance(said, TaskList):
-            for task in said.tasks:
+        elif isinstance(answer, EVENTS):
+            self._apply(records, answer)
+        elif isinstance(answer, TaskList):
+            for task in answer.tasks:
                 self._apply(records, task, has_artifacts=task.artifacts is not None)
 
     def _apply(self, records: Sequence[Record], event: Event | TextAppended, *, has_artifacts: bool = True) -> None:

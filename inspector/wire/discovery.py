@@ -248,7 +248,7 @@ LOGIN_PAGE_HINT = (
 
 def not_found(
     reference: str,
-    tries: list[tuple[str, str]],
+    attempts: list[tuple[str, str]],
     statuses: set[int],
     *,
     private: str = "",
@@ -260,7 +260,7 @@ def not_found(
     `private` is the origin of a redirect that was not followed, because it leads to a private address; `login_page` is
     the URL of a login page to which the card redirects; `withheld` is whether there are credentials that were not sent.
     """
-    outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in tries)
+    outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in attempts)
     if private:
         seen = f"The card of {reference} was not fetched ({outcomes})."
         return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
@@ -277,7 +277,7 @@ def not_found(
     if login_page:
         seen = f"The card of {reference} redirects to a login page: {login_page}."
         return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT)
-    if any(invalid_card_reason(outcome) for _, outcome in tries):
+    if any(invalid_card_reason(outcome) for _, outcome in attempts):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."

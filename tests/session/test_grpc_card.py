@@ -64,7 +64,7 @@ async def test_a_card_is_read_over_grpc_and_calls_use_grpc(tmp_path: Path):
         connection = await made.connect(f"grpc://{target}")
         assert (connection.card.name, connection.url) == ("Mock Agent", f"grpc://{target}")
         assert made.choice.binding.name == "GRPC"
-        [attempt] = connection.tries
+        [attempt] = connection.attempts
         assert attempt.url == f"grpc://{target}/lf.a2a.v1.A2AService/GetExtendedAgentCard"
         call = made.send(text_draft("echo hi"), stream=False)
         assert await call.finish() is None
@@ -81,15 +81,15 @@ async def test_a_card_is_read_over_grpc_and_calls_use_grpc(tmp_path: Path):
 async def test_the_newest_service_of_the_agent_is_used(tmp_path: Path, versions: tuple[str, ...], method: str):
     async with serving(replace(WITH_CARD, versions=versions)) as target, session(tmp_path) as made:
         connection = await made.connect(f"grpc://{target}")
-        assert connection.tries[-1].url.endswith(method)
-        assert len(connection.tries) == 2 - len(versions) + 1
+        assert connection.attempts[-1].url.endswith(method)
+        assert len(connection.attempts) == 2 - len(versions) + 1
         assert made.choice.dialect.version == versions[0]
 
 
 async def test_only_the_requested_version_is_tried(tmp_path: Path):
     async with serving() as target, session(tmp_path, version="0.3") as made:
         connection = await made.connect(f"grpc://{target}")
-        assert connection.tries[-1].url.endswith("/a2a.v1.A2AService/GetAgentCard")
+        assert connection.attempts[-1].url.endswith("/a2a.v1.A2AService/GetAgentCard")
         assert made.choice.dialect.version == "0.3"
 
 

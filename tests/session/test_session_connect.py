@@ -38,7 +38,7 @@ BEARER = {"Authorization": "Bearer canary-4711"}
 
 
 def tries_of(session: Any) -> list[tuple[str, str]]:
-    return [(attempt.url, attempt.outcome) for attempt in session.connection.tries]
+    return [(attempt.url, attempt.outcome) for attempt in session.connection.attempts]
 
 
 def secrets_heard(agent: Agent) -> list[bool]:
@@ -77,8 +77,8 @@ async def test_a_card_at_the_second_place_has_two_tries(agent: Agent, open_sessi
     agent.routes[OLD_CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)
     assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "404"), (f"{agent.url}{OLD_CARD_PATH}", "found")]
-    assert session.connection.tries[0].exchange == 1
-    assert session.journal.exchanges.get(session.connection.tries[1].exchange).status == 200
+    assert session.connection.attempts[0].exchange == 1
+    assert session.journal.exchanges.get(session.connection.attempts[1].exchange).status == 200
     assert rules(session) == {"CARD-112"}
 
 
@@ -87,7 +87,7 @@ async def test_a_card_under_a_path_is_found_before_the_one_at_the_root(agent: Ag
     agent.serve_card()
     session = await open_session(f"{agent.url}/a/b/")
     assert session.connection.card.name == "Nested"
-    assert len(session.connection.tries) == 1
+    assert len(session.connection.attempts) == 1
 
 
 async def test_a_card_of_the_root_is_found_for_a_path(agent: Agent, open_session: OpenSession):

@@ -56,9 +56,9 @@ def kept(session: Session) -> bytes:
 
 def said(session: Session) -> str:
     """Return the texts that a session has in memory."""
-    tries = session.connection.tries if session.connection else ()
+    attempts = session.connection.attempts if session.connection else ()
     summaries = [session.journal.exchanges.get(record.exchange) for record in records(session)]
-    return f"{records(session)} {tries} {summaries}"
+    return f"{records(session)} {attempts} {summaries}"
 
 
 @pytest.fixture

@@ -111,4 +111,4 @@ def results(delivery: Delivery) -> dict[str, bool | None]:
 
 
 def text_of(delivery: Delivery, name: str) -> str:
-    return next(check.said for check in delivery.checks if check.name == name)
+    return next(check.text for check in delivery.checks if check.name == name)

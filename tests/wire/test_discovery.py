@@ -243,11 +243,11 @@ def test_folder_is_not_a_card(tmp_path: Path):
     ],
 )
 def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
-    tries = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
-    fault = not_found("http://h", tries, statuses)
+    attempts = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
+    fault = not_found("http://h", attempts, statuses)
     assert (fault.whose, fault.code) == (whose, code)
     assert fault.hint
-    for url, outcome in tries:
+    for url, outcome in attempts:
         assert f"{url}: {outcome}" in fault.seen
 
 

@@ -79,10 +79,10 @@ async def lint_url(
         return ok and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     places = session.journal, session.client, credentials, url
-    fetch, tries = await search_card(*places, may_be_card, exact=exact)
+    fetch, attempts = await search_card(*places, may_be_card, exact=exact)
     fetch.raise_if_catalog(url, credentials)
     headers = fetch.head.headers if fetch.head else ()
-    failed = tries[0].outcome if len(tries) > 1 else ""
+    failed = attempts[0].outcome if len(attempts) > 1 else ""
     return LintedCard(checker.lint(fetch.raw, fetch.url, headers, version), fetch.raw, fetch.url, failed)
 
 

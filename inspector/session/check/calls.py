@@ -171,7 +171,7 @@ class Caller:
     async def _card(self) -> Response:
         """Fetch the card, without a condition: an unchanged card is fetched, too."""
         connection = self.session.connection
-        if connection is None or not connection.tries:
+        if connection is None or not connection.attempts:
             raise StepError("the card was read from a file or a catalog, so that it cannot be fetched from the agent")
         session, began = self.session, time.monotonic()
         fetch = await fetch_card(session.journal, session.client, session.credentials.current, connection.url)
@@ -286,8 +286,8 @@ async def receive(
     answers = aiter(call)
     try:
         async with aclosing(answers), asyncio.timeout_at(ends) as deadline:
-            async for said in answers:
-                for answer in said:
+            async for together in answers:
+                for answer in together:
                     _note(response, answer, time.monotonic() - began)
                 if named is not None and call.exchange.task_id and not named.done():
                     named.set_result(call.exchange.task_id)

@@ -223,16 +223,16 @@ class Doctor:
     async def _card(self) -> AsyncGenerator[Step, None]:
         fetched, began = None, time.perf_counter()
         if self._url and not self._has_inline_card and not self._is_grpc:
-            tries: list[CardFetch] = []
+            fetches: list[CardFetch] = []
             over_grpc = self._session.cards.prefers_grpc
-            async for step in self._fetches(tries):
+            async for step in self._fetches(fetches):
                 yield replace(step, passed=None, remedy="") if over_grpc and step.passed is False else step
-            fetched = next((fetch for fetch in tries if isinstance(fetch.found, FoundCard)), None)
+            fetched = next((fetch for fetch in fetches if isinstance(fetch.found, FoundCard)), None)
             if fetched is None and over_grpc:
                 self.report.fault, self._is_grpc = None, True
             elif fetched is None:
                 if self.report.fault is None:
-                    yield self._no_card(tries)
+                    yield self._no_card(fetches)
                 return
         name = "card over GRPC" if self._is_grpc else "card"
         try:
@@ -246,7 +246,7 @@ class Doctor:
             yield Step(name, False, error.fault.seen, time.perf_counter() - began, error.fault.hint)
             return
         if self._is_grpc:
-            found = connection.tries[-1] if connection.tries else None
+            found = connection.attempts[-1] if connection.attempts else None
             where = path_of(found.url) if found else "the port"
             yield Step(name, True, f"a card from {where}", time.perf_counter() - began)
         serious = [finding for finding in connection.findings if finding.severity is not Severity.HINT]
@@ -262,7 +262,7 @@ class Doctor:
         self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
         return Step(name, False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
 
-    async def _fetches(self, tries: list[CardFetch]) -> AsyncGenerator[Step, None]:
+    async def _fetches(self, fetches: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""
         session = self._session
         credentials = await session.credentials.for_card()
@@ -276,7 +276,7 @@ class Doctor:
             except TimeoutError:
                 yield self._no_response(f"card at {path_of(url)}", began)
                 return
-            tries.append(fetch)
+            fetches.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
             also_at = also_at or (fetch.url if good else "")
             yield Step(
@@ -292,12 +292,12 @@ class Doctor:
                 yield Step("card", False, fetch.fault.seen, 0.0, fetch.fault.hint)
                 return
 
-    def _no_card(self, tries: list[CardFetch]) -> Step:
+    def _no_card(self, fetches: list[CardFetch]) -> Step:
         redactor = self._session.journal.redactor
-        statuses = {fetch.head.status if fetch.head else 0 for fetch in tries}
-        private = next((fetch.private_redirect.origin for fetch in tries if fetch.private_redirect), "")
-        login_page = redactor.url(next((fetch.login_page for fetch in tries if fetch.login_page), ""))
-        found = [(fetch.url, str(fetch.found)) for fetch in tries]
+        statuses = {fetch.head.status if fetch.head else 0 for fetch in fetches}
+        private = next((fetch.private_redirect.origin for fetch in fetches if fetch.private_redirect), "")
+        login_page = redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), ""))
+        found = [(fetch.url, str(fetch.found)) for fetch in fetches]
         fault = not_found(self.report.reference, found, statuses, private=private, login_page=login_page)
         self.report.fault = replace(fault, seen=redactor.text(fault.seen))
         seen = NO_CARD.get(fault.code, fault.seen)

@@ -46,7 +46,7 @@ async def _problem(channel: LoginChannel, endpoints: Endpoints, token: jwt.Jwt, 
         ("dates", _dates(token, channel.clock())),
     ):
         if result.good is False:
-            return f"{name}: {result.said}"
+            return f"{name}: {result.text}"
     party = token.claims.get("azp")
     if party not in (None, client_id):
         return f"azp is {brief(party)}, expected {brief(client_id)}"

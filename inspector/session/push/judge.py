@@ -85,7 +85,7 @@ def _schema(push: PushedEvent) -> Result:
 @EVENT.check("content type", Scope.HEAD)
 def _content_type(push: PushedEvent) -> Result | None:
     line = push.line("content-type")
-    return Result(findings=(finding("PUSH-005", line.said),)) if line is not None and not line.good else None
+    return Result(findings=(finding("PUSH-005", line.text),)) if line is not None and not line.good else None
 
 
 def _lacks_credentials(push: PushedEvent) -> bool:
@@ -99,7 +99,7 @@ def _credentials(push: PushedEvent) -> Result | None:
     """Report that an accepted delivery lacks the Authorization header that its protocol version requires."""
     line, shape = push.line("authorization"), push.reading.shape
     expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
-    return Result(findings=(finding("PUSH-004", line.said),)) if line is not None and expected else None
+    return Result(findings=(finding("PUSH-004", line.text),)) if line is not None and expected else None
 
 
 @EVENT.check("objects", Scope.BODY_SHAPE)

@@ -29,7 +29,7 @@ class RecordReader:
                 reader = self._streams[record.exchange] = FrameReader(self._decoder(record))
             # The reader only searches the bytes for the text, so the whole SSE block can be used as the data.
             [event] = reader.read((Frame(record.raw, record.raw),), len)
-            return event.said
+            return event.answer
         if record.kind is Kind.END:
             self._streams.pop(record.exchange, None)
         if record.kind not in (Kind.BODY, Kind.DELIVERY):

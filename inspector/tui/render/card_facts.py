@@ -320,7 +320,7 @@ class CardFacts:
     def _origin(self) -> None:
         connection = self._connection
         facts = [f"A2A {connection.found.dialect.version} card"]
-        facts += [f"attempt {len(connection.tries)}"] if len(connection.tries) > 1 else []
+        facts += [f"attempt {len(connection.attempts)}"] if len(connection.attempts) > 1 else []
         place = mask_url(connection.url) or connection.reference
         facts += [connection.elsewhere] if connection.elsewhere else []
         self._write.text("Card URL", f"{place} ({', '.join(facts)})", "card--muted")

@@ -49,7 +49,7 @@ def how_served(connection: Connection) -> list[Paragraph]:
     found, headers = connection.found, connection.headers
     version = f"A2A {found.dialect.version} card"
     rows = [_row("source", mask_url(connection.url) or connection.reference)]
-    rows += [_row("tried", f"{attempt.url}   {attempt.outcome}") for attempt in connection.tries[:-1]]
+    rows += [_row("tried", f"{attempt.url}   {attempt.outcome}") for attempt in connection.attempts[:-1]]
     if not connection.url:
         return [*rows, _row("read", f"{date_and_time(connection.at)}, {size(len(found.raw))}, {version}")]
     types = next((value for name, value in headers if name.lower() == "content-type"), "no content type")

@@ -204,8 +204,8 @@ def _root(error: BaseException) -> BaseException:
 
 
 def _words(error: BaseException) -> str:
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(said).rstrip(".")
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).rstrip(".")
 
 
 def _http_words(words: str) -> str:

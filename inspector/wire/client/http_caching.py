@@ -29,11 +29,11 @@ class Caching:
 
     def words(self) -> str:
         """Describe the headers in one line."""
-        said = [f"ETag {self.etag}"] if self.etag else []
-        said += [f"last modified {self.last_modified}"] if self.last_modified else []
-        said += [self.control] if self.control else []
-        said += [f"{self.age} s old when received"] if self.age is not None else []
-        return ", ".join(said) or "no caching headers: clients fetch the card every time, or guess its lifetime"
+        parts = [f"ETag {self.etag}"] if self.etag else []
+        parts += [f"last modified {self.last_modified}"] if self.last_modified else []
+        parts += [self.control] if self.control else []
+        parts += [f"{self.age} s old when received"] if self.age is not None else []
+        return ", ".join(parts) or "no caching headers: clients fetch the card every time, or guess its lifetime"
 
 
 def caching_of(headers: Headers) -> Caching:

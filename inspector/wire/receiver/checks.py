@@ -37,19 +37,19 @@ class Scope(StrEnum):
 class Check(NamedTuple):
     """The result of a check as it is shown and recorded; `good` is None if the check does not apply.
 
-    `said` is a phrase for one line. It may quote the sender (untrusted text), but never a token or a credential.
+    `text` is a phrase for one line. It may quote the sender (untrusted text), but never a token or a credential.
     """
 
     name: str
     good: bool | None
-    said: str
+    text: str
 
 
 class Result(NamedTuple):
-    """What a check returns: the line that is shown for the delivery (none if `said` is empty), and findings."""
+    """What a check returns: the line that is shown for the delivery (none if `text` is empty), and findings."""
 
     good: bool | None = None
-    said: str = ""
+    text: str = ""
     findings: tuple[Finding, ...] = ()
 
 
@@ -142,12 +142,12 @@ class Stage(Generic[Subject]):
             _, name, _, status, _, function = self.checks[step]
             result = function(subject)
             if result is not None:
-                good, said, found = result
+                good, text, found = result
                 findings += found
-                if said:
-                    lines.append(Check(name, good, said))
+                if text:
+                    lines.append(Check(name, good, text))
                 if good is False and status:
-                    refusals.append((status, said))
+                    refusals.append((status, text))
         return _report(lines, findings, refusals)
 
     def _run_all(self, subject: Subject, head: KnownResults, shape: KnownResults | None) -> Report:
@@ -164,7 +164,7 @@ class Stage(Generic[Subject]):
                 line = known.lines[check.number]
             else:
                 result = check.function(subject) or _NOTHING
-                line = Check(check.name, result.good, result.said) if result.said else None
+                line = Check(check.name, result.good, result.text) if result.text else None
                 findings += result.findings
                 if known is not None and not result.findings:  # findings may quote values outside of the scope
                     known.lines[check.number] = line
@@ -173,7 +173,7 @@ class Stage(Generic[Subject]):
             refuses = line is not None and line.good is False and check.status > 0
             if line is not None:
                 lines.append(line)
-                refusals += [(check.status, line.said)] if refuses else []
+                refusals += [(check.status, line.text)] if refuses else []
             if known is None or refuses:
                 steps.append(position)
             elif line is not None:

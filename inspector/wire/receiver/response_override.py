@@ -55,9 +55,9 @@ class WebhookResponse:
     @property
     def words(self) -> str:
         """Describe the response: `500`, `429, retry after 1 s`, `204 after 5 s`, `never`."""
-        said = str(self.status) if self.manner is Manner.WHOLE else self.manner.value
-        said += f", retry after {self.retry_after} s" if self.retry_after is not None else ""
-        return said + (f" after {self.delay:g} s" if self.delay else "")
+        text = str(self.status) if self.manner is Manner.WHOLE else self.manner.value
+        text += f", retry after {self.retry_after} s" if self.retry_after is not None else ""
+        return text + (f" after {self.delay:g} s" if self.delay else "")
 
     def headers(self, url: str) -> dict[str, str]:
         """Return the headers; a redirect leads to `url?redirected=1`, which shows whether the sender follows it."""

@@ -169,5 +169,5 @@ def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_no
     known, other = KnownResults(), KnownResults()
     reports = [stage.run(0, known) for _ in range(2)]
     assert (reports[0] is reports[1], ran) == (True, ["head"])
-    assert [check.said for number in (1, 2) for check in stage.run(number, other).checks] == ["good", "1", "good", "2"]
+    assert [check.text for number in (1, 2) for check in stage.run(number, other).checks] == ["good", "1", "good", "2"]
     assert ran == ["head", "head", "delivery", "delivery"]

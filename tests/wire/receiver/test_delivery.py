@@ -65,13 +65,13 @@ def test_a_wrong_token_is_rejected_and_its_header_is_named(place, given):
     bearer = place == "Authorization"
     check = checked("authorization" if bearer else "token", (place, f"Bearer {given}" if bearer else given))
     assert check.good is False
-    assert place in check.said
-    assert TOKEN not in check.said
+    assert place in check.text
+    assert TOKEN not in check.text
 
 
 def test_a_correct_token_does_not_make_up_for_a_wrong_token():
     both = (("X-A2A-Notification-Token", TOKEN), ("X-OPVS-Notification-Token", "other"))
-    assert checked("token", *both).said == (
+    assert checked("token", *both).text == (
         "X-OPVS-Notification-Token does not match the token of registration 3, but X-A2A-Notification-Token matches"
     )
     wrong = (("X-A2A-Notification-Token", TOKEN), ("Authorization", "Bearer secret"))
@@ -85,19 +85,19 @@ def test_a_correct_token_does_not_make_up_for_a_wrong_token():
 def test_correct_credentials_with_another_scheme_are_rejected_and_not_quoted(value):
     check = checked("authorization", ("Authorization", value))
     assert check.good is False
-    assert TOKEN not in check.said
+    assert TOKEN not in check.text
 
 
 def test_a_repeated_token_with_different_values_is_rejected():
     check = checked("token", ("X-A2A-Notification-Token", TOKEN), ("X-A2A-Notification-Token", "other"))
     assert check.good is False
-    assert check.said == "X-A2A-Notification-Token was sent 2 times with different values"
+    assert check.text == "X-A2A-Notification-Token was sent 2 times with different values"
 
 
 def test_a_missing_token_is_rejected_with_the_expected_headers():
     check = checked("token")
     assert check.good is False
-    assert "X-A2A-Notification-Token, X-OPVS-Notification-Token, Authorization" in check.said
+    assert "X-A2A-Notification-Token, X-OPVS-Notification-Token, Authorization" in check.text
 
 
 def test_the_token_is_not_checked_without_a_registration():
@@ -257,13 +257,13 @@ def test_a_body_that_is_not_json_is_reported_without_an_exception(body):
 
 def test_an_incomplete_body_is_not_checked_as_json():
     size, json = body_checks(BodyRead(b"{}", BodyOutcome.SLOW, "slow"))
-    assert (size.good, size.said, json.good) == (False, "slow", None)
+    assert (size.good, size.text, json.good) == (False, "slow", None)
     size, _ = body_checks(BodyRead(b"{}", BodyOutcome.CUT, "cut"), refused=True)
     assert size.good is None
 
 
 def test_a_long_header_is_quoted_partly():
-    assert len(checked("origin", ("Origin", "x" * 5_000)).said) < 200
+    assert len(checked("origin", ("Origin", "x" * 5_000)).text) < 200
 
 
 def test_no_repr_shows_a_secret():
@@ -314,5 +314,5 @@ def test_any_head_can_be_checked(headers):
         "encoding",
         "content-type",
     ]
-    assert all(check.said for check in checks if check.name != "content-type")
+    assert all(check.text for check in checks if check.name != "content-type")
     assert report.status in {401, 403, 415, 421}

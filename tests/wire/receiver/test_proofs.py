@@ -51,7 +51,7 @@ def results(auth: WebhookAuth, *headers: tuple[str, str], body: bytes = BODY, us
     head = RequestHead("POST", "/push/p", (("Host", "127.0.0.1:9000"), ("Content-Type", "application/json"), *headers))
     registration = registration_for(auth)
     checks, refusal = judged(PushRequest(head, registration, PLACE, used=used or set(), clock=lambda: NOW), body)
-    assert not any(secret in check.said for check in checks for secret in (TOKEN, SECRET))
+    assert not any(secret in check.text for check in checks for secret in (TOKEN, SECRET))
     return {check.name: check for check in checks}, refusal
 
 
@@ -155,7 +155,7 @@ def signatures() -> list[tuple[str, str]]:
 def test_the_hmac_of_the_body_is_accepted_in_all_known_headers(header: tuple[str, str]):
     checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), header)
     assert (status, checks["signature"].good) == (204, True)
-    assert header[0] in checks["signature"].said
+    assert header[0] in checks["signature"].text
 
 
 @pytest.mark.parametrize("header", signatures(), ids=lambda header: header[0])
@@ -167,7 +167,7 @@ def test_the_hmac_of_another_body_is_rejected(header: tuple[str, str]):
 def test_a_secret_that_is_sent_instead_of_a_signature_is_reported():
     checks, (status, _) = results(WebhookAuth.of("hmac", SECRET), ("Authorization", f"HMAC-SHA256 {SECRET}"))
     assert status == 401
-    assert checks["signature"].said.startswith("Authorization contains the secret itself")
+    assert checks["signature"].text.startswith("Authorization contains the secret itself")
 
 
 def test_a_correct_hmac_does_not_make_up_for_a_wrong_hmac():
@@ -246,7 +246,7 @@ def test_a_jwt_within_the_limits_is_accepted(claims: dict[str, Any]):
 def test_claims_that_are_not_required_are_shown_and_not_checked():
     checks, (status, _) = results(WebhookAuth(Proof.JWT, keys=KEYS), bearer(CLAIMS))
     assert (status, checks["issuer"].good, checks["audience"].good) == (204, None, None)
-    assert "'agent'" in checks["issuer"].said
+    assert "'agent'" in checks["issuer"].text
 
 
 def test_a_jwt_that_was_accepted_before_is_a_replay():
@@ -280,7 +280,7 @@ def test_shared_secrets_alg_none_and_unknown_extensions_are_rejected():
     )
     for made, why in ((confused, "HS256"), (none, "none"), (_signed(CLAIMS, {"crit": ["b64"], "b64": True}), "crit")):
         checks, (status, _) = results(ASKED, ("Authorization", f"Bearer {made}"))
-        assert (status, checks["signature"].good, why in checks["signature"].said) == (401, False, True)
+        assert (status, checks["signature"].good, why in checks["signature"].text) == (401, False, True)
 
 
 @pytest.mark.parametrize(

@@ -254,7 +254,7 @@ async def test_a_wrong_token_is_answered_with_401_and_never_quoted(running):
     assert (delivery.status, delivery.registration, delivery.body) == (401, running.registration, BODY)
     assert delivery.refused == "X-A2A-Notification-Token does not match the token of registration 1."
     assert results(delivery)["token"] is False
-    for text in (delivery.refused, answer.body.decode(), *(check.said for check in delivery.checks)):
+    for text in (delivery.refused, answer.body.decode(), *(check.text for check in delivery.checks)):
         assert "canary" not in text
         assert running.registration.token not in text
 
