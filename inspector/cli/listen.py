@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from inspector.cli.run import Run
 from inspector.cli.run_command import run
 from inspector.cli.signals import on_signal
 from inspector.cli.styles import Piece, Role, Styled, mark, state
+from inspector.cli.unblocked_stream import UnblockedStream, unblocked
 from inspector.findings.lenient_json import LenientReader, json_problems
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
@@ -41,6 +42,8 @@ from inspector.wire.receiver.response_override import SPELLING, ResponseOverride
 
 _REJECTED = "PUSH-001"
 """The rule of a rejected push notification."""
+_AT_ONCE = 100
+"""The most records that are printed before it is checked whether the output is read."""
 
 
 def listen(invocation: Invocation, out: Output) -> int:
@@ -94,7 +97,12 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
     for override in overrides:
         push.overrides.add(override)
     push.relay.url = given.forward or ""
-    with on_signal(deliveries.stop, signal.SIGINT), on_signal(deliveries.stop, signal.SIGTERM):
+    with (
+        on_signal(deliveries.stop, signal.SIGINT),
+        on_signal(deliveries.stop, signal.SIGTERM),
+        unblocked(current.out, deliveries.resume) as stdout,
+    ):
+        deliveries.print_to(stdout)
         webhook = push.register(auth=auth, token=given.token or "")
         _announce(current.out, push, webhook, current.session.journal.capture.path)
         try:
@@ -111,7 +119,7 @@ async def _listen(current: Run, overrides: list[ResponseOverride], seconds: floa
         finally:
             await push.receiver.stop()  # first, because new deliveries would prolong the draining
             await _drain(current.out, push, deliveries.stop_draining)
-            deliveries.end()
+            await _first_of(deliveries.end(), deliveries.stop_draining.wait())
     if deliveries.stopped and given.count is not None and deliveries.received < given.count:
         summary = f"{deliveries.received} of {given.count} deliveries arrived"
         raise (KeyboardInterrupt if deliveries.stopped == signal.SIGINT else asyncio.CancelledError)(summary)
@@ -170,9 +178,10 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
 
 
 class _Deliveries(JournalPrinter):
-    """Prints deliveries, and the results of forwarding them, when they are recorded.
+    """Prints deliveries, and the results of forwarding them, when they are recorded and the output is read.
 
-    `done` is set to end the command, `stop_draining` to stop forwarding.
+    While the output is not read, deliveries are answered and recorded, and printed later. `done` is set to end the
+    command, `stop_draining` to stop forwarding and printing.
     """
 
     kinds = frozenset({Kind.DELIVERY, Kind.NOTE})
@@ -181,19 +190,43 @@ class _Deliveries(JournalPrinter):
         super().__init__(current.session.journal, current.out)
         self._verbose = current.invocation.verbose
         self._count: int | None = current.invocation.given.count
+        self._stdout: UnblockedStream | None = None
         self.received = 0
         self.stopped: signal.Signals | None = None
         self.done, self.stop_draining = asyncio.Event(), asyncio.Event()
 
     def stop(self, number: signal.Signals) -> None:
-        """Stop listening at the first signal; at the second signal, stop forwarding, too."""
+        """Stop listening at the first signal; at the second signal, stop forwarding and printing, too."""
         self.stopped = self.stopped or number
         if self.done.is_set():
             self.stop_draining.set()
         self.done.set()
 
-    def end(self) -> None:
-        """Print the retries of deliveries that were not accepted at first."""
+    def print_to(self, stdout: UnblockedStream) -> None:
+        """Print to a stream from now on."""
+        self._stdout = stdout
+
+    def resume(self) -> None:
+        """Print what was recorded while the output was not read; end the command if the output was lost."""
+        if self._stdout is not None and self._stdout.error is not None:
+            self.done.set()
+            self.stop_draining.set()
+        self._show()
+
+    async def end(self) -> None:
+        """Print the remaining deliveries, and the retries of deliveries that were not accepted at first."""
+        stdout = self._stdout
+        if stdout is None:
+            return
+        self._show()
+        while stdout.is_waiting:
+            await stdout.drain()
+            self._show()
+        self._print_retries()
+        self._out.flush()
+        await stdout.drain()
+
+    def _print_retries(self) -> None:
         now = datetime.now(UTC).timestamp()
         for chain in chains(self._journal.capture.select(kinds={Kind.DELIVERY})):
             if len(chain.attempts) == 1 and not chain.attempts[0].overridden:
@@ -202,16 +235,26 @@ class _Deliveries(JournalPrinter):
                 self._out.document(_chain_as_json(chain))
             else:
                 self._out.field("Retries", f"#{chain.attempts[0].seq} {chain.words(now)}")
-        self._out.flush()
 
-    def _show(self) -> None:
-        super()._show()
+    def _on_records(self, records: Sequence[Record]) -> None:
+        deliveries = [record for record in records if record.kind is Kind.DELIVERY]
+        self.received += sum(record.meta["method"] != NO_TLS for record in deliveries)
+        super()._on_records(records)
         if self._count is not None and self.received >= self._count:
             self.done.set()
 
+    def _show(self) -> None:
+        """Print the next records; `resume` prints the rest when these are written."""
+        while self._stdout is not None and not self._stdout.is_waiting:
+            records = self._journal.capture.select(kinds=self.kinds, after=self._last, limit=_AT_ONCE)
+            for record in records:
+                self._last = record.seq
+                self._print(record)
+            if len(records) < _AT_ONCE:
+                return
+
     def _print(self, record: Record) -> None:
         if record.kind is Kind.DELIVERY:
-            self.received += record.meta["method"] != NO_TLS
             if self._out.json:
                 self._out.document({"delivery": _as_json(record)})
             else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO, TypeVar
 
 from inspector.cli.errors import envelope
 from inspector.cli.progress import ProgressLine, width_of
@@ -30,6 +30,19 @@ class OutputLostError(Exception):
         self.error = error
 
 
+class Writer(Protocol):
+    """The part of a text stream to which stdout is written."""
+
+    def write(self, text: str, /) -> object:
+        """Write a text."""
+
+    def flush(self) -> None:
+        """Write what is kept in memory."""
+
+
+WriterT = TypeVar("WriterT", bound=Writer)
+
+
 class Output:
     """The output streams of a headless command.
 
@@ -45,6 +58,7 @@ class Output:
         self.is_terminal = stdout.isatty()
         self.progress = ProgressLine(stderr, shown=stderr.isatty() and not json, blocked=lambda: self._is_line_open)
         self._stdout = stdout
+        self._writer: Writer = stdout
         self._stderr = stderr
         self._colored = {stream: not json and is_colored(stream, color) for stream in (stdout, stderr)}
         self._cleaner = Cleaner(newlines=True, emoji=True)
@@ -150,7 +164,20 @@ class Output:
     def flush(self) -> None:
         """Flush stdout."""
         with _report_loss(self._stdout):
-            self._stdout.flush()
+            self._writer.flush()
+
+    @contextmanager
+    def through(self, writer_of: Callable[[TextIO], WriterT]) -> Iterator[WriterT]:
+        """Write stdout through another writer, which `writer_of` returns for stdout, until the end of the context."""
+        self._writer = writer = writer_of(self._stdout)
+        try:
+            yield writer
+        finally:
+            self._writer = self._stdout
+
+    def lost(self, error: OSError) -> OutputLostError:
+        """Return the exception for an error of stdout."""
+        return OutputLostError(self._stdout, error)
 
     def _label(self, label: str) -> str:
         return paint(label, Role.SOFT, colored=self._colored[self._stdout])
@@ -158,7 +185,7 @@ class Output:
     def _write_stdout(self, text: str) -> None:
         self.progress.clear()
         with _report_loss(self._stdout):
-            self._stdout.write(text)
+            self._writer.write(text)
 
     def _write_stderr(self, line: str) -> None:
         if self._is_line_open and self._stderr.isatty():

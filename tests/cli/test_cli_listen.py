@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 import trustme
-from forking import Program
+from forking import Process, Program
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
@@ -122,6 +122,48 @@ def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
     assert "Error: The sender does" in out or "Wrong: The sender left" in out
     assert "Checks: \n" not in out
     assert program.returncode == 5  # none of them all
+
+
+def test_deliveries_are_answered_while_nobody_reads_the_output():
+    count, text = 40, "x" * 5_000  # more than a pipe holds
+    with Program("listen", "-o", "json", "--count", str(count)) as program:
+        where = json.loads(program.stdout.readline())["listening"]
+        codes = [deliver(where["url"], where["token"], status("WORKING", f"{n} {text}")) for n in range(count)]
+        out, _ = program.communicate(timeout=SECONDS)
+    assert codes == [204] * count
+    texts = [line["delivery"]["body"]["statusUpdate"]["status"]["message"]["parts"][0]["text"] for line in lines(out)]
+    assert texts == [f"{n} {text}" for n in range(count)]
+    assert program.returncode == 0
+
+
+def test_the_second_signal_ends_the_command_although_nobody_reads_the_output():
+    with Program("listen", "-o", "json") as program:
+        where = json.loads(program.stdout.readline())["listening"]
+        for _ in range(20):
+            deliver(where["url"], where["token"], status("WORKING", "x" * 5_000))
+        program.send_signal(signal.SIGINT)
+        with pytest.raises(httpx.HTTPError):  # it has stopped listening, and waits for the reader
+            while True:
+                httpx.get(where["url"], timeout=SECONDS)
+        program.send_signal(signal.SIGINT)
+        assert program.wait(timeout=SECONDS) == 0
+
+
+def test_the_command_ends_when_the_reader_of_its_output_has_left():
+    with Program("listen", "-o", "json") as program:
+        where = json.loads(program.stdout.readline())["listening"]
+        program.stdout.close()
+        assert deliver(where["url"], where["token"], status("WORKING")) == 204
+        assert program.wait(timeout=SECONDS) == 141
+
+
+def test_the_output_can_be_a_file(tmp_path: Path):
+    with (tmp_path / "output").open("w+") as file:
+        program = Process(("listen", "--timeout", "50ms", "-o", "json"), (file.fileno(),) * 3)
+        assert program.wait() == 0
+        program.close()
+        file.seek(0)
+        assert json.loads(file.read())["listening"]["url"].startswith("http://127.0.0.1:")
 
 
 def test_doctor_reads_deliveries_of_an_earlier_listen(cli: RunCli, slow_mock: str):
