@@ -18,7 +18,7 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.denial import CREDENTIALS_HINT, DENIED, REJECTED_HINT, explain_head, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, DENIED, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
@@ -136,9 +136,9 @@ class Call:
     def fault(self) -> Fault | None:
         """Return the reason why the call failed, None if it did not."""
         fault = fault_of(self.exchange)
-        if fault is not None and fault.hint == CREDENTIALS_HINT and self.credentials.are_for(self.wire.url):
-            return replace(fault, hint=REJECTED_HINT)
-        return fault
+        if fault is None or not self.credentials.are_for(self.wire.url):
+            return fault
+        return explain_rejected(fault)
 
 
 def fault_of(exchange: Exchange) -> Fault | None:

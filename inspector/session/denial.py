@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
@@ -24,7 +25,7 @@ REJECTED_HINT = (
 """What to do if nothing is known about why credentials were rejected."""
 DENIED = {401: "The agent requires credentials", 403: "The agent refused the request"}
 """What the statuses mean: 403 can have other reasons than credentials."""
-REJECTED = "The agent rejected the credentials"
+_REJECTED = "The agent rejected the credentials"
 """What 401 means if the request had credentials."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
@@ -71,6 +72,13 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
         seen = f"The interface redirects ({head.status}) to a login page: {location}."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, LOGIN_PAGE_HINT)
     return None
+
+
+def explain_rejected(fault: Fault) -> Fault:
+    """Return the fault of a request that had credentials; a known cause stays."""
+    if fault.hint != CREDENTIALS_HINT:
+        return fault
+    return replace(fault, seen=fault.seen.replace(DENIED[401], _REJECTED, 1), hint=REJECTED_HINT)
 
 
 def explain_token(status: int, challenges: tuple[Challenge, ...], words: str, token: SentToken) -> Cause | None:

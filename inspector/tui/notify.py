@@ -46,12 +46,7 @@ def fault_in_words(fault: Fault) -> str:
     """Return a fault with what to do next; if credentials may correct it, with the keys to get them."""
     if fault.code not in DENIED:
         return fault.sentence()
-    from inspector.session import denial  # noqa: PLC0415 - loads the HTTP client, which the first frame must not
-
-    rejected = fault.hint == denial.REJECTED_HINT
-    seen = fault.seen.replace(denial.DENIED[401], denial.REJECTED, 1) if rejected else fault.seen
-    secret = "another secret" if rejected else "a secret"
-    return f"{seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter {secret}."
+    return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
 
 
 def copy(node: MessagePump, text: str) -> None:
