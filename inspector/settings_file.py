@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import platformdirs
 
+from inspector import PROGRAM
 from inspector.options import HOME_VARIABLE
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
@@ -35,7 +36,6 @@ KEYS = "keys"
 """The table with the keys of commands."""
 LARGEST_FILE = 1024 * 1024
 """The most bytes of a settings file."""
-_APPLICATION = "a2a-inspect"
 _FORMS = {DURATION: re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h)?)?"), REFERENCE: re.compile(r"(?:env:[^\W\d]\w*)?")}
 """The patterns of texts that must have a form."""
 
@@ -147,7 +147,7 @@ def settings_path() -> Path:
     home = os.environ.get(HOME_VARIABLE)
     if home:
         return Path(home).expanduser().absolute() / "settings.toml"
-    return platformdirs.user_config_path(_APPLICATION, appauthor=False) / "settings.toml"
+    return platformdirs.user_config_path(PROGRAM, appauthor=False) / "settings.toml"
 
 
 def load(path: Path | None = None) -> Stored:

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import platformdirs
 
+from inspector import PROGRAM
 from inspector.capture.private_files import CaptureError, companions, is_busy, private_folder, reason, remove
 from inspector.options import HOME_VARIABLE
 
 SUFFIX = ".a2a"
 """The suffix of the name of a capture."""
 
-_APPLICATION = "a2a-inspect"
 _LONGEST_HOST = 80
 
 
@@ -44,14 +44,14 @@ class StoredCapture:
 def captures_folder() -> Path:
     """Return the folder for the user's captures, which may not exist yet."""
     home = _home()
-    data = platformdirs.user_data_path(_APPLICATION, appauthor=False) if home is None else home
+    data = platformdirs.user_data_path(PROGRAM, appauthor=False) if home is None else home
     return data / "captures"
 
 
 def state_folder() -> Path:
     """Return the folder for the user's state between sessions, which may not exist yet."""
     home = _home()
-    return platformdirs.user_state_path(_APPLICATION, appauthor=False) if home is None else home / "state"
+    return platformdirs.user_state_path(PROGRAM, appauthor=False) if home is None else home / "state"
 
 
 def stored_tokens_path() -> Path:

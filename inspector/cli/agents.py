@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from inspector import PROGRAM
 from inspector.agents_file import (
     FILE_NAME,
     SETTINGS,
@@ -20,7 +21,7 @@ from inspector.agents_file import (
 )
 from inspector.capture.secret_locations import mask_url
 from inspector.cli.agent_options import options_of_agent
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled, mark

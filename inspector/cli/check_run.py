@@ -9,7 +9,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector import PROGRAM
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from inspector import __version__
+from inspector import PROGRAM, __version__
 from inspector.cli import values
-from inspector.cli.arguments import PROGRAM, Parser
+from inspector.cli.arguments import Parser
 from inspector.cli.commands import COMMANDS, Command, main_parser
 from inspector.cli.errors import EXIT_CODES
 

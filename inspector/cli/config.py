@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 from inspector import agents_file, env_files, settings_file
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.redaction import MASK, Redactor
-from inspector.cli.arguments import FLAG, Invocation, Parser
+from inspector.cli.arguments import Invocation, Parser
 from inspector.cli.commands import COMMANDS
 from inspector.cli.commands.config import add_arguments
 from inspector.cli.errors import OK
 from inspector.cli.nearest import nearest
+from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 from xml.etree import ElementTree
 
-from inspector import __version__
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector import PROGRAM, __version__
+from inspector.cli.arguments import Invocation
 from inspector.cli.catalog_lint import lint_catalog, print_catalog
 from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.findings import ROOT, count, pieces_of

@@ -14,8 +14,8 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 from types import ModuleType
 
-from inspector import __version__
-from inspector.cli.arguments import PROGRAM, invocation
+from inspector import PROGRAM, __version__
+from inspector.cli.arguments import invocation
 from inspector.cli.commands import beginning_with, find, main_parser
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command

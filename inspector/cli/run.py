@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from inspector import PROGRAM
 from inspector.agents_file import FILE_NAME, NAME, load_agents
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output

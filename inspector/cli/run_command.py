@@ -12,10 +12,11 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import cast
 
+from inspector import PROGRAM
 from inspector.capture.private_files import CaptureError
 from inspector.capture.store import Capture
 from inspector.cli import lazy_loading
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.run import Run

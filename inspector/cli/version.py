@@ -12,8 +12,8 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-from inspector import __version__
-from inspector.cli.arguments import PROGRAM, Invocation
+from inspector import PROGRAM, __version__
+from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK
 from inspector.cli.output import Output
 from inspector.protocol.dialects.traits import VERSIONS

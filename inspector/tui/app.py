@@ -22,6 +22,7 @@ from textual.screen import Screen
 from textual.widget import MountError
 from textual.worker import WorkerFailed
 
+from inspector import PROGRAM
 from inspector.agents_file import NamedAgent
 from inspector.garbage_collection import freeze_loaded_modules
 from inspector.protocol.errors import FaultError
@@ -62,7 +63,7 @@ _TICK = 10.0
 class InspectorApp(App[int]):
     """The interactive inspector in a terminal."""
 
-    TITLE = "a2a-inspect"
+    TITLE = PROGRAM
     CSS_PATH = "app.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
     BINDINGS: ClassVar[list[BindingType]] = [

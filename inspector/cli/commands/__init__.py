@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from textwrap import indent
 
-from inspector.cli.arguments import PROGRAM, Handler, Parser
+from inspector import PROGRAM
+from inspector.cli.arguments import Handler, Parser
 from inspector.cli.commands.screen import add_screen
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 
+from inspector import PROGRAM
 from inspector.cli import values
 from inspector.cli.agent_options import options_of_selected
-from inspector.cli.arguments import PROGRAM, Handler, Invocation, Parser, split_lines
+from inspector.cli.arguments import Handler, Invocation, Parser, split_lines
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
+from inspector import PROGRAM
 from inspector.agents_file import load_agents
-from inspector.cli.arguments import PROGRAM
 from inspector.cli.commands import COMMANDS, beginning_with
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest

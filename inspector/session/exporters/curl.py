@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import httpx
 
+from inspector import PROGRAM
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import MASK
 from inspector.protocol.bindings.base import Binding, CertificateFiles, GrpcRequest, HttpRequest, WireRequest
@@ -71,7 +72,7 @@ def _curl(
     named = {name.lower() for name in headers}
     # Remove headers that curl would add and that we do not send.
     added = [name for name in ("Accept", "Content-Type", "Expect") if name.lower() not in named]
-    given = {**({} if "user-agent" in named else {"User-Agent": "a2a-inspect"}), **headers}
+    given = {**({} if "user-agent" in named else {"User-Agent": PROGRAM}), **headers}
     lines = [shlex.join(words), *certificate, *(f"--header {name}:" for name in added)]
     lines += [f"--header {shlex.quote(f'{name}: {value}' if value else f'{name};')}" for name, value in given.items()]
     if not body:

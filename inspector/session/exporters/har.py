@@ -13,7 +13,7 @@ from heapq import merge
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from inspector import __version__
+from inspector import PROGRAM, __version__
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM
 from inspector.protocol.model import Json
@@ -23,7 +23,6 @@ from inspector.session.exporters.json_lines import iso_time
 from inspector.session.exporters.selection import Selection
 from inspector.text.safe_json import dump
 
-CREATOR = "a2a-inspect"
 DELIVERY_COMMENT = "a webhook delivery to a2a-inspect"
 _UNKNOWN = -1
 """The value of sizes and times that are unknown."""
@@ -31,7 +30,7 @@ _UNKNOWN = -1
 
 def write_capture(selection: Selection, _: Callable[[str], None]) -> Iterator[str]:
     """Write an entry on each line, then each record without an entry."""
-    creator = dump({"name": CREATOR, "version": __version__})
+    creator = dump({"name": PROGRAM, "version": __version__})
     yield f'{{"log":{{"version":"1.2","creator":{creator},"entries":['
     yield from _lines(_entries(selection))
     yield '],"_records":['

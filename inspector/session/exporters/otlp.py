@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from inspector import __version__
+from inspector import PROGRAM, __version__
 from inspector.capture.query import Condition, Query
 from inspector.capture.records import HTTP_ERROR, Kind, Record
 from inspector.protocol.bindings.grpc import OK
@@ -70,8 +70,8 @@ def request_of(found: Sequence[Json]) -> str:
 
 def _envelope() -> tuple[str, str]:
     """Return the JSON before and after the spans."""
-    scope = {"name": "a2a-inspect", "version": __version__}
-    resource = {"attributes": _attributes({"service.name": "a2a-inspect", "service.version": __version__})}
+    scope = {"name": PROGRAM, "version": __version__}
+    resource = {"attributes": _attributes({"service.name": PROGRAM, "service.version": __version__})}
     whole = dump({"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": scope, "spans": []}]}]})
     before, _, after = whole.partition('"spans":[')
     return f'{before}"spans":[', after

@@ -19,13 +19,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from inspector import PROGRAM
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.session.login.tokens import Token, TokenKey
 
-_SERVICE = "a2a-inspect"
 _LOCK = "logins.lock"
 _LONGEST_WAIT = 40.0
 """How many seconds one process waits for another that renews a token."""
@@ -70,7 +70,7 @@ class TokenStore:
         """Return the token of an entry; None if the keyring does not have it any more."""
         if entry.place is Place.FILE:
             return entry.token
-        text = _guarded("read", lambda: _keyring().get_password(_SERVICE, _account(entry.key)))
+        text = _guarded("read", lambda: _keyring().get_password(PROGRAM, _account(entry.key)))
         value = parse(text.encode()) if text else None
         return _token(value) if isinstance(value, Mapping) else None
 
@@ -78,7 +78,7 @@ class TokenStore:
         """Store a token, in place of that with the same key."""
         if place is Place.KEYRING:
             text = json.dumps(asdict(token))
-            _guarded("written", lambda: _keyring().set_password(_SERVICE, _account(token.key), text))
+            _guarded("written", lambda: _keyring().set_password(PROGRAM, _account(token.key), text))
         with self._alone():
             others = [entry for entry in self._read() if entry.key != token.key]
             self._write([*others, StoredToken(token.key, place, token if place is Place.FILE else None)])
@@ -88,7 +88,7 @@ class TokenStore:
         found = [entry for entry in self._read() if entry.key == key]
         for entry in found:
             if entry.place is Place.KEYRING and self.get(entry) is not None:
-                _guarded("changed", lambda: _keyring().delete_password(_SERVICE, _account(key)))
+                _guarded("changed", lambda: _keyring().delete_password(PROGRAM, _account(key)))
         if found:
             with self._alone():
                 self._write([entry for entry in self._read() if entry.key != key])

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector import PROGRAM
 from inspector.findings.finding import Severity
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
@@ -163,7 +164,7 @@ class StatusBar(Static):
         light = {"good": "$state-good", "busy": "$wire-received", "bad": "$state-bad"}.get(status.light, "$wire-quiet")
         doing = Content.styled(f"{self._glyphs.light} {status.doing}", light)
         right = [clickable(doing, _CREDENTIALS) if status.denied else doing]
-        program = Content.styled("a2a-inspect", "$text-soft")
+        program = Content.styled(PROGRAM, "$text-soft")
         optional = self._optional()
         names = self._names(max(width // 2, width - _width([self._interface(0), *right, optional[1][0]]) - _GAP))
         interface = self._interface(width - _width([names, *right, *(forms[-1] for forms in optional[:3])]) - _GAP)
