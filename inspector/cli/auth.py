@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import command_for_any_version
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
@@ -32,7 +32,7 @@ _NONE_REQUIRED = "no credentials"
 
 
 @command_for_any_version
-async def log_in(current: Run) -> None:
+async def log_in(current: RunningCommand) -> None:
     """Log in to an agent and store the token."""
     given, out, session = current.invocation.given, current.out, current.session
     if current.invocation.options.stored_auth_only:
@@ -53,7 +53,7 @@ async def log_in(current: Run) -> None:
 
 
 @command_for_any_version
-async def status(current: Run) -> None:
+async def status(current: RunningCommand) -> None:
     """Print the stored tokens, and with an agent what it requires; exit with 4 if its requirements are not met."""
     session, out = current.session, current.out
     if not current.invocation.options.reference:
@@ -79,7 +79,7 @@ async def status(current: Run) -> None:
 
 
 @command_for_any_version
-async def log_out(current: Run) -> None:
+async def log_out(current: RunningCommand) -> None:
     """Revoke and remove the tokens for an agent, or all tokens."""
     logins, out = current.session.credentials.logins, current.out
     entries = logins.entries() if current.invocation.given.all else await _entries(current)
@@ -96,7 +96,7 @@ async def log_out(current: Run) -> None:
 
 
 @command_for_any_version
-async def token(current: Run) -> None:
+async def token(current: RunningCommand) -> None:
     """Print the stored token for an agent; renew it before if it expires soon."""
     entries = await _entries(current)
     if not entries:
@@ -113,7 +113,7 @@ async def token(current: Run) -> None:
         current.out.write(f"{found.access_token}\n")
 
 
-async def _entries(current: Run) -> list[StoredToken]:
+async def _entries(current: RunningCommand) -> list[StoredToken]:
     """Return the stored tokens for the origin of the agent: as typed, else of its interface."""
     logins = current.session.credentials.logins
     typed = origin(split_userinfo(normalise(current.reference()))[0])
@@ -148,7 +148,7 @@ def _agrees(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _choose(current: Run) -> LoginOption:
+def _choose(current: RunningCommand) -> LoginOption:
     """Return the flow to use; raises `FaultError` if the card offers none."""
     given, options = current.invocation.given, current.session.credentials.logins.options
     named = [option for option in options if given.scheme in (None, option.scheme)]
@@ -170,7 +170,7 @@ def _choose(current: Run) -> LoginOption:
     return min(usable, key=lambda option: preferred.index(option.grant))
 
 
-def _registration(current: Run, option: LoginOption) -> ClientRegistration:
+def _registration(current: RunningCommand, option: LoginOption) -> ClientRegistration:
     """Return the client; what is missing is asked for in a terminal. Raises `FaultError` without a terminal."""
     given, options = current.invocation.given, current.invocation.options
     client_id, secret = given.client_id or "", given.client_secret or ""
@@ -236,7 +236,7 @@ def _print(out: Output, token: Token, where: str) -> None:
         out.field("Stored", where)
 
 
-def _print_all(current: Run, entries: list[StoredToken]) -> None:
+def _print_all(current: RunningCommand, entries: list[StoredToken]) -> None:
     out, stored = current.out, current.session.credentials.logins.stored
     tokens = [(entry, stored.get(entry)) for entry in entries]
     if out.json:
@@ -279,7 +279,7 @@ def _members(token: Token | None) -> dict[str, Any] | None:
     }
 
 
-def _no_token(current: Run) -> FaultError:
+def _no_token(current: RunningCommand) -> FaultError:
     seen = f"There are no valid stored credentials for {current.invocation.options.reference}."
     hint = current.login_hint() or f"Log in: {current.login_command()}"
     return FaultError(Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, seen, hint))

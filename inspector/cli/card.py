@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from inspector.cli import lazy_loading
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import command
+from inspector.cli.running_command import RunningCommand
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump, parse
@@ -19,7 +19,7 @@ from inspector.session.connection import Connection
 
 
 @command
-async def get(current: Run) -> None:
+async def get(current: RunningCommand) -> None:
     """Print the card of an agent."""
     given, out = current.invocation.given, current.out
     verify = bool(given.verify or given.require_signature or given.keys or given.fetch_keys)
@@ -46,7 +46,7 @@ async def get(current: Run) -> None:
         signatures.require_valid()
 
 
-async def _extended(current: Run, public: Connection) -> Connection:
+async def _extended(current: RunningCommand, public: Connection) -> Connection:
     """Return the connection with the extended card instead of the public card (A2A 1.0 section 3.1.11)."""
     current.check_interface()
     current.allow(Operation.EXTENDED_CARD)
@@ -60,7 +60,7 @@ async def _extended(current: Run, public: Connection) -> Connection:
     return replace(public, url=choice.interface.url, found=found, findings=findings)
 
 
-def _require_scheme(current: Run, public: Connection) -> None:
+def _require_scheme(current: RunningCommand, public: Connection) -> None:
     """Raise `FaultError` if the public card declares no scheme for the credentials (a2a-cli 0.2 section 12.4)."""
     options, session = current.invocation.options, current.session
     given = options.bearer or options.basic or options.api_key

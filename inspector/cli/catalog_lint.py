@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from inspector.cli.findings import count, pieces_of
 from inspector.cli.output import Output
-from inspector.cli.run import Run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Piece, Role, Styled
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
@@ -71,7 +71,7 @@ class CatalogResults:
         return parts
 
 
-async def lint_catalog(current: Run, listing: Listing) -> CatalogResults:
+async def lint_catalog(current: RunningCommand, listing: Listing) -> CatalogResults:
     """Check a catalog and each of its cards, and show how many are checked."""
     given = current.invocation.given
     lint = CatalogLint(current.session, listing, given.max_cards, given.protocol_version or "")

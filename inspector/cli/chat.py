@@ -13,8 +13,8 @@ from typing import TextIO
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.send import Sending
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_interrupted
@@ -35,7 +35,7 @@ def chat(invocation: Invocation, out: Output) -> int:
 class _Chat:
     """One conversation: its context, and the task that the next message continues."""
 
-    def __init__(self, current: Run) -> None:
+    def __init__(self, current: RunningCommand) -> None:
         given = current.invocation.given
         self._run = current
         self._context_id: str = given.context_id or ""

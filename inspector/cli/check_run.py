@@ -14,8 +14,8 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.check.comparison import Difference, differences, mark_differences
@@ -51,7 +51,9 @@ def run_checks(
 class _Check:
     """One run of the tests: prints each failure when it is there, and at the end the summary and the reports."""
 
-    def __init__(self, current: Run, planned: list[PlannedTest], reports: list[tuple[str, Path | None]]) -> None:
+    def __init__(
+        self, current: RunningCommand, planned: list[PlannedTest], reports: list[tuple[str, Path | None]]
+    ) -> None:
         self._current = current
         self._planned = planned
         self._reports = reports

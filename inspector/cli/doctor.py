@@ -9,8 +9,8 @@ from typing import Any
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.doctor.credentials import LOG_IN
@@ -25,7 +25,7 @@ def doctor(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, _examine, check=True, outdated=True)
 
 
-async def _examine(current: Run) -> None:
+async def _examine(current: RunningCommand) -> None:
     reference, out = current.reference(), current.out
     examination = Doctor(current.session, reference, current.invocation.given.message or "")
     report = examination.report
@@ -90,7 +90,7 @@ def _print_not_checked(out: Output, report: Report) -> None:
         out.field("Not checked", f"{', '.join(features)}. To check: --message TEXT, which sends a message to the agent")
 
 
-def _print_interfaces(current: Run, report: Report) -> None:
+def _print_interfaces(current: RunningCommand, report: Report) -> None:
     """Print a line for each interface: its result, what the card declares, and what differs from it."""
     connection = current.session.connection
     rows = [row for row in report.comparisons if row.feature.startswith(INTERFACE)]
@@ -108,7 +108,7 @@ def _print_interfaces(current: Run, report: Report) -> None:
         current.out.field("Interface", mark(passed), f" {row.declared} at {url}{result}")
 
 
-def _print_details(current: Run, report: Report) -> None:
+def _print_details(current: RunningCommand, report: Report) -> None:
     """Print the steps, the proposals and the comparisons of capabilities."""
     out = current.out
     for step in report.steps:
@@ -127,7 +127,7 @@ def _print_details(current: Run, report: Report) -> None:
             out.field("Comparison", mark(row.matches), differs)
 
 
-def _command(current: Run, proposal: Proposal) -> str:
+def _command(current: RunningCommand, proposal: Proposal) -> str:
     """Return a command that uses the proposed interface; `""` if the interface is not on the card."""
     connection, choice, invocation = current.session.connection, proposal.choice, current.invocation
     if connection is None or choice.interface not in connection.card.supported_interfaces:
@@ -137,11 +137,11 @@ def _command(current: Run, proposal: Proposal) -> str:
     return current.out.redact(proposed.shell_command("send", "--text", "hello"))
 
 
-def _url(current: Run, proposal: Proposal) -> str:
+def _url(current: RunningCommand, proposal: Proposal) -> str:
     return current.session.journal.redactor.url(proposal.choice.interface.url)
 
 
-def _as_json(current: Run, report: Report) -> dict[str, Any]:
+def _as_json(current: RunningCommand, report: Report) -> dict[str, Any]:
     return {
         "reference": report.reference,
         "valid": report.passed,

@@ -12,7 +12,7 @@ from inspector.cli import styles
 from inspector.cli.event_lines import event_lines
 from inspector.cli.live_stream import LiveStream, is_text
 from inspector.cli.output import Output
-from inspector.cli.run import Run
+from inspector.cli.running_command import RunningCommand
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.dialects.legacy import without_older_members
 from inspector.protocol.dialects.v1_0 import encode_event
@@ -48,7 +48,7 @@ class Presenter:
         self._live = LiveStream(out, self._parts) if out.is_terminal and not self._history else None
 
     @classmethod
-    def of(cls, run: Run) -> Self:
+    def of(cls, run: RunningCommand) -> Self:
         """Return the presenter of a command."""
         history = getattr(run.invocation.given, "history", None) is not None
 

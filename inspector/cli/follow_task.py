@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
-from inspector.cli.run import Run, task_progress
+from inspector.cli.running_command import RunningCommand, task_progress
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
@@ -33,7 +33,7 @@ _LONGEST_PAUSE = 15.0
 class Follower:
     """Follows a call with a streamed response; `show` gets the events that are received together."""
 
-    def __init__(self, run: Run, show: Callable[[Sequence[Event | TextAppended]], None]) -> None:
+    def __init__(self, run: RunningCommand, show: Callable[[Sequence[Event | TextAppended]], None]) -> None:
         self._run = run
         self._out = run.out
         self._show = show
@@ -128,12 +128,12 @@ class Follower:
             self._out.warn("more events could not be read; they are counted from here on")
 
 
-async def get_task(run: Run, task_id: str) -> Task:
+async def get_task(run: RunningCommand, task_id: str) -> Task:
     """Request a task once."""
     return await run.ask(run.session.get(task_id, run.invocation.given.history), Task)
 
 
-async def wait_for(run: Run, task: Task, on_change: Callable[[Task], None]) -> Task:
+async def wait_for(run: RunningCommand, task: Task, on_change: Callable[[Task], None]) -> Task:
     """Poll a task until it ends or is interrupted, less often while nothing changes; `on_change` gets each change.
 
     Raises `FaultError` if the task does not change for `--wait-timeout`. A new timestamp alone is not a change, so that
@@ -171,7 +171,7 @@ def _unknown_state(state: str) -> str:
     return ""
 
 
-def _unchanged(run: Run, task: Task, seconds: float) -> Fault:
+def _unchanged(run: RunningCommand, task: Task, seconds: float) -> Fault:
     """Return the fault of a task that did not change for a time."""
     state = short(task.status.state) or "without a state"
     seen = f"Task {task.id} has not changed for {seconds:g} s; it is {state}."
@@ -183,7 +183,7 @@ def _without_time(task: Task) -> Task:
     return task.model_copy(update={"status": task.status.model_copy(update={"timestamp": None})})
 
 
-def conclude(run: Run, state: str, *, wanted: State = State.COMPLETED) -> None:
+def conclude(run: RunningCommand, state: str, *, wanted: State = State.COMPLETED) -> None:
     """Print the next command, and warn of an end other than `wanted`, for which a2a-cli 0.2 defines no exit code."""
     interrupted = is_interrupted(state)
     label, command = run.follow_up()

@@ -13,8 +13,8 @@ from inspector.cli.catalog_lint import lint_catalog, print_catalog
 from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes
@@ -41,7 +41,7 @@ def lint(invocation: Invocation, out: Output) -> int:
     # Read here and not in the event loop, which would not react to Ctrl-C while it waits for stdin.
     raw = _read_stdin() if invocation.options.reference == _STDIN else b""
 
-    async def work(current: Run) -> None:
+    async def work(current: RunningCommand) -> None:
         version, form = invocation.given.protocol_version or "", invocation.given.output
         try:
             found, reference = await _lint_card(current, raw, version)
@@ -61,7 +61,7 @@ def lint(invocation: Invocation, out: Output) -> int:
     return code or (FAILURE if severities & blocking else OK)
 
 
-async def _lint_card(current: Run, raw: bytes, version: str) -> tuple[Lint, str]:
+async def _lint_card(current: RunningCommand, raw: bytes, version: str) -> tuple[Lint, str]:
     """Return the findings about a card, and its reference; raises `CatalogFoundError` for a catalog."""
     reference = current.reference()
     if reference == _STDIN:

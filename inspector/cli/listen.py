@@ -19,8 +19,8 @@ from inspector.cli.errors import usage
 from inspector.cli.findings import pieces_of
 from inspector.cli.kept_capture import kept_capture
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.signals import on_signal
 from inspector.cli.styles import Piece, Role, Styled, mark, state
 from inspector.cli.unblocked_stream import UnblockedStream, unblocked
@@ -80,7 +80,7 @@ def _check(invocation: Invocation) -> None:
         raise usage("--auth and --jwks cannot be combined: both define Authorization.", "Remove one of them.")
 
 
-async def _auth(current: Run) -> WebhookAuth:
+async def _auth(current: RunningCommand) -> WebhookAuth:
     """Return the credentials that deliveries must have; raises `FaultError` for keys that cannot be read."""
     given = current.invocation.given
     if given.jwks is None:
@@ -89,7 +89,7 @@ async def _auth(current: Run) -> WebhookAuth:
     return WebhookAuth(Proof.JWT, keys=keys, issuer=given.issuer or "", audience=given.audience or "")
 
 
-async def _listen(current: Run, overrides: list[ResponseOverride], seconds: float | None) -> None:
+async def _listen(current: RunningCommand, overrides: list[ResponseOverride], seconds: float | None) -> None:
     given, push = current.invocation.given, current.session.push
     auth = replace(await _auth(current), with_token=bool(given.token and (given.auth or given.jwks)))
     deliveries = _Deliveries(current)
@@ -186,7 +186,7 @@ class _Deliveries(JournalPrinter):
 
     kinds = frozenset({Kind.DELIVERY, Kind.NOTE})
 
-    def __init__(self, current: Run) -> None:
+    def __init__(self, current: RunningCommand) -> None:
         super().__init__(current.session.journal, current.out)
         self._verbose = current.invocation.verbose
         self._count: int | None = current.invocation.given.count

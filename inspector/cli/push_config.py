@@ -10,8 +10,8 @@ from inspector.capture.redaction import MASK
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import command, run
+from inspector.cli.running_command import RunningCommand
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import FaultError, Whose
 from inspector.protocol.model import AuthenticationInfo, Deleted, PushConfig, PushConfigList
@@ -33,7 +33,7 @@ def set_config(invocation: Invocation, out: Output) -> int:
         members["authentication"] = AuthenticationInfo(scheme=given.auth[0], credentials=given.auth[1])
     config = PushConfig(**{name: value for name, value in members.items() if value})
 
-    async def work(current: Run) -> None:
+    async def work(current: RunningCommand) -> None:
         whole = given.body == "request"
 
         def prepare(session: Session) -> Call:
@@ -54,7 +54,7 @@ def set_config(invocation: Invocation, out: Output) -> int:
 
 
 @command
-async def get_config(current: Run) -> None:
+async def get_config(current: RunningCommand) -> None:
     """Print a configuration of a task; `--id` is optional in protocol versions with one configuration per task."""
     task_id, config_id = current.invocation.given.id, current.invocation.given.config_id
 
@@ -66,7 +66,7 @@ async def get_config(current: Run) -> None:
 
 
 @command
-async def list_configs(current: Run) -> None:
+async def list_configs(current: RunningCommand) -> None:
     """Print every configuration of a task."""
     task_id, out = current.invocation.given.id, current.out
     answer = await _ask(current, Operation.LIST_PUSH, PushConfigList, lambda session: session.list_push(task_id))
@@ -84,7 +84,7 @@ def delete_config(invocation: Invocation, out: Output) -> int:
     """Delete one configuration of a task."""
     task_id, config_id = invocation.given.id, _config_id(invocation)
 
-    async def work(current: Run) -> None:
+    async def work(current: RunningCommand) -> None:
         answer = await _ask(
             current, Operation.DELETE_PUSH, Deleted, lambda session: session.delete_push(task_id, config_id)
         )
@@ -105,7 +105,7 @@ def _config_id(invocation: Invocation) -> str:
 
 
 async def _ask(
-    current: Run, operation: Operation, expected: type[_Expected], prepare: Callable[[Session], Call]
+    current: RunningCommand, operation: Operation, expected: type[_Expected], prepare: Callable[[Session], Call]
 ) -> _Expected:
     await current.connect_for(operation)
     return await current.ask(prepare(current.session), expected)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.capture.paths import recent_captures
-from inspector.cli.run import Run
 from inspector.cli.run_command import command_for_any_version
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.push.causes import Cause, Likely
@@ -24,7 +24,7 @@ _ROLES = {
 
 
 @command_for_any_version
-async def push_doctor(current: Run) -> None:
+async def push_doctor(current: RunningCommand) -> None:
     """Print why the push notifications of a task are missing; raises `FaultError` for a likely cause."""
     out, task_id = current.out, current.invocation.given.push
     await current.connect()

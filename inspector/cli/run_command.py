@@ -19,7 +19,7 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
-from inspector.cli.run import Run
+from inspector.cli.running_command import RunningCommand
 from inspector.cli.signals import on_signal
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -37,7 +37,7 @@ _DRAWING_INTERVAL = 0.2
 def run(
     invocation: Invocation,
     out: Output,
-    work: Callable[[Run], Awaitable[None]],
+    work: Callable[[RunningCommand], Awaitable[None]],
     *,
     check: bool | None = None,
     outdated: bool = False,
@@ -62,7 +62,7 @@ def run(
     return OK
 
 
-def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
+def command(work: Callable[[RunningCommand], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
     """Decorate the coroutine function with the work of a command: return the function that runs the command."""
 
     @wraps(work)
@@ -72,7 +72,7 @@ def command(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Out
     return run_work
 
 
-def command_for_any_version(work: Callable[[Run], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
+def command_for_any_version(work: Callable[[RunningCommand], Awaitable[None]]) -> Callable[[Invocation, Output], int]:
     """Decorate like `command`, for a command that also accepts protocol versions before 1.0 without a request."""
 
     @wraps(work)
@@ -98,7 +98,7 @@ def _settings(options: Options) -> Settings:
 
 
 async def _work(
-    invocation: Invocation, out: Output, work: Callable[[Run], Awaitable[None]], settings: Settings
+    invocation: Invocation, out: Output, work: Callable[[RunningCommand], Awaitable[None]], settings: Settings
 ) -> None:
     # SIGTERM cancels the command like SIGINT, which asyncio handles.
     task = cast("asyncio.Task[None]", asyncio.current_task())
@@ -106,7 +106,7 @@ async def _work(
         async with _session(path, invocation, out, settings) as session, _drawing(out):
             seconds = invocation.options.timeout
             ends_at = None if seconds is None else asyncio.get_running_loop().time() + seconds
-            current = Run(invocation, out, session, ends_at)
+            current = RunningCommand(invocation, out, session, ends_at)
             with _printers(current):
                 try:
                     async with asyncio.timeout_at(ends_at) as deadline:
@@ -124,7 +124,7 @@ async def _work(
                     raise
 
 
-def _printers(current: Run) -> ExitStack:
+def _printers(current: RunningCommand) -> ExitStack:
     """Print the output of `--debug` and `--findings`; with `-o json` each finding is a line."""
     stack, journal = ExitStack(), current.session.journal
     if current.invocation.debug:
@@ -135,7 +135,7 @@ def _printers(current: Run) -> ExitStack:
     return stack
 
 
-def _timed_out(current: Run, done: str) -> Fault:
+def _timed_out(current: RunningCommand, done: str) -> Fault:
     """Return the fault of a command that reached `--timeout`; `done` is what it did, `""` if that is its task."""
     state, connection = done or current.task_summary(), current.session.connection
     seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {state}' if state else ''}."

@@ -11,8 +11,8 @@ from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, wait_for
 from inspector.cli.message_options import make_draft, prepare, secret_variables, show
 from inspector.cli.output import Output
-from inspector.cli.run import Run
 from inspector.cli.run_command import run
+from inspector.cli.running_command import RunningCommand
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse
@@ -68,7 +68,7 @@ class _RawResponse(JournalPrinter):
 class Sending:
     """Sends messages, and prints the responses."""
 
-    def __init__(self, current: Run) -> None:
+    def __init__(self, current: RunningCommand) -> None:
         self._run = current
         self._out = current.out
         self._given = current.invocation.given

@@ -10,8 +10,8 @@ from inspector.cli import lazy_loading
 from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
-from inspector.cli.run import UNSUPPORTED, Run
 from inspector.cli.run_command import command
+from inspector.cli.running_command import UNSUPPORTED, RunningCommand
 from inspector.cli.task_table import TaskTable
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
@@ -36,7 +36,7 @@ _FILTERS = {
 
 
 @command
-async def get(current: Run) -> None:
+async def get(current: RunningCommand) -> None:
     """Print a task, at once or when it has ended."""
     await current.connect_for()
     given = current.invocation.given
@@ -50,7 +50,7 @@ async def get(current: Run) -> None:
 
 
 @command
-async def download(current: Run) -> None:
+async def download(current: RunningCommand) -> None:
     """Save the artifacts of a task, and print the files (with `-o json`: the task)."""
     await current.connect_for()
     given, out = current.invocation.given, current.out
@@ -67,7 +67,7 @@ async def download(current: Run) -> None:
 
 
 @command
-async def cancel(current: Run) -> None:
+async def cancel(current: RunningCommand) -> None:
     """Cancel a task and print the result."""
     await current.connect_for()
     task_id = current.invocation.given.id
@@ -78,7 +78,7 @@ async def cancel(current: Run) -> None:
 
 
 @command
-async def subscribe(current: Run) -> None:
+async def subscribe(current: RunningCommand) -> None:
     """Follow a task until it ends or needs input (a2a-cli 0.2 section 9.4)."""
     await current.connect_for(Operation.SUBSCRIBE)
     given, presenter = current.invocation.given, Presenter.of(current)
@@ -106,7 +106,7 @@ async def subscribe(current: Run) -> None:
 
 
 @command
-async def list_tasks(current: Run) -> None:
+async def list_tasks(current: RunningCommand) -> None:
     """List tasks, the latest change of status first (A2A 1.0 section 3.1.4)."""
     await current.connect_for(Operation.LIST)
     given, out, request = current.invocation.given, current.out, _request(current.invocation)
@@ -133,7 +133,7 @@ async def list_tasks(current: Run) -> None:
         out.document((pages[-1].model_copy(update={"tasks": tasks}) if pages[1:] else pages[0]).to_json())
 
 
-def _printer(current: Run) -> Callable[[Sequence[Task]], None]:
+def _printer(current: RunningCommand) -> Callable[[Sequence[Task]], None]:
     """Return what prints the tasks of a page: a table in a terminal, elsewhere fields (a2a-cli 0.2 section 11.2).
 
     With `-o json`, and with options about more members, all members are printed.
@@ -159,7 +159,7 @@ def _request(invocation: Invocation) -> ListTasksRequest:
     return ListTasksRequest(**filters)
 
 
-def _sum_up(current: Run, pages: list[TaskList]) -> None:
+def _sum_up(current: RunningCommand, pages: list[TaskList]) -> None:
     """Print how many tasks there are, and the command for the next page if there is one."""
     out = current.out
     shown, total = sum(len(page.tasks) for page in pages), pages[-1].total_size

@@ -41,7 +41,7 @@ _Expected = TypeVar("_Expected", bound=Answer)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunningCommand:
     """The context of a running command: its options, its output and its session.
 
     `ends_at` is the time of the event loop at which `--timeout` ends the command, None without the option.
