@@ -11,6 +11,9 @@ from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_request, supports_binding, version_of
 
+DECLARED = "declared"
+"""The reason of an alternative that the card declares."""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -139,7 +142,7 @@ def _judge(interface: AgentInterface) -> Option:
 
 def alternatives(card: AgentCard) -> list[Choice]:
     """Return the supported interfaces as declared, then every interface with the versions that it does not declare."""
-    declared = [_choice(option, "declared") for option in options(card) if option.usable]
+    declared = [_choice(option, DECLARED) for option in options(card) if option.usable]
     others = [
         Choice(option.interface, dialect, option.binding, "not declared")
         for option in options(card)

@@ -19,7 +19,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import is_login_page
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import PUSH, STREAMING, Operation
-from inspector.protocol.selection import Choice
+from inspector.protocol.selection import DECLARED, Choice, alternatives
 from inspector.session.catalog_listing import CatalogFoundError, Listing
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
@@ -58,7 +58,8 @@ class Connection:
 
     `reference` is what the user entered: a URL, a host or the path of a card file. `url` is the URL of the card, `""`
     for a file. `headers` are the headers of the response with the card, `at` is its time in seconds since 1970.
-    `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not.
+    `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not. `proposed` are the
+    interfaces that the doctor proposed, which the card does not declare.
     """
 
     reference: str
@@ -70,6 +71,16 @@ class Connection:
     headers: Headers = ()
     at: float = 0.0
     confirmed: float = 0.0
+    proposed: tuple[Choice, ...] = ()
+
+    @property
+    def choices(self) -> list[Choice]:
+        """Return the interfaces to choose from: as declared, as the doctor proposed, then with other versions."""
+        listed = alternatives(self.card)
+        known = [(choice.interface, choice.dialect) for choice in listed]
+        declared = [choice for choice in listed if choice.reason == DECLARED]
+        proposed = [choice for choice in self.proposed if (choice.interface, choice.dialect) not in known]
+        return [*declared, *proposed, *listed[len(declared) :]]
 
     @property
     def card(self) -> AgentCard:

@@ -206,6 +206,13 @@ class Session:
         self.connection = replace(self._connected(), choice=choice)
         self._note_connection(self.connection)
 
+    def propose(self, choice: Choice) -> None:
+        """Offer an interface that responded to the doctor, in addition to those of the card."""
+        connection = self._connected()
+        proposal = replace(choice, reason="proposed by the doctor")
+        if proposal not in connection.proposed:
+            self.connection = replace(connection, proposed=(*connection.proposed, proposal))
+
     @property
     def choice(self) -> Choice:
         """Return the interface in use; raises `FaultError` if there is none."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from aiohttp import web
 from driving import Open
-from players import eventually
+from players import eventually, playing
+from puppets import RPC_PATH, Call
 from textual.widgets import OptionList
 
 from inspector.capture.records import Kind
@@ -131,6 +134,36 @@ async def test_the_doctor_can_be_used_for_an_unreachable_agent(open_app: Open):
         await driver.press("d")
         await driver.until(" failed ")
         assert "the connection was refused" in driver.screen
+
+
+def wrong_address(request: web.BaseRequest) -> dict[str, Any]:
+    """Return a card whose only interface has an address to which clients cannot connect."""
+    url = f"http://0.0.0.0:{request.url.port}{RPC_PATH}"
+    return {"supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]}
+
+
+async def knows_no_task(call: Call) -> web.StreamResponse:
+    return call.error(-32001, "no such task")
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+async def test_the_interface_that_the_doctor_proposes_is_in_the_menu(open_app: Open, accepted: bool):
+    async with playing(knows_no_task, wrong_address) as agent, open_app(agent.url, size=(120, 36)) as driver:
+        await driver.connected()
+        declared, proposed = driver.session.choice.interface.url, f"{agent.url}{RPC_PATH}"
+        assert declared != proposed
+        await driver.press("d")
+        await driver.until("Press r to use it")
+        await driver.press("r" if accepted else "escape")
+        await driver.until(lambda: not isinstance(driver.app.screen, DoctorScreen))
+        for in_use in (proposed, declared, proposed) if accepted else (declared, proposed):
+            assert driver.session.choice.interface.url == in_use
+            await driver.press("I")
+            await driver.until("Proposed by the doctor")
+            assert in_use in driver.line("in use")
+            assert sum(proposed in line and "A2A 1.0" in line for line in driver.lines) == 1
+            await driver.press("up" if in_use == proposed else "down", "enter")
+            await driver.until(lambda: not isinstance(driver.app.screen, InterfacesScreen))
 
 
 async def test_listed_tasks_of_the_agent_are_added_to_the_table(open_app: Open, mock: str):

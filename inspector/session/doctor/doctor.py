@@ -372,6 +372,7 @@ class Doctor:
             if supported:
                 interface.protocols.append(observed)
                 self.report.proposals.append(proposal)
+                self._session.propose(proposal.choice)
                 self._confirmed.append(proposal.choice)
                 return
 

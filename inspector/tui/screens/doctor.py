@@ -110,8 +110,9 @@ def paragraphs(report: Report, glyphs: Glyphs, *, done: bool) -> list[Paragraph]
     width = max((len(row.name) for row in rows), default=0)
     lines = [_verdict(rows, glyphs, done=done), _GAP]
     lines += [paragraph for row in rows for paragraph in _row(row, width, glyphs)]
-    for proposal in report.proposals:
-        hint = f"{proposal.reason}. Press {key_of('refresh')} to use it."
+    for number, proposal in enumerate(report.proposals):
+        key = f"{key_of('back')}, then {key_of('interface')}," if number else key_of("refresh")
+        hint = f"{proposal.reason}. Press {key} to use it."
         lines += [_GAP, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
     comparisons = [row for row in report.comparisons if not row.feature.startswith(INTERFACE)]
     if comparisons:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from inspector.protocol.selection import Choice, alternatives, options
+from inspector.protocol.selection import Choice, options
 from inspector.session.connection import Connection
 from inspector.text.sanitise import clean_line
 from inspector.tui.keys import bind
@@ -47,7 +47,7 @@ class InterfacesScreen(Dialog[Choice]):
         """List the interfaces that can be used, then the other interfaces with the reason."""
         card, current = self._connection.card, self._connection.choice
         listed = self.query_one(OptionList)
-        choices = list(alternatives(card))
+        choices = self._connection.choices
         widths = [
             max((cell_len(text) for text in column), default=0) for column in zip(*map(_columns, choices), strict=True)
         ]
