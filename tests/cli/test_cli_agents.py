@@ -150,6 +150,17 @@ def test_mistakes_are_usage_errors_and_change_nothing(cli: RunCli, folders: Path
     assert not user_path().exists()
 
 
+@pytest.mark.parametrize(
+    "words", [("staging",), ("card", "get", "staging"), ("doctor", "staging"), ("task", "list", "-a", "staging")]
+)
+def test_a_name_in_a_file_with_a_mistake_is_not_a_host(cli: RunCli, folders: Path, words: tuple[str, ...]):
+    (folders / "agents.toml").write_text('[agents.staging]\nurl = "http://127.0.0.1:1"\nbear = 1\n')
+    done = cli(*words)
+    assert done.code == 2
+    assert f"{folders / 'agents.toml'}:3: 'bear' is unknown in an agent." in done.err
+    assert cli("card", "get", "http://127.0.0.1:1").code == 3
+
+
 def test_a_name_is_used_once(cli: RunCli):
     assert cli("agents", "add", "one", "http://localhost:1").code == 0
     assert cli("agents", "add", "one", "http://localhost:2").code == 2

@@ -114,6 +114,24 @@ async def test_a_mistake_in_a_file_is_shown_and_other_agents_can_be_opened(open_
         await driver.connected()
 
 
+async def test_a_name_is_not_taken_for_a_host_if_the_file_cannot_be_read(open_app: Open, tmp_path: Path):
+    define(user_path(), '[agents.staging]\nurl = "http://127.0.0.1:1"\nbear = 1\n')
+    async with open_app(None, SIZE, run={"notifications": True}) as driver:
+        await driver.until("home/agents.toml:3:")
+        await driver.type("staging")
+        hint = "staging may be a name in agents.toml, which cannot be read. To connect to a host, write http://staging."
+        await driver.until(hint)
+        await driver.press("enter")
+        await driver.until(lambda: driver.app._notifications)
+        [notice] = driver.app._notifications
+        assert notice.message == hint
+        assert driver.app.session is None
+        for address in ("localhost", "localhost:9", "http://staging"):
+            await driver.press("ctrl+u")
+            await driver.type(address)
+            assert "Fetch the card from" in driver.screen
+
+
 async def test_a_variable_that_is_not_set_is_reported(open_app: Open, mock: str):
     define(user_path(), f'[agents.a]\nurl = "{mock}"\nbearer = "env:A2A_NOT_SET"\n')
     async with open_app(None, SIZE, run={"notifications": True}) as driver:

@@ -20,7 +20,7 @@ from textual.screen import Screen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from inspector.agents_file import FILE_NAME, NamedAgent, NamedAgents, load_agents
+from inspector.agents_file import FILE_NAME, NAME, NamedAgent, NamedAgents, load_agents
 from inspector.capture import paths, recent_agents
 from inspector.capture.recent_agents import RecentAgent
 from inspector.options import Options
@@ -119,6 +119,8 @@ class ConnectScreen(Screen[None]):
         self._captures: list[Row] = []
         self._shown: list[Row | None] = []
         self._problem = ""
+        self._has_mistake = False
+        """Whether `agents.toml` cannot be read, so that its names are unknown."""
         self._scroll_bar = 0
         self._name_width = 0
         self._removed: list[tuple[int, RecentAgent]] = []
@@ -148,7 +150,9 @@ class ConnectScreen(Screen[None]):
         self._recent, problem = recent_agents.load()
         try:
             named = load_agents()
+            self._has_mistake = False
         except FaultError as error:
+            self._has_mistake = True
             named, problem = NamedAgents(), f"{error.fault.sentence()} {problem}".strip()
         agents = sorted(named.agents.values(), key=lambda agent: agent.name != named.default)
         self._named_rows = [_row_of_named(agent) for agent in agents]
@@ -248,7 +252,7 @@ class ConnectScreen(Screen[None]):
         typed, row = self._typed, self._selected
         text = ""
         if self.is_reference(typed):
-            text = _what_happens(typed)
+            text = self._why_unknown(typed) or _what_happens(typed)
         elif row is not None:
             verb = "Open the capture" if isinstance(row.choice, Path) else "Connect to"
             text = f"{verb} {row.name}{row.about}{row.place}"
@@ -259,6 +263,13 @@ class ConnectScreen(Screen[None]):
     def is_reference(self, typed: str) -> bool:
         """Return whether the typed text is opened itself; a word without a match in the list may be a host."""
         return bool(typed) and (bool(_ADDRESS_LETTERS & set(typed)) or typed == "localhost" or self._selected is None)
+
+    def _why_unknown(self, typed: str) -> str:
+        """Return why a name is not opened if `agents.toml` cannot be read, `""` for localhost, a URL or a path."""
+        name = typed.partition("#")[0]
+        if not self._has_mistake or NAME.fullmatch(name) is None or name == "localhost" or Path(name).exists():
+            return ""
+        return f"{name} may be a name in {FILE_NAME}, which cannot be read. To connect to a host, write http://{name}."
 
     def on_input_changed(self) -> None:
         """Filter the list, and show what the typed text does."""
@@ -277,6 +288,8 @@ class ConnectScreen(Screen[None]):
         if not self.is_reference(typed):
             if row is not None:
                 self.post_message(self.Chosen(row.choice, self.options))
+        elif problem := self._why_unknown(typed):
+            notify(self, problem, "error")
         else:
             self.post_message(self.Chosen(_capture_at(typed) or typed))
 
