@@ -46,7 +46,7 @@ async def _examine(current: RunningCommand) -> None:
         _print_details(current, report)
         _print_not_checked(out, report)
     if report.fault is not None:
-        raise FaultError(report.fault)
+        raise current.with_names(FaultError(report.fault))
     if not report.passed:
         failed = [step for step in report.steps if step.passed is False]
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
