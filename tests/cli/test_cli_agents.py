@@ -47,7 +47,12 @@ def test_hints_name_the_agents_and_commands_that_can_be_copied(cli: RunCli, mock
     cli("agents", "add", "staging", mock, "--project")
     again = cli("agents", "add", "staging", mock, "--project")
     assert again.err.endswith("Hint: Remove it: a2a-inspect agents remove staging --project\n")
-    for words in (("send", "stagin", "--text", "hi"), ("card", "get", "stagin"), ("lint", "stagin"), ("doctor", "stagin")):
+    for words in (
+        ("send", "stagin", "--text", "hi"),
+        ("card", "get", "stagin"),
+        ("lint", "stagin"),
+        ("doctor", "stagin"),
+    ):
         ran = cli(*words)
         assert ran.code == 3
         assert ran.err.endswith(" Names in agents.toml: staging.\n"), ran.err

@@ -314,6 +314,11 @@ async def test_the_example_of_the_introduction_passes(open_app: Open, mock: str,
         assert states(driver) == ["1 of 1", "✓ pass"]
 
 
+def test_the_example_of_the_introduction_has_the_versions_of_the_documented_example():
+    documented = Path(__file__).parents[2] / "docs" / "examples" / "report.acts.yaml"
+    assert EXAMPLE.splitlines()[:2] == documented.read_text("utf-8").splitlines()[:2]
+
+
 async def test_a_report_of_the_results_is_saved(open_app: Open, mock: str, tmp_path: Path):
     path = check_file(tmp_path, asking("001"), asking("002", "TASK_STATE_FAILED"), asking("003"))
     report = tmp_path / "report.json"

@@ -9,7 +9,7 @@ from inspector.tui.keys import key_of
 from inspector.tui.render.text_lines import Paragraph
 
 EXAMPLE = """\
-acts_version: "0.1"
+acts_version: "1.0"
 spec_version: "1.0"
 suites:
   - id: greeting
