@@ -185,11 +185,10 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
     """Compare each capability of the card with the observations."""
     can = card.capabilities
     streaming, push = seen.tally(Operation.STREAM, Operation.SUBSCRIBE), seen.tally(Operation.SET_PUSH)
-    streams = f"{_times(streaming.streams, 'stream')} with {_times(streaming.events, 'event')}"
     if streaming.succeeded and not streaming.streams:
         first = CapabilityResult("streaming", can.streaming, "the response was not a stream", can.streaming is True)
     else:
-        first = _result("streaming", can.streaming, streaming, streams)
+        first = _result("streaming", can.streaming, streaming, _streams_in_words(streaming))
     webhooks = f"{_times(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
         push, webhooks = CallCounts(succeeded=1), f"{_times(seen.deliveries, 'delivery', 'deliveries')} received"
@@ -199,6 +198,14 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
         _result("push notifications", can.push_notifications, push, webhooks),
         _result("extended card", can.extended_agent_card, extended, f"returned {_times(extended.succeeded, 'time')}"),
     ]
+
+
+def _streams_in_words(counts: CallCounts) -> str:
+    """Return how many streams and events there were, and of how many if others failed: the calls name the error."""
+    events = _times(counts.events, "event")
+    if not counts.failed:
+        return f"{_times(counts.streams, 'stream')} with {events}"
+    return f"{counts.streams:,} of {counts.streams + counts.failed:,} streams succeeded, with {events}"
 
 
 def _result(name: str, declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:

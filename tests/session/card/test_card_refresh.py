@@ -285,6 +285,18 @@ async def test_a_stream_that_ends_before_its_task_is_a_failed_call(
     assert calls_in_words(observed_in(session)) == f"SendStreamingMessage 1 failed: {error}"
 
 
+async def test_streams_that_worked_are_counted_among_those_that_failed(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming({"task": task("WORKING")}, status("COMPLETED")))
+    session = await open_session(agent.url)
+    for _ in range(2):
+        await say(session, "hello")
+    agent.answer(streaming({"task": task("SUBMITTED")}, status("WORKING"), cut=True))
+    await say(session, "hello")
+    assert capabilities(session)["streaming"] == ("2 of 3 streams succeeded, with 4 events", False)
+    calls = "SendStreamingMessage 2 succeeded, 1 failed: The stream broke off after 2 events"
+    assert calls_in_words(observed_in(session)) == calls
+
+
 async def test_a_response_without_a_stream_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.answer(answering({"task": task("COMPLETED")}))
     session = await open_session(agent.url)
