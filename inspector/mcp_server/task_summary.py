@@ -11,8 +11,8 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_settled, is_terminal, short
 from inspector.protocol.model import Message, Part
 from inspector.session.call import Call
+from inspector.session.message_label import text_of
 from inspector.session.session import Session
-from inspector.session.tasks import text_of
 
 _LEAST_SECONDS = 10.0
 """The time that an agent has to respond, even if the caller does not wait for the task."""

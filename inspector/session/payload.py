@@ -29,7 +29,8 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
-from inspector.session.tasks import task_of, text_of
+from inspector.session.message_label import label_of
+from inspector.session.tasks import task_of
 
 _MOST_QUOTED = 120
 """The most characters of an error that are quoted."""
@@ -96,10 +97,10 @@ def describe(
             return describe(answer.like, called)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
-            label = with_revision(answer, text_of(answer.status.message))
+            label = with_revision(answer, label_of(answer.status.message))
             return event, task_of(answer), answer.context_id or "", answer.status.state, label
         case Message():
-            return "message", task_of(answer), answer.context_id or "", "", text_of(answer)
+            return "message", task_of(answer), answer.context_id or "", "", label_of(answer)
         case ProtocolError():
             code = "" if answer.code is None else f"{answer.code} "
             return "error", "", "", "", f"{code}{answer.words}"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from inspector.capture.records import Record
 from inspector.protocol.operations import Operation
 from inspector.session.journal import Journal
-from inspector.session.tasks import TrackedTask, text_of
+from inspector.session.message_label import label_of
+from inspector.session.tasks import TrackedTask
 
 _SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value})
 _USER = "ROLE_USER"
@@ -35,4 +36,4 @@ class TaskRequests:
         label = self._labels.get(task.id)
         if label is not None:
             return label
-        return next((text_of(message) for message in task.now.history if message.role == _USER), "")
+        return next((label_of(message) for message in task.now.history if message.role == _USER), "")

@@ -132,8 +132,3 @@ class TaskFold:
 def task_of(event: Event | TextAppended) -> str:
     """Return the id of the task of an event, `""` for a message outside of any task."""
     return event.task_id or ""
-
-
-def text_of(message: Message | None) -> str:
-    """Return the text parts of a message, joined by spaces."""
-    return " ".join(part.text for part in message.parts if part.text) if message else ""

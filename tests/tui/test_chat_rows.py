@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+from aiohttp import web
 from driving import Driver, Open, artifact_text
 from players import REPORT, begin, playing
 from puppets import Call, status, task
 
 from inspector.capture.records import Kind
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_part
 from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -52,6 +55,28 @@ async def test_the_selected_row_is_shown_decoded_raw_as_hex_and_with_its_head(op
         request = driver.records(Kind.REQUEST)[1]
         assert f"#{request.seq} request" in driver.line("Detail")
         assert '"text": "report 1"' in driver.screen
+
+
+async def test_a_row_names_the_parts_of_a_message_that_are_not_texts(open_app: Open, tmp_path: Path):
+    pdf, data = {"raw": "aGk=", "filename": "report.pdf"}, {"data": {"pages": 3}}
+
+    async def answer(call: Call) -> web.StreamResponse:
+        events = [status("WORKING", "Here it is."), status("COMPLETED", "none")]
+        for event, parts in zip(events, ([{"text": "Here it is."}, pdf, data], [pdf, data]), strict=True):
+            event["statusUpdate"]["status"]["message"]["parts"] = parts
+        return await call.stream({"task": task("SUBMITTED")}, *events)
+
+    (tmp_path / "notes.md").write_text("notes")
+    file = DraftPart(PartKind.FILE, str(tmp_path / "notes.md"))
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        draft = Draft((text_part("summarise"), file, file, DraftPart(PartKind.DATA, "{}")))
+        driver.workbench.chat.drive(driver.session.send(draft, stream=True))
+        await driver.done()
+        assert "summarise + 2 files, 1 data" in driver.line("you")
+        assert "Here it is. + 1 file, 1 data" in driver.line("working")
+        assert "report.pdf, data" in next(line for line in driver.lines if "← " in line and "completed" in line)
 
 
 async def test_on_a_narrow_screen_the_detail_is_a_second_page(open_app: Open, mock: str):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from inspector.session.message_label import label_of_parts
+
 
 class PartKind(StrEnum):
     """What a part is made from."""
@@ -34,6 +36,11 @@ class DraftPart:
     def is_blank(self) -> bool:
         """Return whether the value is empty."""
         return not self.value.strip()
+
+    @property
+    def name(self) -> str:
+        """Return the name of the file, else the value, else the kind."""
+        return self.filename or self.value or self.kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +74,9 @@ class Draft:
 
     @property
     def label(self) -> str:
-        """Return the texts in one line, or else the names of the parts."""
-        texts = [part.value for part in self.parts if part.kind is PartKind.TEXT and part.value]
-        return " ".join(texts) or ", ".join(part.filename or part.value or part.kind for part in self.parts)
+        """Return the texts in one line with the numbers of the other parts, or else the names of the parts."""
+        named = [(part.kind, part.value if part.kind is PartKind.TEXT else part.name) for part in self.parts]
+        return label_of_parts(named) or ", ".join(part.kind for part in self.parts)
 
     def with_new_ids(self) -> Draft:
         """Return the same message with new ids."""

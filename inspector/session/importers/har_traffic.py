@@ -28,8 +28,9 @@ from inspector.session.connection import GET_CARD, CardFetch, DocumentFetch
 from inspector.session.exchange import CallContext, Exchange
 from inspector.session.importers.har_file import HarEntry
 from inspector.session.journal import Journal
+from inspector.session.message_label import label_of
 from inspector.session.recorder import Recorder
-from inspector.session.tasks import TaskFold, text_of
+from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent
 from inspector.wire.discovery import WELL_KNOWN
 
@@ -123,7 +124,7 @@ def _context(
     match known:
         case SendRequest():
             task, context = known.message.task_id or "", known.message.context_id or ""
-            label = text_of(known.message)
+            label = label_of(known.message)
         case TaskRequest():
             task = known.id
         case PushConfig() | PushConfigRequest():

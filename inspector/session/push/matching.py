@@ -24,8 +24,9 @@ from inspector.protocol.assemble import AssembledArtifact, AssembledTask
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatus, TaskStatusUpdateEvent
+from inspector.session.message_label import text_of
 from inspector.session.replay.translate import canonical
-from inspector.session.tasks import task_of, text_of
+from inspector.session.tasks import task_of
 
 _PAGE = 500
 _STATUS = frozenset({"task", "status"})

@@ -10,7 +10,7 @@ from enum import StrEnum
 from inspector.protocol.assemble import MESSAGES, AssembledArtifact, AssembledTask, Move
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import short
-from inspector.session.tasks import text_of
+from inspector.session.message_label import text_of
 from inspector.text.units import size
 
 MOST_LINES = 400

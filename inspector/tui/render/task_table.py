@@ -8,9 +8,10 @@ from typing import Any
 
 from inspector.protocol.assemble import AssembledTask, Move
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
+from inspector.session.message_label import label_of
 from inspector.session.polling import Poll, Polls
 from inspector.session.task_requests import TaskRequests
-from inspector.session.tasks import TrackedTask, text_of
+from inspector.session.tasks import TrackedTask
 from inspector.text.sanitise import clean_line, width_of
 from inspector.text.units import duration, size, timestamp_seconds
 from inspector.tui.render.glyphs import Glyphs
@@ -41,7 +42,7 @@ def updated(task: TrackedTask) -> float:
 
 def last_message(account: AssembledTask) -> str:
     """Return the text of the last message of the agent."""
-    return text_of(account.messages[-1]) if account.messages else ""
+    return label_of(account.messages[-1]) if account.messages else ""
 
 
 def _urgency(state: str) -> tuple[int, str]:

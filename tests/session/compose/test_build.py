@@ -203,7 +203,7 @@ def test_over_grpc_a_file_below_the_limit_is_read_at_once(tmp_path: Path):
 def test_a_draft_says_what_it_is_about_in_a_line():
     assert text_draft("one").label == "one"
     mixed = Draft((DraftPart(TEXT, "one"), DraftPart(FILE, "/a/b.txt"), DraftPart(TEXT, "two")))
-    assert mixed.label == "one two"
+    assert mixed.label == "one two + 1 file"
     assert Draft((DraftPart(FILE, "/a/b.txt", filename="c"), DraftPart(DATA, "{}"))).label == "c, {}"
     assert Draft((DraftPart(TEXT),)).label == "text"
     assert (Draft(()).is_blank, text_draft(" \n").is_blank, mixed.is_blank) == (True, True, False)
