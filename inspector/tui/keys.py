@@ -7,7 +7,7 @@ and in the command palette. The table `[keys]` of the settings file changes keys
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import Enum
 from typing import NamedTuple
@@ -271,10 +271,37 @@ def group_of(binding: Binding) -> Group | None:
     return command.group if command is not None else None
 
 
+def is_read_only(active: ActiveBinding) -> bool:
+    """Return whether `--read-only` disables an action."""
+    is_disabled = getattr(active.node.app, "is_disabled", None)
+    return is_disabled is not None and bool(is_disabled(active.binding))
+
+
+def disabled_reason(command: str, *nodes: object) -> str:
+    """Return why a command cannot be used now, from the first node that knows it, `""` if none does.
+
+    Views, panes and the workbench have a method `disabled_reason`. Its result completes the sentence of
+    `not_available`.
+    """
+    asked = (getattr(node, "disabled_reason", None) for node in nodes)
+    return next(filter(None, (str(ask(command)) for ask in asked if ask is not None)), "")
+
+
+def not_available(key: str, command: str, reason: str, places: Sequence[str] | None) -> str:
+    """Return the sentence about a key that does nothing; `places` are the views with its command, None for this one."""
+    name = f"{shown_key(key)} ({COMMANDS[command].name or command})"
+    if reason:
+        return f"{name} is not available: {reason}."
+    if places is None:
+        return f"{name} is not available now."
+    *first, last = places or [""]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{name} is not available here{f', but in {listed}' if listed else ''}."
+
+
 def why_not(active: ActiveBinding) -> str:
     """Return why an action is not available: `read-only`, or what the agent does not support; `""` if it is."""
-    is_disabled = getattr(active.node.app, "is_disabled", None)
-    if is_disabled is not None and is_disabled(active.binding):
+    if is_read_only(active):
         return "read-only"
     ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""

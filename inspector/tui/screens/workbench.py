@@ -18,7 +18,7 @@ from inspector.protocol.selection import Choice, alternatives
 from inspector.session.connection import Connection
 from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
-from inspector.tui.keys import COMMANDS, Group, bind, command_with, shown_key
+from inspector.tui.keys import COMMANDS, Group, bind, command_with, disabled_reason, is_read_only, not_available
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS
@@ -28,7 +28,8 @@ from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.trust import send_credentials
 from inspector.tui.views.agent import AgentView
-from inspector.tui.views.base import CallWanted, CheckMade
+from inspector.tui.views.base import NO_AGENT, CallWanted, CheckMade
+from inspector.tui.views.registry import entry_of
 from inspector.tui.widgets.card_view import CardView
 
 if TYPE_CHECKING:  # loaded after the card is shown
@@ -89,15 +90,20 @@ class WorkbenchScreen(SessionScreen):
 
         Textual looks for bindings after this.
         """
-        command = command_with(event.key)
-        if command and event.key not in self.active_bindings and command not in _SILENT:
-            name = f"{shown_key(event.key)} ({COMMANDS[command].name or command})"
-            if reason := self.views.view.disabled_reason(command):
-                notify(self, f"{name} is not available: {reason}.", "warning")
-                return
-            *first, last = self.views.names_with(command) or [""]
-            places = f"{', '.join(first)} and {last}" if first else last
-            notify(self, f"{name} is not available here{f', but in {places}' if places else ''}.", "warning")
+        command, active = command_with(event.key), self.active_bindings.get(event.key)
+        if not command or command in _SILENT or not self.ready.is_set():
+            return
+        if active is not None and (active.enabled or is_read_only(active)):  # run_action reports --read-only
+            return
+        reason = disabled_reason(command, active.node if active is not None else None, self.views.view, self)
+        places = self.views.names_with(command)
+        is_here = active is not None or entry_of(self.view).title in places
+        notify(self, not_available(event.key, command, reason, None if is_here else places), "warning")
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command of the screen cannot be used now, `""` if it is not known."""
+        bound = {binding.action.partition("(")[0] for _, binding in self._bindings if binding.id == command}
+        return NO_AGENT if self.session.recorded and bound & _NEEDS_AGENT else ""
 
     # Actions on the session and the selected record
 

@@ -12,11 +12,23 @@ from textual.containers import Container
 from textual.message import Message
 
 from inspector.capture.records import Record
+from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session
+from inspector.session.tasks import TrackedTask
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.menu import confirm
+
+NO_AGENT = "a capture has no agent"
+"""Why what needs an agent is disabled in a capture."""
+
+
+def why_not_running(task: TrackedTask | None) -> str:
+    """Return why a task cannot be canceled or subscribed to, `""` if it is running."""
+    if task is None:
+        return "no task is selected"
+    return f"the task is {short(task.now.state)}" if is_terminal(task.now.state) else ""
 
 
 @dataclass
@@ -59,9 +71,14 @@ class View(Container):
             return ""
         return self.session.unavailable_reason(operation)
 
-    def disabled_reason(self, command: str) -> str:  # noqa: ARG002 - for subclasses
-        """Return why a command of this view cannot be used now, `""` if the view does not have the command."""
-        return ""
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command of this view cannot be used now, `""` if the view does not know."""
+        bound = (binding.action for _, binding in self._bindings if binding.id == command)
+        return NO_AGENT if self.session.recorded and any(map(self._needs_agent, bound)) else ""
+
+    def _needs_agent(self, action: str) -> bool:
+        name = actions.parse(action)[1]
+        return name == "call" or name in self.CALLS or name in self.NEEDS_AGENT
 
     @property
     def call_task(self) -> str:
@@ -81,7 +98,7 @@ class View(Container):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys that need an agent in a capture."""
-        if self.session.recorded and (action == "call" or action in self.CALLS or action in self.NEEDS_AGENT):
+        if self.session.recorded and self._needs_agent(action):
             return None
         return super().check_action(action, parameters)
 

@@ -23,6 +23,7 @@ from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.views.base import why_not_running
 from inspector.tui.views.chat_calls import ChatCalls
 from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
@@ -373,6 +374,27 @@ class ChatView(ChatPanes):
         if action == "back":
             return not self._timeline.feed.has_focus or self._travel.travelling or self._timeline.filtering
         return super().check_action(action, parameters)
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command cannot be used now."""
+        if reason := super().disabled_reason(command):
+            return reason
+        match command:
+            case "save" | "next-artifact" | "previous-artifact" | "next-part" | "previous-part":
+                return self._artifact.disabled_reason(command)
+            case "cancel" | "subscribe":
+                return why_not_running(self.shown_task)
+            case "compare":
+                return why_not_running(None)
+            case "stop":
+                return "no call is running"
+            case "mark":
+                return f"press {key_of('travel')} first, for time travel"
+            case "send-once":
+                return f"no message is written, press {key_of('write')} to write one"
+            case "form":
+                return "the agent has not asked for a form"
+        return ""
 
     def selected_text(self) -> str:
         """Return the text of the artifact if it is focused, else the selected payload or value."""

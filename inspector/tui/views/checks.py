@@ -41,6 +41,14 @@ _ROOMY = 150
 """The cells that the table and the detail need beside each other."""
 _RUNS = frozenset({"run_selected", "run_all", "run_failed"})
 _TEST_KEYS = frozenset({"refresh", "run-all", "run-failed"})
+_REASONS = {
+    "run-failed": "no test has failed",
+    "cancel": "no test is running",
+    "save": "there are no results yet",
+    "next-match": "the selected test has no requests",
+    "previous-match": "the selected test has no requests",
+}
+"""Why a command is disabled if tests can be run."""
 _NEED_TESTS = _RUNS | {"filter", "only_failed"}
 
 
@@ -357,11 +365,13 @@ class ChecksView(View):
         return super().check_action(action, parameters)
 
     def disabled_reason(self, command: str) -> str:
-        """Return why tests cannot be run now."""
-        if command not in _TEST_KEYS or self._progress is not None:
-            return ""
-        if self.session.recorded:
+        """Return why tests cannot be run now, or why there is no result or request."""
+        if self.session.recorded and command in _TEST_KEYS:
             return "a capture has no agent, so no tests can be run"
+        if self.is_running and command in (*_TEST_KEYS, "check-file"):
+            return f"tests are running, press {key_of('cancel')} to stop them"
+        if self._progress is not None or command not in _TEST_KEYS:
+            return _REASONS.get(command, "")
         if self._problems:
             return f"correct the check file, then press {key_of('refresh')}"
         return f"load a check file first, with {key_of('check-file')}"

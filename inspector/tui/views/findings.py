@@ -199,6 +199,12 @@ class FindingsView(View):
             return bool(len(self._rows)) or None
         return super().check_action(action, parameters)
 
+    def disabled_reason(self, command: str) -> str:
+        """Return why there is no other occurrence."""
+        if command in ("next-match", "previous-match"):
+            return "no finding is shown"
+        return super().disabled_reason(command)
+
     @property
     def selection_title(self) -> str:
         """The rule under the cursor."""

@@ -22,6 +22,9 @@ from inspector.tui.widgets.detail_pane import DetailPane
 _LONGEST = 200
 """The maximum length of a remark in characters, the same as for the label of a record."""
 
+_OF_RECORD = frozenset({"bookmark", "remark", "copy-as", "representation"})
+"""The commands that need a selected record."""
+
 
 class BookmarkView(View):
     """A view with a detail pane for the selected record, and keys for bookmarks and remarks."""
@@ -130,6 +133,16 @@ class BookmarkView(View):
         if action in ("bookmark", "remark"):
             return True if not self.session.recorded and self.selected_record() is not None else None
         return super().check_action(action, parameters)
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why there can be no bookmark or remark, or nothing to undo or to copy."""
+        if command == "undo":
+            return "nothing was changed"
+        if command in ("bookmark", "remark") and self.session.recorded:
+            return "a capture cannot be changed"
+        if command in _OF_RECORD and self.selected_record() is None:
+            return "no row is selected"
+        return super().disabled_reason(command)
 
 
 def _too_long(values: Mapping[str, str]) -> str:

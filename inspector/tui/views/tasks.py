@@ -30,7 +30,7 @@ from inspector.tui.render.task_table import TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
-from inspector.tui.views.base import View
+from inspector.tui.views.base import View, why_not_running
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
 from inspector.tui.widgets.pane import Chip, Pane
@@ -57,6 +57,8 @@ POLL_SECONDS = 2.0
 _MAX_INTERVAL = 3600.0
 _CLOCK = 1.0
 """How often the ages are drawn again, in seconds."""
+_OF_TASK = frozenset({"refresh", "cancel", "subscribe", "poll"})
+"""The commands that need a task."""
 _STYLES = {
     "feed--good": "$state-good",
     "feed--warning": "$state-warning",
@@ -373,6 +375,11 @@ class TasksView(View):
             return None
         polled = action == "poll" and self._polls.get(task.id) is not None
         return True if polled or parameters == ("GET",) or not is_terminal(task.now.state) else None
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command cannot be used for the task under the cursor."""
+        reason = super().disabled_reason(command)
+        return reason or (why_not_running(self.selected) if command in _OF_TASK else "")
 
     def action_make_check(self) -> None:
         """Ask for the exchanges of a check file, and write it."""

@@ -43,6 +43,16 @@ _SHORTEST_NAME = 8
 _TABS = 12
 """The most parts whose names are shown in one line."""
 
+_REASONS = {
+    "next-artifact": "the task has only one artifact",
+    "previous-artifact": "the task has only one artifact",
+    "next-part": "there is only one part",
+    "previous-part": "there is only one part",
+    "representation": "there is no other representation of this part",
+    "save": "",
+}
+"""Why a command of the pane is disabled although an artifact is shown."""
+
 
 class ArtifactPane(Pane):
     """Shows one part of one artifact, in the representation that was chosen last, or all parts of it.
@@ -257,6 +267,11 @@ class ArtifactPane(Pane):
             "save": self._artifact() is not None,
         }
         return (choices[action] or None) if action in choices else super().check_action(action, parameters)
+
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command cannot be used for what is shown, `""` for a command of another part of the screen."""
+        reason = _REASONS.get(command)
+        return "there is no artifact" if reason is not None and self._artifact() is None else reason or ""
 
     def selected_text(self) -> str:
         """Return the JSON value under the cursor, or the whole text that is shown."""

@@ -245,6 +245,10 @@ class DetailPane(Pane):
             return True if self.record is not None else None
         return super().check_action(action, parameters)
 
+    def disabled_reason(self, command: str) -> str:  # noqa: ARG002 - the same for all commands of the pane
+        """Return why the commands of the pane are disabled."""
+        return "" if self.record is not None else "no row is selected"
+
     def _show_view(self) -> None:
         record = self.record
         self._switcher.current = self._widget_name

@@ -88,6 +88,8 @@ class KeyFooter(Static):
                     self.app.simulate_key("enter")
                 elif active.enabled:
                     await self.app.run_action(active.binding.action, active.node)
+                else:
+                    self.app.simulate_key(active.binding.key)  # the screen reports why it does nothing
 
 
 def _width(key: Key) -> int:
