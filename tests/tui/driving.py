@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -55,6 +56,11 @@ class Driver:
     def screen(self) -> str:
         """The screen as text."""
         return "\n".join(self.lines)
+
+    @property
+    def words(self) -> str:
+        """The text of the screen without frames, scroll bars and line breaks."""
+        return " ".join(re.sub(r"[│▌▁-█]", " ", self.screen).split())
 
     def line(self, what: str) -> str:
         """Return the first line that contains a text, `""` if there is none."""

@@ -100,7 +100,7 @@ async def test_a_refreshed_card_is_compared_and_an_unchanged_card_is_reported(op
         await driver.connected()
         first = driver.session
         await driver.press("v", "v", "v")
-        assert "No other card of this agent is stored." in " ".join(driver.screen.split())
+        assert "No other card of this agent is stored." in driver.words
         another = CARD["skills"][0] | {"id": "another"}
         path.write_text(json.dumps(card | {"name": "Renamed", "skills": [*CARD["skills"], another]}))
         await driver.press("r")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -52,11 +51,6 @@ def protected(kind: str = "oauth2", *faults: str) -> Iterator[str]:
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
-
-
-def words(driver: Driver) -> str:
-    """Return the text of the screen without frames, scroll bars and line breaks."""
-    return " ".join(re.sub(r"[│▌▁-█]", " ", driver.screen).split())
 
 
 async def choose(driver: Driver, text: str) -> None:
@@ -193,7 +187,7 @@ async def test_a_fault_of_the_server_is_explained_with_its_rule_and_its_record(o
         async with open_app(url, SMALL) as driver:
             await driver.connected()
             await start(driver, "in a browser")
-            await driver.until(lambda: "is for another issuer" in words(driver))
+            await driver.until(lambda: "is for another issuer" in driver.words)
             await has_room(driver)
             assert "AUTH-001" in driver.screen
             await driver.click("Show the record of the failed step")
@@ -218,7 +212,7 @@ async def test_the_texts_of_scopes_are_marked_as_those_of_the_agent_and_leave_ro
             await driver.until("Client id")
             await driver.settled()
             assert "Scopes that the agent describes:" in driver.screen
-            assert "scope-0: \"Call the agent.' Your session has expired" in words(driver)
+            assert "scope-0: \"Call the agent.' Your session has expired" in driver.words
             assert driver.line("scope-5").rstrip(" │").endswith("…")
             for name in ("client", "secret", "scopes", "port"):
                 assert driver.widget(f"#field-{name}", Input).region.bottom < driver.app.size.height, driver.screen
@@ -239,7 +233,7 @@ async def test_a_server_that_fewer_machines_can_reach_than_the_agent_has_to_be_t
         async with open_app(url, SMALL) as driver:
             await driver.connected()
             await start(driver, "without a user", secret="open-sesame")
-            await driver.until(lambda: "fewer machines can reach than the agent" in words(driver))
+            await driver.until(lambda: "fewer machines can reach than the agent" in driver.words)
             await has_room(driver)
             await driver.click(f"Trust {inner} in this session")
             await driver.until("Client id")
@@ -292,7 +286,7 @@ async def test_a_refused_message_offers_the_login_in_every_view(open_app: Open, 
         async with open_app(url, size) as driver:
             await driver.connected()
             await driver.ask("hello")
-            await driver.until(lambda: "Press esc, then C, to log in or to enter a secret." in words(driver))
+            await driver.until(lambda: "Press esc, then C, to log in or to enter a secret." in driver.words)
             await driver.press("escape")
             for view in range(1, 7):
                 await driver.go(view)
@@ -310,9 +304,9 @@ async def test_a_missing_scope_is_named_and_asked_for_by_the_next_login(open_app
             await driver.until("✓ Logged in")
             await driver.press("enter")
             await driver.ask("approval of a transfer")
-            await driver.until(lambda: "The token lacks the scope transfers." in words(driver))
+            await driver.until(lambda: "The token lacks the scope transfers." in driver.words)
             await driver.press("escape", "C")
-            await driver.until(lambda: "Log in with the scopes messages, transfers." in words(driver))
+            await driver.until(lambda: "Log in with the scopes messages, transfers." in driver.words)
             await has_room(driver)
             await driver.press("escape")
             await choose(driver, "without a user")
@@ -345,4 +339,4 @@ async def test_the_page_on_which_a_task_has_to_be_authorized_is_shown(open_app: 
             await driver.connected()
             await driver.say("approval of a transfer")
             await driver.until("authenticate outside a2a-inspect: Approve the transfer")
-            assert "https://bank.example/allow/8127" in words(driver)
+            assert "https://bank.example/allow/8127" in driver.words

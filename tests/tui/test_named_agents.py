@@ -10,6 +10,7 @@ from aiohttp import web
 from driving import Driver, Open
 from players import playing
 from puppets import Call, Puppet, task
+from textual.widgets import Static
 
 from inspector.agents_file import user_path
 from inspector.capture import recent_agents
@@ -165,7 +166,8 @@ async def test_an_agent_of_the_project_gets_the_credentials_after_a_question(
             await driver.until(HEADING)
             await driver.press("enter")
             await driver.until("Send them in this session")
-            assert "a file of the project, has the URL of this agent" in driver.screen
+            dialog = " ".join(str(text.render()) for text in driver.app.screen.query(Static))  # wraps after the path
+            assert "a file of the project, has the URL of this agent" in dialog
             assert tokens(agent) == {""}
             await driver.press("up", "enter")
             await driver.connected()

@@ -22,12 +22,13 @@ from inspector.tui.screens.menu import confirm
 
 NO_AGENT = "a capture has no agent"
 """Why what needs an agent is disabled in a capture."""
+NO_TASK = "no task is selected"
 
 
 def why_not_running(task: TrackedTask | None) -> str:
     """Return why a task cannot be canceled or subscribed to, `""` if it is running."""
     if task is None:
-        return "no task is selected"
+        return NO_TASK
     return f"the task is {short(task.now.state)}" if is_terminal(task.now.state) else ""
 
 

@@ -23,7 +23,7 @@ from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
 from inspector.tui.screens.text_dialog import TextDialog
-from inspector.tui.views.base import why_not_running
+from inspector.tui.views.base import NO_TASK, why_not_running
 from inspector.tui.views.chat_calls import ChatCalls
 from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
@@ -385,7 +385,7 @@ class ChatView(ChatPanes):
             case "cancel" | "subscribe":
                 return why_not_running(self.shown_task)
             case "compare":
-                return why_not_running(None)
+                return NO_TASK
             case "stop":
                 return "no call is running"
             case "mark":
