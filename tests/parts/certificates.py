@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509 import load_pem_x509_certificate
+from stream_servers import serving_bytes
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
 
@@ -124,6 +125,5 @@ async def tunnel() -> AsyncIterator[str]:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         await asyncio.gather(copy(reader, upstream[1]), copy(upstream[0], writer))
 
-    async with await asyncio.start_server(connect, "127.0.0.1", 0) as server:
-        host, port = server.sockets[0].getsockname()
-        yield f"http://{host}:{port}"
+    async with serving_bytes(connect) as place:
+        yield f"http://{place}"

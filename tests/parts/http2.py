@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias
 
+from stream_servers import serving_bytes
+
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
@@ -75,9 +77,8 @@ def goaway(code: int, words: bytes = b"", last: int = 0) -> bytes:
 @asynccontextmanager
 async def serving(answer: Answer) -> AsyncIterator[str]:
     """Serve gRPC on a free port, and give `host:port`."""
-    server = await asyncio.start_server(lambda reader, writer: _serve(reader, writer, answer), "127.0.0.1", 0)
-    async with server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving_bytes(lambda reader, writer: _serve(reader, writer, answer)) as place:
+        yield place
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, answer: Answer) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
+from stream_servers import serving_bytes
 
 _HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "content-length", "host", "date", "server"})
 _PAGE = "<html><head><title>404 Not Found</title></head><body>nginx</body></html>"
@@ -153,9 +154,8 @@ async def http2_only(tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
             await reader.read()
         writer.close()
 
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, ssl=tls)
-    async with server:
-        yield f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving_bytes(connected, ssl=tls) as place:
+        yield f"{'https' if tls else 'http'}://{place}"
 
 
 async def _main(*arguments: str) -> None:

@@ -13,6 +13,7 @@ from composing import opened
 from driving import Open
 from players import playing
 from puppets import Call
+from stream_servers import serving_bytes
 from textual.widgets import OptionList, TextArea
 
 from inspector.capture.records import Kind
@@ -372,7 +373,7 @@ async def test_the_upload_progress_of_a_large_message_is_shown(open_app: Open, t
         nonlocal got
         head = await reader.readuntil(b"\r\n\r\n")
         if head.startswith(b"GET"):
-            card = json.dumps(CARD | {"url": f"http://127.0.0.1:{port}/"}).encode()
+            card = json.dumps(CARD | {"url": f"http://{place}/"}).encode()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n")
             writer.write(b"Content-Length: %d\r\n\r\n%s" % (len(card), card))
         else:
@@ -383,9 +384,7 @@ async def test_the_upload_progress_of_a_large_message_is_shown(open_app: Open, t
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(slowly, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server, open_app(f"http://127.0.0.1:{port}", (120, 40)) as driver:
+    async with serving_bytes(slowly) as place, open_app(f"http://{place}", (120, 40)) as driver:
         await driver.connected()
         await driver.write()
         driver.composer.take(Draft((DraftPart(PartKind.FILE, str(file)),)))

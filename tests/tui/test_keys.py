@@ -16,6 +16,7 @@ import pytest
 from driving import Open
 from players import eventually
 from rich.cells import cell_len
+from stream_servers import serving_bytes, stay_silent
 from textual.binding import Binding
 from textual.command import CommandPalette
 from textual.dom import DOMNode
@@ -379,14 +380,8 @@ async def test_the_app_can_end_while_its_views_are_loaded(
 
 
 async def test_quitting_while_connecting_is_quick_and_clean(open_app: Open):
-    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(never, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
-        async with open_app(f"127.0.0.1:{port}") as driver:
+    async with serving_bytes(stay_silent) as place:
+        async with open_app(place) as driver:
             await driver.until("waiting")
             await driver.press("R", "R")
             await driver.until("waiting")

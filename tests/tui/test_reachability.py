@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 from aiohttp import web
 from driving import Open
 from inspector.sample_agents.server import MockAgent
 from players import playing
 from puppets import Call, task
+from stream_servers import serving_bytes, stay_silent
 
 SIZE = (120, 36)
 
@@ -58,23 +56,8 @@ async def test_a_call_that_the_user_stops_leaves_the_agent_connected(open_app: O
         assert "● connected" in driver.lines[0]
 
 
-@asynccontextmanager
-async def silent_host() -> AsyncIterator[str]:
-    """Accept connections, and send nothing."""
-
-    async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(wait, "127.0.0.1", 0)
-    try:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
-
-
 async def test_a_silent_host_shows_a_clock_and_limits_and_can_be_cancelled(open_app: Open):
-    async with silent_host() as host, open_app(host, SIZE) as driver:
+    async with serving_bytes(stay_silent) as host, open_app(host, SIZE) as driver:
         await driver.until("waiting")
         assert f"http://{host}/.well-known/agent-card.json" in driver.screen
         assert "Limits: connection 10 s, response no limit" in driver.screen
@@ -92,7 +75,7 @@ async def test_a_silent_host_shows_a_clock_and_limits_and_can_be_cancelled(open_
 
 
 async def test_a_silent_host_is_given_up_after_the_timeout(open_app: Open):
-    async with silent_host() as host, open_app(host, SIZE, timeout=0.5) as driver:
+    async with serving_bytes(stay_silent) as host, open_app(host, SIZE, timeout=0.5) as driver:
         await driver.until("did not respond before the timeout")
         assert "the agent" in driver.line("Responsible")
         assert "unreachable since" in driver.lines[0]

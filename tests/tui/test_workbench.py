@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from driving import Driver, driving
+from stream_servers import serving_bytes, stay_silent
 from textual import events
 
 from inspector.capture.records import Kind
@@ -62,13 +63,8 @@ async def test_keys_after_the_key_of_a_view_are_for_that_view_even_before_it_is_
 async def silent_agent() -> AsyncIterator[str]:
     """Run a server that never answers, and yield its URL."""
 
-    async def never(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read()
-        writer.close()
-
-    server = await asyncio.start_server(never, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving_bytes(stay_silent) as place:
+        yield f"http://{place}"
 
 
 @pytest.mark.usefixtures("all_views")

@@ -13,6 +13,7 @@ import trustme
 from certificates import write_pem
 from inspector.sample_agents.server import serve_in_thread
 from inspector.sample_agents.tls import Tls
+from stream_servers import serving_bytes
 
 from inspector.protocol.errors import FaultCode
 from inspector.session.doctor.doctor import Doctor
@@ -86,8 +87,8 @@ async def strict_server(authority: trustme.CA) -> AsyncIterator[str]:
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving_bytes(serve) as place:
+        yield f"https://{place}"
 
 
 async def examine(folder: Path, url: str, settings: Settings) -> Report:

@@ -17,6 +17,7 @@ from examining import (
     serving,
     the,
 )
+from stream_servers import serving_bytes
 
 from inspector.protocol.errors import FaultCode
 from inspector.session.doctor.steps import Timeouts
@@ -71,9 +72,8 @@ async def test_port_that_closes_a_tls_connection_is_reported(session: Session):
         await reader.read(1)
         writer.transport.abort()
 
-    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-    async with server:
-        report = await examine(session, f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    async with serving_bytes(hang_up) as place:
+        report = await examine(session, f"https://{place}")
     step = the(report, "tls")
     assert step.passed is False
     assert "http://" in step.remedy

@@ -15,6 +15,7 @@ import grpc
 import grpc.aio
 import pytest
 import trustme
+from stream_servers import serving_bytes
 
 from inspector.protocol.bindings import protobuf
 from inspector.protocol.bindings.base import GrpcRequest
@@ -315,9 +316,8 @@ async def raw_server(
             await reader.read()
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serving_bytes(serve) as place:
+        yield place
 
 
 async def test_a_server_without_http_2_is_reported():

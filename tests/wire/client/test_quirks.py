@@ -8,6 +8,7 @@ from contextlib import aclosing
 
 import httpx
 import pytest
+from stream_servers import serving_bytes
 
 from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
@@ -61,10 +62,8 @@ async def observed(sent_back: bytes) -> list[Observation]:
         await reader.read()  # until the client hangs up
         writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    request = HttpRequest("GET", f"http://127.0.0.1:{port}/", {})
-    async with server, asyncio.timeout(10), aclosing(Client()) as client, aclosing(client.exchange(request)) as seen:
+    async with serving_bytes(answer) as place, asyncio.timeout(10), aclosing(Client()) as client:
+        seen = client.exchange(HttpRequest("GET", f"http://{place}/", {}))
         return [observation async for observation in seen]
 
 
