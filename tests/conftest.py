@@ -1,15 +1,18 @@
 """Settings of all tests: garbage collection, the examples of a property, and captures that do not wait for the disk."""
 
 import gc
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from properties import ALL, QUARTER
 
 from inspector.capture import file_format
 
-settings.register_profile(QUARTER, max_examples=25)  # in `make test`
-settings.register_profile(ALL, max_examples=100)  # in `make test-slow`
+# No example fails because it is slow: the machine may be busy.
+_UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile(QUARTER, max_examples=25, **_UNTIMED)  # in `make test`
+settings.register_profile(ALL, max_examples=100, **_UNTIMED)  # in `make test-slow`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
 
 _MOST_OBJECTS = 500_000

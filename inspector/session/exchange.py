@@ -19,7 +19,15 @@ from inspector.protocol.content import Content
 from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import INTERRUPTED, short
-from inspector.protocol.model import Artifact, Event, Json, ListTasksRequest, TaskList, Unreadable
+from inspector.protocol.model import (
+    Artifact,
+    Event,
+    Json,
+    ListTasksRequest,
+    TaskArtifactUpdateEvent,
+    TaskList,
+    Unreadable,
+)
 from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
@@ -60,7 +68,7 @@ class Exchange(Recorder):
     answers: list[Answer | TextAppended] = field(default_factory=list, init=False)
     circumstances: Circumstances = field(init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
-    _described: tuple[Answer | None, Common] = field(default=(None, Common(Kind.FRAME)), init=False)
+    _of_chunks: dict[tuple[str | None, ...], Common] = field(default_factory=dict, init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
     _owners: dict[str, str] = field(default_factory=dict, init=False)
     _judge: ExchangeObserver = field(init=False)
@@ -220,9 +228,7 @@ class Exchange(Recorder):
     ) -> list[Record]:
         """Append an event or a response, then fold it into its task."""
         update = answer.like if isinstance(answer, TextAppended) else answer
-        if update is not self._described[0]:  # the chunks of a streamed text share one description
-            self._described = update, self._describe(kind, update)
-        common, meta = self._described[1], self.mark
+        common, meta = self._described(kind, update), self.mark
         if use.names:
             common = common._replace(label=use.added_to(common.label))
             meta = {**meta, **use.meta}
@@ -231,14 +237,25 @@ class Exchange(Recorder):
         self.answers.append(answer)
         return records
 
+    def _described(self, kind: Kind, answer: Answer) -> Common:
+        """Return the result of `_describe`, which is the same for all chunks of an artifact."""
+        if not isinstance(answer, TaskArtifactUpdateEvent) or answer.model_extra or not answer.task_id:
+            return self._describe(kind, answer)
+        artifact = answer.artifact
+        name = artifact.name or self._names.get(artifact.artifact_id)
+        chunk = answer.task_id, answer.context_id, artifact.artifact_id, name
+        if (found := self._of_chunks.get(chunk)) is None:
+            found = self._of_chunks[chunk] = self._describe(kind, answer)
+        return found
+
     def _describe(self, kind: Kind, answer: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
         if isinstance(answer, Unreadable) and self.head is not None and self.head.status >= _LOWEST_ERROR:
-            event, task, context, state, label = describe_http_error(answer)
+            found = describe_http_error(answer)
         else:
-            event, task, context, state, label = describe(answer, self._called)
-        task = task or self.task_id or self.call.task_id
-        return Common(kind, self.number, self.operation, event, task, context, state, label)
+            found = describe(answer, self._called)
+        task = found.task or self.task_id or self.call.task_id
+        return Common(kind, self.number, self.operation, found.event, task, found.context, found.state, found.label)
 
     def _read(self, data: bytes) -> tuple[Answer, Content]:
         """Read the data of a frame, as an event and its content."""
@@ -280,11 +297,12 @@ class Exchange(Recorder):
         call = self.call
         answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), call.dialect, call.operation)
         self._newest = answer
-        event, _, _, _, label = describe(answer)
+        found = describe(answer)
         task = self.task_id or self.call.task_id
         findings = self._judge.trailers(seen.name, answer)
         self.answers.append(answer)
-        return super(Exchange, self).take_trailers(seen, event=event, label=label, task=task, findings=findings)
+        about = {"event": found.event, "label": found.label, "task": task}
+        return super(Exchange, self).take_trailers(seen, **about, findings=findings)
 
     def _called(self, artifact: Artifact) -> str:
         """Return the name of an artifact, or else its id, or both if another artifact has the same name."""
@@ -310,5 +328,5 @@ def _authorization(sent: Sent) -> str:
 
 def _label_of(event: Event) -> str:
     """Return the label of an event, or else its state."""
-    _, _, _, state, label = describe(event)
-    return label or short(state)
+    found = describe(event)
+    return found.label or short(found.state)

@@ -7,6 +7,7 @@ import re
 from base64 import b64decode
 from collections.abc import Callable
 from html import unescape
+from typing import NamedTuple
 
 from inspector.capture.records import HTTP_ERROR, Kind, Record
 from inspector.protocol.assemble import TextAppended
@@ -82,32 +83,37 @@ def name_of(artifact: Artifact) -> str:
     return artifact.name or artifact.artifact_id
 
 
-def describe(
-    answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of
-) -> tuple[str, str, str, str, str]:
-    """Return the words for the record of a payload: event, task, context, state and label.
+class Description(NamedTuple):
+    """What the record of a payload contains about it: the kind of event, the ids and the state of its task, a label."""
 
-    `called` returns the name of an artifact.
-    """
+    event: str
+    task: str = ""
+    context: str = ""
+    state: str = ""
+    label: str = ""
+
+
+def describe(answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of) -> Description:
+    """Return the description of a payload; `called` returns the name of an artifact."""
     match answer:
         case TaskArtifactUpdateEvent():
             label = with_revision(answer, called(answer.artifact))
-            return "artifact", answer.task_id, answer.context_id or "", "", label
+            return Description("artifact", answer.task_id, answer.context_id or "", label=label)
         case TextAppended():
             return describe(answer.like, called)
         case TaskStatusUpdateEvent() | Task():
             event = "task" if isinstance(answer, Task) else "status"
             label = with_revision(answer, label_of(answer.status.message))
-            return event, task_of(answer), answer.context_id or "", answer.status.state, label
+            return Description(event, task_of(answer), answer.context_id or "", answer.status.state, label)
         case Message():
-            return "message", task_of(answer), answer.context_id or "", "", label_of(answer)
+            return Description("message", task_of(answer), answer.context_id or "", label=label_of(answer))
         case ProtocolError():
             code = "" if answer.code is None else f"{answer.code} "
-            return "error", "", "", "", f"{code}{answer.words}"
+            return Description("error", label=f"{code}{answer.words}")
         case Unreadable():
-            return "unreadable", "", "", "", answer.why
+            return Description("unreadable", label=answer.why)
         case _:
-            return "result", "", "", "", type(answer).__name__
+            return Description("result", label=type(answer).__name__)
 
 
 def with_revision(event: Event, label: str) -> str:
@@ -116,9 +122,9 @@ def with_revision(event: Event, label: str) -> str:
     return f"{label} · revision {revision}".removeprefix(" · ") if revision else label
 
 
-def describe_http_error(body: Unreadable) -> tuple[str, str, str, str, str]:
-    """Return the words for the record of the body of an HTTP error, as `describe` does."""
-    return HTTP_ERROR, "", "", "", error_text(body) or "no body"
+def describe_http_error(body: Unreadable) -> Description:
+    """Return the description of the body of an HTTP error."""
+    return Description(HTTP_ERROR, label=error_text(body) or "no body")
 
 
 def error_text(body: Unreadable) -> str:

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from properties import examples
 
@@ -177,7 +177,7 @@ def naive(condition: Condition, record: Record, gap: float | None, since: float)
     return any(needle in hay.lower() for hay in (record.label.encode("utf-8", "surrogatepass"), raw))
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 @given(st.lists(FIELDS, min_size=1, max_size=12), st.lists(st.lists(words(), max_size=3), min_size=1, max_size=8))
 def test_memory_and_file_have_the_same_hits_as_a_naive_filter(
     tmp_path_factory: pytest.TempPathFactory, fields: list[dict], asked: list[list[Condition]]

@@ -90,13 +90,13 @@ def test_every_recorded_event_has_the_format_of_its_version_or_none(path: Any) -
 
 
 @given(value=protocol_json | json_values)
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 def test_any_json_can_be_examined(value: Any) -> None:
     assert looks_like(value) in ("", "0.1", "0.2", "0.3", "1.0")
 
 
 @given(st.integers(min_value=2000, max_value=5000))
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 def test_only_the_beginning_of_a_huge_value_is_examined(size: int) -> None:
     parts = [{"data": {}} for _ in range(size)] + [{"kind": "text", "text": "late"}]
     assert looks_like({"parts": parts}) == ""

@@ -50,7 +50,7 @@ KIND_OF_REQUEST = {
     Operation.DELETE_PUSH: "push query",
     Operation.EXTENDED_CARD: "card",
 }
-few = settings(max_examples=examples(40), deadline=None)
+few = settings(max_examples=examples(40))
 
 
 def over_the_wire(value: Any) -> Any:
@@ -80,7 +80,7 @@ def test_an_event_survives_0_3(event: Any) -> None:
 
 @pytest.mark.parametrize("operation", list(Operation))
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_request_survives_1_0(operation: Operation, data: st.DataObject) -> None:
     request = data.draw(requests(tenant=words)[KIND_OF_REQUEST[operation]])
     assert isinstance(request, REQUESTS[operation])
@@ -89,7 +89,7 @@ def test_a_request_survives_1_0(operation: Operation, data: st.DataObject) -> No
 
 @pytest.mark.parametrize("operation", list(V03.methods))
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_request_without_a_tenant_survives_0_3(operation: Operation, data: st.DataObject) -> None:
     request = data.draw(requests(tenant=None)[KIND_OF_REQUEST[operation]])
     assert V03.decode_request(operation, over_the_wire(V03.encode_request(operation, request))) == request
@@ -113,7 +113,7 @@ def test_a_request_without_a_tenant_survives_0_3(operation: Operation, data: st.
     ids=lambda value: value if isinstance(value, str) else "",
 )
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_result_survives_1_0(operation: Operation, results: Any, data: st.DataObject) -> None:
     result = data.draw(results)
     assert V1.decode_result(operation, over_the_wire(V1.encode_result(operation, result))) == result
@@ -135,7 +135,7 @@ def test_a_result_survives_1_0(operation: Operation, results: Any, data: st.Data
     ids=lambda value: value if isinstance(value, str) else "",
 )
 @given(data=st.data())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_a_result_survives_0_3(operation: Operation, results: Any, data: st.DataObject) -> None:
     result = data.draw(results)
     assert saved(V03.decode_result(operation, over_the_wire(V03.encode_result(operation, result)))) == result

@@ -30,7 +30,7 @@ from inspector.protocol.operations import REQUESTS, Operation
 EVENTS = (Task, Message, TaskStatusUpdateEvent, TaskArtifactUpdateEvent)
 KINDS = ("task", "message", "status-update", "artifact-update")
 dialects = pytest.mark.parametrize("dialect", registry.ALL, ids=name_of_dialect)
-many = settings(max_examples=examples(60), deadline=None)
+many = settings(max_examples=examples(60))
 
 
 def answered() -> list[Any]:

@@ -86,7 +86,7 @@ def holds(big: Any, small: Any) -> bool:
 
 @dialects
 @given(value=anything)
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(80))
 def test_members_not_reported_as_unsupported_survive(dialect: Dialect, value: Wire) -> None:
     written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
@@ -99,7 +99,7 @@ def test_members_not_reported_as_unsupported_survive(dialect: Dialect, value: Wi
 
 @dialects
 @given(value=anything)
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(40))
 def test_members_reported_as_unsupported_do_not_survive(dialect: Dialect, value: Wire) -> None:
     written, losses = dialect.encode(value), dialect.unsupported_members(value)
     if "" in losses:
@@ -127,7 +127,7 @@ def at(value: Any, pointer: str) -> Any:
 
 @pytest.mark.parametrize("dialect", [v1_0.DIALECT, opvs.DIALECT], ids=name_of_dialect)
 @given(value=anything)
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_1_0_supports_all_members(dialect: Dialect, value: Wire) -> None:
     assert dialect.unsupported_members(value) == ()
 

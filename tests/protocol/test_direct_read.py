@@ -100,7 +100,7 @@ def changed(draw: st.DrawFn) -> tuple[Binding, bytes]:
 
 
 @given(changed())
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 def test_what_is_read_in_one_step_is_the_same(case: tuple[Binding, bytes]):
     check(*case)
 

@@ -103,7 +103,7 @@ def test_valid_json_is_read(raw: bytes, value: Any) -> None:
 
 
 @given(st.binary(max_size=40) | st.text(max_size=40).map(lambda text: text.encode("utf-8", "surrogatepass")))
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 def test_any_bytes_are_a_value_or_unreadable(raw: bytes) -> None:
     read = parse(raw)
     if isinstance(read, Unreadable):
@@ -113,14 +113,14 @@ def test_any_bytes_are_a_value_or_unreadable(raw: bytes) -> None:
 
 
 @given(json_values)
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 def test_a_written_value_is_read_back_unchanged(value: Any) -> None:
     assert parse(dump(value)) == value
     assert parse(json.dumps(value, indent=2).encode()) == value
 
 
 @given(json_values, st.data())
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 def test_a_value_without_one_byte_is_a_value_or_unreadable(value: Any, data: st.DataObject) -> None:
     raw = dump(value)
     place = data.draw(st.integers(0, max(len(raw) - 1, 0)))

@@ -268,7 +268,7 @@ PATHS = st.sampled_from(
 WAYS = [(version, binding) for version in VERSIONS for binding in BINDINGS if version_for(version, binding)]
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(VALUES, METHODS, PATHS, st.sampled_from(["GET", "POST"]), st.sampled_from(WAYS), st.booleans())
 def test_every_request_matches_its_own_recording(
     value: Any, method: str, path: str, verb: str, way: tuple[str, str], wrapped: bool

@@ -157,7 +157,7 @@ async def test_a_body_as_long_as_may_be_is_sent_and_a_longer_one_refused(listene
 
 @needs_curl
 def test_curl_sends_any_text(tmp_path: Path):
-    @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(st.text(max_size=50) | st.text("'\"\\$`!@\n\r\t ;", max_size=20), st.text("ab '\"\\$`!:;,", max_size=8))
     def run(text: str, value: str) -> None:
         async def main() -> None:

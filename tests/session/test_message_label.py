@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.protocol.model import Message, Part, Task, TaskStatus
-from inspector.session.message_label import label_of
+from inspector.session.message_label import label_of, text_of
 from inspector.session.payload import describe
 
 TEXT = Part(text="hello")
@@ -33,10 +33,16 @@ DATA = Part(data={"a": 1})
 def test_a_label_has_the_texts_and_what_else_is_in_a_message(parts: list[Part], label: str):
     message = Message(message_id="m", role="ROLE_AGENT", parts=parts)
     assert label_of(message) == label
-    assert describe(message)[4] == label
+    assert describe(message).label == label
     status = TaskStatus(state="TASK_STATE_WORKING", message=message)
-    assert describe(Task(id="t", context_id="c", status=status))[4] == label
+    assert describe(Task(id="t", context_id="c", status=status)).label == label
 
 
 def test_no_message_has_no_label():
     assert label_of(None) == ""
+
+
+def test_the_text_of_a_message_is_that_of_its_text_parts():
+    parts = [Part(text="one"), Part(url="http://x"), Part(text=""), Part(text="two")]
+    assert text_of(Message(message_id="m", parts=parts)) == "one two"
+    assert text_of(None) == ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from properties import examples
 
@@ -207,7 +207,7 @@ def last_moment(session: Session, task_id: str) -> Any:
 
 
 @given(steps=STEPS, binding=st.sampled_from(["JSONRPC", "HTTP+JSON"]))
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150))
 def test_live_session_opened_capture_and_time_travel_agree(steps: list[Step], binding: str):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "capture.a2a"

@@ -148,9 +148,7 @@ def call(journal: Journal, version: str, binding: str, operation: Operation, tas
 
 
 WAYS = st.tuples(st.sampled_from(["1.0", "0.3"]), st.sampled_from(["JSONRPC", "HTTP+JSON"]))
-lenient = settings(
-    max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+lenient = settings(max_examples=examples(120), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @lenient

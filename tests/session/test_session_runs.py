@@ -352,7 +352,7 @@ def results(
         return one.results()
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(WAYS).flatmap(lambda way: st.tuples(st.just(way), steps(way))))
 def test_runs_never_change_records_findings_or_tasks(plan: tuple[Way, list[Step]]):
     in_full = results(*plan, in_full=True)

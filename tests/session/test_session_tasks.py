@@ -26,7 +26,7 @@ from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
 from inspector.session.payload import describe
-from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of, text_of
+from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of
 
 
 def status(state: str, id: str = "t") -> TaskStatusUpdateEvent:  # noqa: A002
@@ -208,12 +208,6 @@ def test_pushes_are_an_account_of_their_own(folding: Folding):
 )
 def test_the_task_of_an_event(event: Any, about: tuple[str, str, str]):
     assert describe(event)[1:4] == about
-
-
-def test_the_text_of_a_message_is_that_of_its_text_parts():
-    parts = [Part(text="one"), Part(url="http://x"), Part(text=""), Part(text="two")]
-    assert text_of(Message(message_id="m", parts=parts)) == "one two"
-    assert text_of(None) == ""
 
 
 # Drafts

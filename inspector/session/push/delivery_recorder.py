@@ -55,7 +55,7 @@ class DeliveryRecorder:
         attempt: Attempt,
         judgement: Judgement,
     ) -> Record:
-        event, task, context, state, label = judgement.reading.words
+        event, task, context, state, label = judgement.reading.description
         if delivery.challenge:
             event, label = "challenge", "validation of the webhook"
         redactor = self._journal.redactor

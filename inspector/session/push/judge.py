@@ -117,9 +117,9 @@ def _transitions(push: PushedEvent) -> Result | None:
     contradicts = Misfit.OTHER_CONTEXT in push.misfits
     if not contradicts or event is None or isinstance(reading.value, Unreadable):
         return None
-    name, _, _, state, label = reading.words
+    found = reading.description
     where = event_in(reading.value, event).pointer + member_pointer("/contextId", reading.shape)
-    return Result(findings=(finding("STREAM-006", label or short(state) or name, where),))
+    return Result(findings=(finding("STREAM-006", found.label or short(found.state) or found.event, where),))
 
 
 @EVENT.check("task", Scope.DELIVERY)
@@ -133,7 +133,7 @@ def _task(push: PushedEvent) -> Result:
     if event is None:
         unread = isinstance(push.reading.event, Unreadable)
         return Result(None, "no task can be read" if unread else "a message outside of any task")
-    task = push.reading.words[1]
+    task = push.reading.description.task
     if registration is None or task == registration.task_id:
         return _KNOWN
     if not registration.task_id:
@@ -196,13 +196,13 @@ class PushJudge:
         if body.template is None and fingerprint.constant and not report.findings:
             body.template = Template.of(reading, fingerprint)
         if registration is not None and not registration.task_id:
-            registration.task_id = reading.words[1]
+            registration.task_id = reading.description.task
         return Judgement(reading, report.checks, report.findings)
 
     def _event(
         self, delivery: Delivery, reading: Reading, registration: WebhookRegistration | None, attempt: Attempt
     ) -> PushedEvent:
-        event, task = reading.event, reading.words[1]
+        event, task = reading.event, reading.description.task
         if isinstance(event, Unreadable) or not task:
             return PushedEvent(delivery, reading, registration, attempt)
         known = task in self._tasks

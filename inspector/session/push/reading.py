@@ -13,7 +13,7 @@ from typing import NamedTuple, Self
 from inspector.protocol.content import event_in
 from inspector.protocol.dialects.registry import readers
 from inspector.protocol.model import Event, Json, TaskStatusUpdateEvent, Unreadable
-from inspector.session.payload import describe
+from inspector.session.payload import Description, describe
 
 _DATE = rb"[1-9][0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
 _TIME = rb"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,9})?"
@@ -55,13 +55,13 @@ class Fingerprint(NamedTuple):
 class Reading(NamedTuple):
     """The event of a delivery, its JSON, and the protocol version of its format, `""` if it cannot be read.
 
-    `words` is the result of `describe` for the event.
+    `description` is that of the event.
     """
 
     event: Event | Unreadable
     value: Json | Unreadable
     shape: str
-    words: tuple[str, str, str, str, str]
+    description: Description
 
 
 def read(value: Json | Unreadable, registered: str = "") -> Reading:
@@ -111,7 +111,7 @@ class Template(NamedTuple):
             parts = [message.parts[0].with_values({"text": text})]
             values["message"] = message.with_values({"message_id": pushed["message"]["messageId"], "parts": parts})
         event = self.update.with_values({"status": status.with_values(values)})
-        return Reading(event, value, self.reading.shape, (*self.reading.words[:4], text))
+        return Reading(event, value, self.reading.shape, self.reading.description._replace(label=text))
 
     def _status(self, value: Json) -> Json:
         for name in self.path:

@@ -261,7 +261,7 @@ entries = values | st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(entries, max_size=3), values, st.sampled_from(sorted(FORMS)), st.booleans())
 def test_arbitrary_values_get_one_result_for_each_signature(
     listed: list[Any], member: Any, version: str, given_keys: bool

@@ -137,7 +137,7 @@ def changed_events(draw: st.DrawFn) -> tuple[str, str, Any]:
 
 
 @given(changed_events())
-@settings(max_examples=examples(600), deadline=None)
+@settings(max_examples=examples(600))
 def test_accepted_events_violate_no_rule(case: tuple[str, str, Any]):
     sent = payload(*case)
     if is_accepted(sent):

@@ -80,7 +80,7 @@ def findings(events: list[dict[str, Any]], version: str, **members: Any) -> list
     st.sampled_from(["1.0", "1.1"]),
     st.sampled_from([{}, {"task_id": "t"}, {"context_id": "c"}]),
 )
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 def test_the_findings_are_those_of_checking_every_event(
     start: list[dict[str, Any]], events: list[dict[str, Any]], version: str, members: dict[str, str]
 ):

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.session.check import matching
@@ -189,7 +189,6 @@ JSON = st.recursive(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON)
 def test_a_value_matches_itself(value: Any):
     assert mismatches(value, value) == []
@@ -198,13 +197,11 @@ def test_a_value_matches_itself(value: Any):
     assert mismatches({"items": value if isinstance(value, dict) else {"exists": True}}, [value]) == []
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON, JSON)
 def test_not_inverts_an_assertion(expected: Any, actual: Any):
     assert bool(mismatches(expected, actual)) is not bool(mismatches({"not": expected}, actual))
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON, JSON, st.text(max_size=5))
 def test_additional_members_and_elements_are_allowed(value: Any, other: Any, key: str):
     assert mismatches([value], [value, other]) == []

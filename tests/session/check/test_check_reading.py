@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 from check_files import CARD_STEP, HEAD, file_of, parsed, problems_of, test_of
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from properties import examples
 
@@ -305,7 +305,7 @@ def test_yaml_may_begin_with_a_flow_mapping():
     assert parsed("{acts_version: '1.0', spec_version: '1.0', include: [x.yaml]}").include == ["x.yaml"]
 
 
-@settings(deadline=None, max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50))
 @given(
     st.recursive(
         st.none()

@@ -31,7 +31,7 @@ from inspector.session.session import Session
 from inspector.session.settings import Settings
 from inspector.wire.client.observations import Sent
 
-RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+RELAXED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 RPC = CallContext(Operation.SEND, v1_0.DIALECT, jsonrpc.BINDING, "id-1", "t", "c", label="label")
 REST = CallContext(Operation.SEND, v1_0.DIALECT, rest.BINDING, "id-1")
 GRPC = CallContext(Operation.SEND, v1_0.DIALECT, grpc_binding.BINDING, "id-1")

@@ -46,9 +46,7 @@ ODD = [
     "\ufffd\uffff\U0010ffff",
 ]
 TEXTS = st.lists(st.one_of(st.sampled_from(ODD), st.text()), min_size=1, max_size=6)
-RELAXED = settings(
-    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+RELAXED = settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 Say = Callable[[str, list[str]], list[str]]
 

@@ -328,7 +328,7 @@ def results(plan: Sequence[Step], *, in_full: bool) -> list[Any]:
         return run.results()
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(steps())
 def test_cached_results_never_change_records_findings_or_tasks(plan: list[Step]):
     assert results(plan, in_full=False) == results(plan, in_full=True)

@@ -37,7 +37,7 @@ def lines(markdown: GrowingMarkdown) -> list[str]:
     return ["".join(text for text, _ in markdown.line(index)) for index in range(len(markdown))]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, len(TEXT)), max_size=12), st.integers(10, 90))
 def test_markdown_does_not_depend_on_the_pieces_of_the_text(cuts: list[int], width: int):
     whole, grown = GrowingMarkdown(TEXT), GrowingMarkdown()
@@ -64,7 +64,7 @@ def test_a_fence_that_never_ends_is_cut_and_stays_code():
     assert lines(markdown).count("code **not bold**") == 2000
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.text(alphabet="#-*>`~1. \n\tab[](!", max_size=300))
 def test_any_text_is_laid_out(text: str):
     markdown = GrowingMarkdown(text)
