@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+STRINGS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}  # from Python 3.12 on
 SOURCES = ("inspector", "sample_agents", "benchmarks", "screenshots")
 
 PATTERNS = {
@@ -53,7 +54,7 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line
         return
     for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and re.search(r"\w \w", token.string)):
+        if token.type == tokenize.COMMENT or (token.type in STRINGS and re.search(r"\w \w", token.string)):
             for offset, line in enumerate(token.string.splitlines()):
                 yield token.start[0] + offset, line
 

@@ -86,6 +86,7 @@ def test_a_folder_and_a_path_below_a_file_are_refused(path: Path, tmp_path: Path
 
 IN_A_SCRIPT = """
 import json, os, resource, sys
+import urllib.parse  # from Python 3.13 on, pathlib imports it later: the user of the script may not read it then
 from pathlib import Path
 from inspector.capture.private_files import CaptureError
 from inspector.capture.store import Capture

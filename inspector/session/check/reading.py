@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -77,7 +79,7 @@ class _Reading:
             source = Source(str(path), _text_of(path))
             document = _parse(source)
         except (RuntimeError, ValueError) as error:  # a loop of links, a null byte
-            why = "a loop of links" if isinstance(error, RuntimeError) else str(error)
+            why = os.strerror(errno.ELOOP) if isinstance(error, RuntimeError) else str(error)
             self._report([Problem(str(path), 0, 0, f"cannot be read: {why}")], include)
             return
         except CheckFileError as error:

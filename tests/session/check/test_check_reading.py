@@ -344,7 +344,7 @@ def test_a_large_file_is_not_read(tmp_path: Path):
     [
         (lambda path: None, "cannot be read: No such file or directory"),
         (lambda path: path.mkdir(), "cannot be read: Is a directory"),
-        (lambda path: path.symlink_to(path), "cannot be read: a loop of links"),
+        (lambda path: path.symlink_to(path), "cannot be read: Too many levels of symbolic links"),
     ],
 )
 def test_what_is_not_a_file_is_reported(make: Any, problem: str, tmp_path: Path):
@@ -353,9 +353,9 @@ def test_what_is_not_a_file_is_reported(make: Any, problem: str, tmp_path: Path)
 
 
 def test_the_name_of_an_included_file_may_not_have_a_null(tmp_path: Path):
-    assert read(tmp_path, a=yaml_of("A", include=["b\0.yaml"])) == [
-        "a.yaml:3:3: include: b\0.yaml: cannot be read: embedded null byte"
-    ]
+    [problem] = read(tmp_path, a=yaml_of("A", include=["b\0.yaml"]))
+    assert problem.startswith("a.yaml:3:3: include: b\0.yaml: cannot be read: ")
+    assert "embedded null" in problem
 
 
 def test_included_files_are_read_once_in_their_order(tmp_path: Path):
