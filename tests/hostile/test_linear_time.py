@@ -89,8 +89,8 @@ SEARCHES = r"\b{}\.(search|sub|subn|split|finditer|findall)\("
 OF_THE_USER = frozenset(
     f"inspector.{name}"
     for name in (
-        *("capture.query", "cli.arguments", "session.compose.raw_request", "session.compose.snippets", "settings_file"),
-        *("session.compose.build", "session.task_filter", "tui.keys", "tui.themes", "tui.widgets.lines"),
+        *("capture.query", "cli.option_reader", "session.compose.raw_request", "session.compose.snippets"),
+        *("session.compose.build", "session.task_filter", "settings_file", "tui.keys", "tui.themes", "tui.widgets.lines"),
     )
 )
 """The modules whose patterns only read what the user typed, or files of the program."""
