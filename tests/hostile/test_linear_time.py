@@ -90,7 +90,8 @@ OF_THE_USER = frozenset(
     f"inspector.{name}"
     for name in (
         *("capture.query", "cli.option_reader", "session.compose.raw_request", "session.compose.snippets"),
-        *("session.compose.build", "session.task_filter", "settings_file", "tui.keys", "tui.themes", "tui.widgets.lines"),
+        *("session.compose.build", "session.task_filter", "settings_file"),
+        *("tui.keys", "tui.themes", "tui.widgets.lines"),
     )
 )
 """The modules whose patterns only read what the user typed, or files of the program."""
