@@ -62,7 +62,8 @@ def test_reports_contain_the_differences_with_another_agent(
     [note] = root.iter("system-out")
     assert note.text is not None
     assert note.text.startswith(f"findings: none; with {invalid}: ")
-    assert note.text in Page((tmp_path / "html").read_text()).text
+    page = Page((tmp_path / "html").read_text()).text
+    assert all(line in page for line in note.text.splitlines())  # on a busy machine, the times differ, too
 
 
 def test_if_the_second_agent_is_not_there_each_test_is_an_error_in_the_reports(cli: RunCli, mock: str, file: Any):
