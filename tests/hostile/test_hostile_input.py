@@ -53,7 +53,10 @@ from inspector.options import Options
 from inspector.tui.app import InspectorApp
 
 def stop_during_a_write(self):
-    if not self.stopped and os.path.exists({wanted!r}):
+    if self.stopped:
+        os.remove({wanted!r})  # the terminal is switched to the app again
+        timer.stop()
+    elif os.path.exists({wanted!r}):
         self.stopped = True
         with self._driver._writer_thread._queue.mutex:
             for number in {numbers}:
@@ -63,8 +66,9 @@ mount = InspectorApp.on_mount
 
 async def on_mount(self):
     await mount(self)
+    global timer
     self.stopped = False
-    self.set_interval(0.02, partial(stop_during_a_write, self))
+    timer = self.set_interval(0.02, partial(stop_during_a_write, self))
 
 InspectorApp.on_mount = on_mount
 InspectorApp(Options()).run()
@@ -130,6 +134,7 @@ def test_a_process_that_is_stopped_or_continued_during_a_write_goes_on(numbers: 
             terminal.wait_for(lambda terminal: terminal.is_stopped() and HEADING not in terminal.screen_text())
             terminal.signal(signal.SIGCONT)
             terminal.wait_for(HEADING)
+        terminal.wait_for(lambda _: not wanted.exists())
         terminal.send("http://typed")
         terminal.wait_for("http://typed")
         terminal.press("ctrl+q")
