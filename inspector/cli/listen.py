@@ -103,7 +103,7 @@ async def _listen(current: RunningCommand, overrides: list[ResponseOverride], se
         unblocked(current.out, deliveries.resume) as stdout,
     ):
         deliveries.print_to(stdout)
-        webhook = push.register(auth=auth, token=given.token or "")
+        webhook = push.register(auth=auth, token=given.token or "", elsewhere=True)
         _announce(current.out, push, webhook, current.session.journal.capture.path)
         try:
             async with asyncio.timeout(seconds):

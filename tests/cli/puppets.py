@@ -186,11 +186,11 @@ def task(state: str, **members: Any) -> dict[str, Any]:
     return {"id": "task-1", "contextId": "context-1", "status": {"state": f"TASK_STATE_{state}"}} | members
 
 
-def status(state: str, text: str = "") -> dict[str, Any]:
+def status(state: str, text: str = "", *, task: str = "task-1") -> dict[str, Any]:
     message = {"message": {"messageId": f"m-{text}", "role": "ROLE_AGENT", "parts": [{"text": text}]}} if text else {}
     return {
         "statusUpdate": {
-            "taskId": "task-1",
+            "taskId": task,
             "contextId": "context-1",
             "status": {"state": f"TASK_STATE_{state}"} | message,
         }

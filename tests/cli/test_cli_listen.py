@@ -60,6 +60,31 @@ def test_deliveries_are_printed_as_fields():
     assert "\x1b" not in out
 
 
+def test_a_webhook_can_be_registered_for_several_tasks_and_without_authorization():
+    """The agent was not told by `listen` for which task and how to deliver."""
+    with Program("listen", "-o", "json", "--count", "4") as program:
+        where = json.loads(program.stdout.readline())["listening"]
+        for task in ("task-1", "task-2"):
+            deliver(where["url"], where["token"], status("WORKING", task=task))
+        deliver(where["url"], where["token"], b"no json")
+        deliver(where["url"], "wrong", {})
+        out, _ = program.communicate(timeout=SECONDS)
+    found = [json.loads(line)["delivery"] for line in out.splitlines()]
+    assert [delivery["taskId"] for delivery in found] == ["task-1", "task-2", "", ""]
+    rules = [[finding["id"] for finding in delivery["findings"]] for delivery in found]
+    assert rules == [[], [], ["PUSH-003"], ["PUSH-001"]]
+    checks = [{check["name"]: check["passed"] for check in delivery["checks"]} for delivery in found]
+    assert [results.get("task") for results in checks] == [True, True, None, None]
+
+
+def test_given_credentials_must_be_sent():
+    with Program("listen", "-o", "json", "--count", "1", "--auth", "Bearer:secret") as program:
+        where = json.loads(program.stdout.readline())["listening"]
+        deliver(where["url"], where["token"], status("WORKING"))
+        out, _ = program.communicate(timeout=SECONDS)
+    assert [finding["id"] for finding in json.loads(out)["delivery"]["findings"]] == ["PUSH-004"]
+
+
 def test_each_delivery_has_a_number():
     with Program("listen", "--count", "2") as program:
         url, token = (program.stdout.readline().split(": ", 1)[1].strip() for _ in range(2))

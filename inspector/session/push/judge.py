@@ -23,7 +23,6 @@ from inspector.session.tasks import TaskFold
 from inspector.text.units import duration
 from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
-from inspector.wire.receiver.registration import Proof
 
 _ORDER = {
     Misfit.ILLEGAL_MOVE: "late: the task already had a later state",
@@ -90,7 +89,7 @@ def _content_type(push: PushedEvent) -> Result | None:
 
 def _lacks_credentials(push: PushedEvent) -> bool:
     registration, line = push.registration, push.line("authorization")
-    required = registration is not None and registration.registration.auth.proof is not Proof.TOKEN
+    required = registration is not None and registration.requests_authorization
     return required and line is not None and line.good is None and push.line("signature") is None
 
 
@@ -126,8 +125,8 @@ def _transitions(push: PushedEvent) -> Result | None:
 def _task(push: PushedEvent) -> Result:
     """Check that the registration is for the task.
 
-    A registration without a task gets the task of its first delivery: that delivery may arrive before the response to
-    the message, which names the task.
+    A registration without a task gets the task of its first delivery, unless it was made elsewhere: that delivery may
+    arrive before the response to the message, which names the task.
     """
     event, registration = push.event, push.registration
     if event is None:
@@ -195,7 +194,7 @@ class PushJudge:
         report = EVENT.run(event, delivery.head_known, body.known)
         if body.template is None and fingerprint.constant and not report.findings:
             body.template = Template.of(reading, fingerprint)
-        if registration is not None and not registration.task_id:
+        if registration is not None and not (registration.task_id or registration.elsewhere):
             registration.task_id = reading.description.task
         return Judgement(reading, report.checks, report.findings)
 

@@ -129,10 +129,20 @@ class PushService:
         await self.relay.close()
 
     def register(
-        self, task_id: str = "", *, version: str = "", auth: WebhookAuth | None = None, token: str = ""
+        self,
+        task_id: str = "",
+        *,
+        version: str = "",
+        auth: WebhookAuth | None = None,
+        token: str = "",
+        elsewhere: bool = False,
     ) -> WebhookRegistration:
-        """Make a registration with its own path, and with a random token unless `token` is set."""
+        """Make a registration with its own path, and with a random token unless `token` is set.
+
+        `elsewhere` is whether another program sends its configuration to the agent.
+        """
         webhook = self._make(task_id, version, self.auth if auth is None else auth, token)
+        webhook.elsewhere = elsewhere
         self.registrations.append(webhook)
         return webhook
 

@@ -21,14 +21,16 @@ from inspector.wire.receiver.registration import Proof, Registration
 class WebhookRegistration:
     """A registration with its task (`""` until the agent has named the task) and the counts of its deliveries.
 
-    `version` is the protocol version of the registration, `config_id` its id at the agent. `stored` is whether the
-    agent has stored it, None if unknown; `failed` is why the registration failed, `""` if it did not. `failing` counts
-    the deliveries that were answered with an override.
+    `version` is the protocol version of the registration, `config_id` its id at the agent. `elsewhere` is whether
+    another program sends its configuration to the agent: for any number of tasks, and with or without `Authorization`.
+    `stored` is whether the agent has stored it, None if unknown; `failed` is why the registration failed, `""` if it
+    did not. `failing` counts the deliveries that were answered with an override.
     """
 
     registration: Registration
     task_id: str = ""
     version: str = ""
+    elsewhere: bool = False
     config_id: str = ""
     stored: bool | None = None
     failed: str = ""
@@ -51,6 +53,12 @@ class WebhookRegistration:
     def live(self) -> bool:
         """Return whether deliveries may be expected."""
         return not (self.deleted or self.failed or self.stored is False)
+
+    @property
+    def requests_authorization(self) -> bool:
+        """Return whether the agent was told to send `Authorization`, or the user has set its credentials here."""
+        auth = self.registration.auth
+        return auth.proof is not Proof.TOKEN and (not self.elsewhere or bool(auth.credentials))
 
     @property
     def received(self) -> int:
