@@ -76,6 +76,14 @@ def test_a_push_that_repeats_a_streamed_event_names_it_instead_of_its_text(seq, 
     assert cells(artifact, annotation)["text"] == (f"notes  {said}", "feed--muted")
 
 
+def test_a_push_that_is_sent_twice_is_called_a_repetition():
+    annotation = Annotation(paired=True, matched=True, seq=14)
+    for compared in (annotation, annotation._replace(matched=False), NO_ANNOTATION):
+        repeated = cells(push(label="said", again=15), compared)
+        assert (repeated["text"][0], repeated["note"]) == ("said", ("repeats #15", "feed--warning"))
+    assert note(push(again=15, checks=[["schema", False, "odd"]]), annotation) == ("schema ✕", "feed--bad")
+
+
 def test_a_failed_check_replaces_the_comparison():
     annotation = Annotation(paired=True, matched=True, seq=14)
     assert note(push(checks=[["token", True, ""], ["schema", False, "odd"]]), annotation) == ("schema ✕", "feed--bad")
@@ -276,6 +284,28 @@ def test_the_schema_of_a_delivery_has_a_check_mark_only_if_it_was_checked(checks
     row = delivery_row(push(checks=checks), Row(1, 1, 1, 400), UNICODE)
     schema = [name for name, *_ in DELIVERY_COLUMNS].index("SCHEMA")
     assert row[schema][0] == sign
+
+
+@pytest.mark.parametrize(
+    ("failed", "columns", "summary"),
+    [
+        (["path"], [], "✕ path"),
+        (["host", "origin"], [], "✕ host origin"),
+        (["token", "json"], ["TOKEN", "SCHEMA"], "✕ token schema"),
+        (["authorization", "signature"], ["AUTH", "SIGNATURE"], "✕ 2 failed"),
+        (["signature"], ["AUTH", "SIGNATURE"], "✕ signature"),
+    ],
+)
+def test_the_failed_checks_of_a_delivery_have_the_same_names_in_every_view(
+    failed: list[str], columns: list[str], summary: str
+):
+    checks = [["method", True, "POST"], *([name, False, "odd"] for name in failed)]
+    row = delivery_row(push(checks=checks, refused="odd"), Row(1, 1, 1, 400), UNICODE)
+    marks = {name: row[place][0] for place, (name, *_) in enumerate(DELIVERY_COLUMNS)}
+    assert [name for name in ("TOKEN", "AUTH", "SIGNATURE", "ORDER", "SCHEMA") if marks[name] == "✕"] == columns
+    assert marks["CHECKS"] == summary
+    first = summary.split()[1] if columns != ["AUTH", "SIGNATURE"] or "signature" in summary else "auth"
+    assert note(push(checks=checks), NO_ANNOTATION)[0] == f"{first} ✕"
 
 
 def test_the_body_of_an_http_error_is_an_error_with_its_text():

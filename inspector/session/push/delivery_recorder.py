@@ -90,6 +90,7 @@ class DeliveryRecorder:
                 "first": attempt.first,
                 "gap": round(attempt.gap, 6),
                 "latency": self._latency_of(judgement.reading.event, delivery),
+                **({"again": attempt.again} if attempt.again else {}),
                 **({"lag": round(lag, 6)} if lag > _LEAST_LAG else {}),
                 **use.meta,
                 "checks": self._check_rows(delivery.checks + judgement.checks),

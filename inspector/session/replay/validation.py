@@ -88,6 +88,7 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "first": _is_count,
         "gap": _is_number,
         "latency": lambda value: value is None or _is_number(value),
+        "again": lambda value: value is None or _is_count(value),
         "lag": lambda value: value is None or _is_number(value),
         "checks": _rows(_is_text, _is_flag, _is_text),
     },

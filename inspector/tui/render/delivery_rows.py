@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 
 from rich.cells import cell_len
 
@@ -17,13 +17,17 @@ from inspector.tui.render.times import clock
 
 _ORDER = "order"
 _CHECK_GROUPS = {
-    "token": ("token", "path"),
+    "token": ("token",),
     "auth": ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
     "signature": ("signature", "body-hash"),
     _ORDER: (_ORDER, "task", "replay"),
     "schema": ("schema", "content-type", "json", "size", "encoding", "method"),
 }
-"""The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too."""
+"""The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too.
+
+The other checks (path, host, origin) have no column: if one of them fails, the row shows the reason of the rejection.
+"""
+_GROUPED = frozenset(name for names in _CHECK_GROUPS.values() for name in names)
 
 CHECKS_WIDTH = 14
 """The width of the column that has the results of all checks in words."""
@@ -58,6 +62,15 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
     )
 
 
+def failed_checks(checks: Iterable[tuple[str, bool | None, str]]) -> list[str]:
+    """Return the groups of checks of which one has failed, and the failed checks that are in no group."""
+    failed = {name for name, good, _ in checks if good is False}
+    groups = [group for group, names in _CHECK_GROUPS.items() if failed.intersection(names)]
+    if "auth" in groups and failed.intersection(_CHECK_GROUPS["auth"]) <= set(_CHECK_GROUPS["signature"]):
+        groups.remove("auth")  # only the signature has failed, which has its own column
+    return [*groups, *sorted(failed - _GROUPED)]
+
+
 def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyphs: Glyphs) -> list[Cell]:
     """Return a cell that summarises the checks in words, and a cell for each group of checks with its worst result.
 
@@ -72,14 +85,12 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
     }
     late = found.get(_ORDER, True) is None
     cells: list[Cell] = []
-    failed: list[str] = []
     for group, names in _CHECK_GROUPS.items():
         results = [found[name] for name in names if name in found]
         passed = found.get("schema") if group == "schema" else True in results or None
         worst = False if False in results else passed
-        failed += [group] if worst is False and not (group == "auth" and _is_signature(found)) else []
         cells.append((warning, "feed--warning") if group == _ORDER and late else signs[worst])
-    if failed:
+    if failed := failed_checks(checks):
         named = f"{glyphs.cross} {' '.join(failed)}"
         counted = f"{glyphs.cross} {len(failed)} failed"
         summary: Cell = (named if cell_len(named) <= CHECKS_WIDTH else counted, "feed--bad")
@@ -89,9 +100,3 @@ def _check_cells(checks: list[tuple[str, bool | None, str]], attempt: int, glyph
         checked = True in found.values()
         summary = (f"{glyphs.check} passed", "feed--good") if checked else (f"{glyphs.quiet} none", "feed--quiet")
     return [summary, *cells]
-
-
-def _is_signature(found: Mapping[str, bool | None]) -> bool:
-    """Return whether all failed checks of the authentication are those of the signature, which has its own column."""
-    failed = {name for name in _CHECK_GROUPS["auth"] if found.get(name) is False}
-    return failed <= set(_CHECK_GROUPS["signature"])

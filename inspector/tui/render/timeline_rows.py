@@ -6,6 +6,7 @@ from inspector.capture.records import Kind, Record
 from inspector.session.record_list import Row
 from inspector.text.units import duration, wire_size
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
+from inspector.tui.render.delivery_rows import failed_checks
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import (
     NOTHING,
@@ -83,15 +84,21 @@ def _state(record: Record, glyphs: Glyphs) -> Cell:
 
 
 def _text(record: Record, annotation: Annotation, glyphs: Glyphs) -> Cell:
-    """Return the text of a row without its state; a push that repeats a streamed event names that event instead."""
+    """Return the text of a row without its state; the first push of a streamed event names that event instead."""
     if is_send(record):
         return record.label or record.operation, "feed--user"
-    if annotation.matched and record.kind is Kind.DELIVERY and not is_refused(record):
+    if annotation.matched and record.kind is Kind.DELIVERY and not is_refused(record) and not _again(record):
         late = f"{duration(abs(annotation.delay))} {'before' if annotation.delay < 0 else 'after'} stream"
         same = f"{glyphs.check} {late} #{annotation.seq}"
         return (same if record.state else f"{record.label}  {same}"), "feed--muted"
     text, style = content_cell(record, glyphs)
     return (record.label, "feed--text") if record.state and not is_refused(record) else (text, style)
+
+
+def _again(record: Record) -> int:
+    """Return the record of the delivery that this accepted delivery repeats with the same bytes, 0 for none."""
+    again: int = record.meta.get("again", 0)
+    return again
 
 
 def _request_note(record: Record, keepalives: int) -> Cell:
@@ -109,6 +116,8 @@ def _when(record: Record, at: float, began: float | None) -> Cell:
 def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> Cell:
     if record.kind is Kind.DELIVERY:
         verdict, style = _verdict(record, glyphs)
+        if (again := _again(record)) and style == "feed--good" and row.records == 1:
+            return f"repeats #{again}", "feed--warning"
         if annotation.paired and style == "feed--good":
             return _beside_stream(annotation, row, verdict, glyphs)
         count = f"{row.records:,} pushes"
@@ -145,7 +154,7 @@ def _verdict(record: Record, glyphs: Glyphs) -> Cell:
     """Return the verdict of a delivery: the first failed check, or the authentication that passed."""
     meta = record.meta
     checks: dict[str, bool | None] = {name: good for name, good, _ in meta.get("checks", [])}
-    bad = next((name for name, good in checks.items() if good is False), "refused" if meta.get("refused") else "")
+    bad = next(iter(failed_checks(meta.get("checks", []))), "refused" if meta.get("refused") else "")
     if bad:
         return f"{bad} {glyphs.cross}", "feed--bad"
     if meta.get("dialled") and not meta.get("taken"):
