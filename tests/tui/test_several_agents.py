@@ -150,6 +150,17 @@ async def test_an_agent_beside_an_opened_capture_gets_the_options_of_the_connect
         assert driver.session.journal.capture.path == tmp_path / "second.a2a"
 
 
+async def test_an_agent_that_is_opened_from_chat_and_does_not_answer_is_shown_with_the_reason(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("o")
+        await driver.until("Connect to an agent")
+        await driver.type("127.0.0.1:1")
+        await driver.press("enter")
+        await driver.until("Nothing listens at 127.0.0.1:1")
+
+
 async def test_an_attempt_that_failed_is_replaced_by_the_next(open_app: Open, mock: str):
     async with open_app("http://127.0.0.1:9") as driver:
         await driver.until("refused")

@@ -183,9 +183,11 @@ class SessionScreen(FrameScreen):
         self._show_status()
 
     def show_fault(self, fault: Fault) -> None:
-        """Show why there is no agent."""
+        """Show why there is no agent: in the Agent view, unless the requests to it are read in Traffic."""
         self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
+        if self.view != "traffic":
+            self.view = "agent"
         self.refresh_view()
         self.call_after_refresh(self.mount_other_views)
 
