@@ -51,8 +51,8 @@ def requested_extensions(request: web.Request, version: Version) -> frozenset[st
 
 async def read_json(request: web.Request) -> Json:
     """Return the JSON value of a body; raises `CallError` for another media type, invalid JSON and large bodies."""
-    sent_count = request.headers.get("Content-Type")
-    if sent_count is not None and request.content_type != JSON and not request.content_type.endswith("+json"):
+    content_type = request.headers.get("Content-Type")
+    if content_type is not None and request.content_type != JSON and not request.content_type.endswith("+json"):
         raise CallError("ContentTypeNotSupportedError", f"The Content-Type must be {JSON}.")
     try:
         body = await request.read()

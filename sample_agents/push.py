@@ -99,8 +99,8 @@ class PushSender:
 
     def _delivery(self, record: TaskRecord, target: PushTarget, event: Event) -> _Delivery:
         if target.version.traits.pushes_events:
-            add_revision = target.version.add_revision(event, record.changes)
-            return _Delivery(target, lambda: add_revision, FaultPlan(record.faults), replaceable=False)
+            pushed = target.version.add_revision(event, record.changes)
+            return _Delivery(target, lambda: pushed, FaultPlan(record.faults), replaceable=False)
         snapshot = record.snapshot()
         # Each body is the whole task: with a delivery for every chunk, the sent data would be quadratic in the chunks.
         return _Delivery(

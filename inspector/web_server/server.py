@@ -45,16 +45,16 @@ _HEADERS: Final = {
 _UNKNOWN = "This page needs the token that a2a-inspect web printed: open the URL with ?token=...\n"
 _OTHER_HOST = "This server answers only requests for localhost and 127.0.0.1.\n"
 _OTHER_ORIGIN = "This web socket is only for the page of this server.\n"
-_FULL = "All places are in use ({}). Close another tab with a2a-inspect, or restart a2a-inspect web with --visitors.\n"
+_FULL = "The limit of visitors ({}) is reached. Close a tab, or restart a2a-inspect web with a higher --visitors.\n"
 
 
 class WebServer:
-    """Serves the app to at most `places` visitors, each with a process of its own that gets `arguments`."""
+    """Serves the app to at most `most_visitors` visitors, each with a process of its own that gets `arguments`."""
 
-    def __init__(self, arguments: LaunchArguments, token: str, places: int) -> None:
+    def __init__(self, arguments: LaunchArguments, token: str, most_visitors: int) -> None:
         self._arguments = arguments
         self._token = token
-        self._places = places
+        self._most_visitors = most_visitors
         self._visits: dict[web.WebSocketResponse, Visitor] = {}
         self._downloads = DownloadManager()
 
@@ -78,14 +78,14 @@ class WebServer:
 
     @property
     def _is_full(self) -> bool:
-        return sum(not visitor.has_ended for visitor in self._visits.values()) >= self._places
+        return sum(not visitor.has_ended for visitor in self._visits.values()) >= self._most_visitors
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
         """Answer with the page, which opens the web socket."""
         if not self._is_known(request.query.get("token", "")):
             return web.Response(status=403, text=_UNKNOWN)
         if self._is_full:
-            return web.Response(status=503, text=_FULL.format(self._places), headers={"Retry-After": "5"})
+            return web.Response(status=503, text=_FULL.format(self._most_visitors), headers={"Retry-After": "5"})
         return web.FileResponse(_HERE / "page.html", headers={"Cache-Control": "no-store"})
 
     async def _visit(self, request: web.Request) -> web.StreamResponse:
@@ -95,10 +95,10 @@ class WebServer:
         if request.headers.get("Origin") != f"http://{request.host}":
             return web.Response(status=403, text=_OTHER_ORIGIN)
         if self._is_full:
-            return web.Response(status=503, text=_FULL.format(self._places))
+            return web.Response(status=503, text=_FULL.format(self._most_visitors))
         page = web.WebSocketResponse(heartbeat=_HEARTBEAT_SECONDS, max_msg_size=_LARGEST_MESSAGE, compress=False)
         visitor = Visitor(self._arguments, page, self._downloads)
-        self._visits[page] = visitor  # before anything is awaited, so that there are never more visitors than places
+        self._visits[page] = visitor  # before anything is awaited, so that the limit is never exceeded
         try:
             await page.prepare(request)
             await visitor.start(_size(request, "width", 80), _size(request, "height", 24))
@@ -106,7 +106,7 @@ class WebServer:
                 if message.type is WSMsgType.TEXT:
                     await visitor.receive(_json(message.data))
         finally:
-            # The place is free when the process has ended, also if this handler is cancelled.
+            # A visitor counts until its process has ended, also if this handler is cancelled.
             await asyncio.shield(self._end(visitor, page))
         return page
 

@@ -1,4 +1,4 @@
-"""The process of a visitor: the app with Textual's driver for the web, which speaks in packets on stdin and stdout."""
+"""The process of a visitor: the app with Textual's driver for the web, which exchanges packets on stdin and stdout."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ async def test_the_app_works_in_chromium_without_a_network_and_not_from_other_pa
     assert seen["rebound"] == 403
     assert "typed in a browser" in seen["clipboard"]
     assert seen["font"]
-    assert "All places are in use (1)." in seen["full"]
+    assert "The limit of visitors (1) is reached." in seen["full"]
     assert all(url.startswith((server.origin, "data:")) for url in seen["requested"]), seen["requested"]
     assert colours(picture) > 50, "the terminal was drawn"
 

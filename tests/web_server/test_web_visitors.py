@@ -89,7 +89,7 @@ async def test_more_visitors_than_places_are_refused_with_a_reason_until_one_lea
                 assert len(descendants(server.process.pid)) == 2
                 page = httpx.get(server.url, timeout=SECONDS, trust_env=False)
                 assert page.status_code == 503
-                assert "All places are in use (2)." in page.text
+                assert "The limit of visitors (2) is reached." in page.text
                 with pytest.raises(Exception, match="503"):
                     async with visiting(server):
                         raise AssertionError("a third visitor was let in")

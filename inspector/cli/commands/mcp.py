@@ -14,7 +14,7 @@ configured. Needs: pip install 'a2a-inspect[mcp]'."""
 _EXAMPLES = """\
 # Serve a coding agent that starts this command, without sending messages
 a2a-inspect mcp
-# Let it send messages to one agent and to others, and run checks
+# Allow it to send messages and to run checks; the default agent is this one
 a2a-inspect mcp http://localhost:9000 --allow-send
 # Serve clients on this machine over HTTP; prints the URL and the token
 a2a-inspect mcp --http --port 9200"""
@@ -23,7 +23,7 @@ a2a-inspect mcp --http --port 9200"""
 def _add_arguments(parser: Parser) -> None:
     parser.add_agent(as_argument=True)
     parser.switch("--allow-send", "allow tools to send messages, to cancel tasks and to run checks")
-    group = parser.add_argument_group("HTTP", "Without --http, the server speaks with one client on stdin and stdout.")
+    group = parser.add_argument_group("HTTP", "Without --http, the server serves one client over stdin and stdout.")
     parser.switch("--http", "serve streamable HTTP at http://127.0.0.1:PORT/mcp", group=group)
     parser.value("--port PORT", "listen at this port (default: 0, any free port)", values.port, group=group, default=0)
     token = "the bearer token of clients, or env:NAME (default: a new one, which is printed)"  # noqa: S105 - a text

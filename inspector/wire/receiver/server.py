@@ -236,9 +236,8 @@ class Receiver:
         known = self._verified.get(key)
         request = self._read_head(http) if known is None else known
         report = check_head(request)
-        if (
-            known is None and request.repeatable and not report.refused
-        ):  # rejected heads must not displace accepted heads
+        # Rejected heads must not displace accepted heads.
+        if known is None and request.repeatable and not report.refused:
             self._verified.keep(key, request)
         return request, report
 
