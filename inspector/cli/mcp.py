@@ -92,7 +92,7 @@ def options_for(own: Options) -> Callable[[str], Options]:
     origins = {_origin(place) for place in (own.reference, *own.trust) if place} - {""}
 
     def options_of(agent: str) -> Options:
-        if not agent or agent == own.reference:
+        if not agent or agent in (own.reference, own.agent_name):
             return own
         named = options_of_agent(agent)
         if named.named_by:

@@ -67,16 +67,17 @@ class Visit:
 
 @dataclass(slots=True)
 class _Entry:
-    """An open session, and the lock of the tool that uses it."""
+    """An open session, the lock of the tool that uses it, and the number of tools that use it or wait for it."""
 
     session: Session
     options: Options
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
 
 
 @dataclass(slots=True)
 class Agents:
-    """The sessions of the server.
+    """The sessions of the server, by their options: agents with the same URL can have different credentials.
 
     `options_of` returns the options for an agent, with the credentials that the user chose for this agent; `""` is the
     agent of the command line. Unless `may_send`, nothing is sent that changes an agent.
@@ -84,7 +85,8 @@ class Agents:
 
     options_of: Callable[[str], Options]
     may_send: bool = False
-    _open: dict[str, _Entry] = field(default_factory=dict)
+    _open: dict[Options, _Entry] = field(default_factory=dict)
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def require_sending(self, what: str) -> None:
         """Raise `ToolError` if the server is read-only."""
@@ -101,18 +103,28 @@ class Agents:
         path = local_path(reference)
         if path is not None and reference == agent != self.options_of("").reference:
             reference = str(readable_file(str(path)))  # the model chose it, not the command line or agents.toml
-        entry = self._open.pop(reference, None) or await self._start(options, reference)
-        self._open[reference] = entry  # as the newest
-        async with entry.lock:
-            session = entry.session
-            visit = Visit(session, reference, len(session.journal.capture) + 1)
-            try:
-                yield visit
-            except FaultError as error:
-                raise visit.failure(error) from error
+        entry = await self._entry(replace(options, reference=reference), reference)
+        try:
+            async with entry.lock:
+                session = entry.session
+                visit = Visit(session, reference, len(session.journal.capture) + 1)
+                try:
+                    yield visit
+                except FaultError as error:
+                    raise visit.failure(error) from error
+        finally:
+            entry.users -= 1
+
+    async def _entry(self, options: Options, reference: str) -> _Entry:
+        """Return the open session for these options, or open it; the caller counts as a user of it."""
+        async with self._changing:
+            entry = self._open.pop(options, None) or await self._start(options, reference)
+            self._open[options] = entry  # as the newest
+            entry.users += 1
+            return entry
 
     async def _start(self, options: Options, reference: str) -> _Entry:
-        idle = [reference for reference, entry in self._open.items() if not entry.lock.locked()]
+        idle = [key for key, entry in self._open.items() if not entry.users]
         if len(self._open) >= _MOST_SESSIONS and idle:
             await self._end(self._open.pop(idle[0]))
         host = urlsplit(split_userinfo(normalise(reference))[0]).netloc
@@ -133,5 +145,6 @@ class Agents:
 
     async def close(self) -> None:
         """Close every session."""
-        while self._open:
-            await self._end(self._open.popitem()[1])
+        async with self._changing:
+            while self._open:
+                await self._end(self._open.popitem()[1])

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 
 from inspector.mcp_server.results import MOST_ROWS, Result, without_blanks
-from inspector.protocol.assemble import AssembledArtifact, AssembledTask
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextAppended
+from inspector.protocol.bindings.base import Answer
+from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.lifecycle import is_settled, is_terminal, short
-from inspector.protocol.model import Message, Part
+from inspector.protocol.model import Message, Part, Task, TaskStatusUpdateEvent
 from inspector.session.call import Call
 from inspector.session.message_label import text_of
 from inspector.session.session import Session
 
 _LEAST_SECONDS = 10.0
 """The time that an agent has to respond, even if the caller does not wait for the task."""
+_GRACE = 1.0
+"""Seconds that a stream may stay open after its task has ended or needs input."""
 _MOST_ARTIFACTS = 10
 _ARTIFACT_TEXT = 1_000
 """How many characters of an artifact are returned; `record` returns the rest."""
@@ -24,14 +28,18 @@ _PAUSE = 1.0
 
 
 async def settle(session: Session, call: Call, seconds: float) -> None:
-    """Send a call, and wait until its task ends or needs input, at most `seconds`; raises `FaultError`."""
+    """Send a call, and wait until its task ends or needs input, at most `seconds`; raises `FaultError`.
+
+    The agent has at least `_LEAST_SECONDS` for its first answer.
+    """
+    ends = asyncio.get_running_loop().time() + seconds
     try:
-        async with asyncio.timeout(max(seconds, _LEAST_SECONDS)):
-            await _read(session, call)
+        async with asyncio.timeout(max(seconds, _LEAST_SECONDS)) as limit:
+            await _read(call, limit, ends)
             fault = call.fault
-            while fault is None and seconds and is_open(session, call):
-                await asyncio.sleep(_PAUSE)
-                fault = await session.get(call.exchange.task_id).finish()
+            if fault is None and seconds and is_open(session, call):
+                limit.reschedule(ends)
+                fault = await _poll(session, call)
     except TimeoutError:
         if call.exchange.answer is None:
             seen = f"The agent did not answer within {max(seconds, _LEAST_SECONDS):g} s."
@@ -41,13 +49,42 @@ async def settle(session: Session, call: Call, seconds: float) -> None:
         raise FaultError(fault)
 
 
-async def _read(session: Session, call: Call) -> None:
-    """Read the response; leave a stream when its task has ended, because some agents do not end the stream."""
+async def _read(call: Call, limit: asyncio.Timeout, ends: float) -> None:
+    """Read the response; a stream at most until `ends`, and not much longer than its task, as some agents keep it open.
+
+    `ends` is a time of the event loop, as in `limit`.
+    """
+    loop = asyncio.get_running_loop()
+    settled = False
     async with aclosing(aiter(call)) as answers:
-        async for _ in answers:
-            tracked = session.tasks.get(call.exchange.task_id)
-            if tracked is not None and is_terminal(tracked.answered.state):
-                return
+        async for received in answers:
+            settled = _is_settled_by(call, received, before=settled)
+            head = call.exchange.head
+            if head is not None and head.streamed:
+                limit.reschedule(loop.time() + _GRACE if settled else ends)
+
+
+def _is_settled_by(call: Call, received: Sequence[Answer | TextAppended], *, before: bool) -> bool:
+    """Return whether no more events are expected after some answers; `before` is the result before them."""
+    settled = before
+    for answer in received:
+        if isinstance(answer, Task | TaskStatusUpdateEvent):
+            state = answer.status.state
+            # The first event may be the task as it was before the message, still interrupted.
+            is_old = isinstance(answer, Task) and bool(call.exchange.call.task_id) and not is_terminal(state)
+            settled = is_settled(state) and not is_old
+        elif isinstance(answer, Message | ProtocolError):
+            settled = True
+    return settled
+
+
+async def _poll(session: Session, call: Call) -> Fault | None:
+    """Request the task of a call until it ends or needs input, or until a request fails."""
+    fault = None
+    while fault is None and is_open(session, call):
+        await asyncio.sleep(_PAUSE)
+        fault = await session.get(call.exchange.task_id).finish()
+    return fault
 
 
 def is_open(session: Session, call: Call) -> bool:

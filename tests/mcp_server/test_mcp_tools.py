@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from mcp_calls import Connect, ask, refusal
-from puppets import Call, MakeAgent, check_that_sends, chunk, status, task
+from puppets import Call, MakeAgent, check_that_sends, chunk, silence, status, task
 
 from inspector.capture.paths import captures_folder
+from inspector.mcp_server.agents import Agents
+from inspector.options import Options
 
 CHECKS = Path(__file__).parents[2] / "docs" / "examples" / "report.acts.yaml"
 TOOLS = {
@@ -201,6 +204,32 @@ async def test_credentials_are_sent_only_to_the_agent_of_the_command_line(
     assert sent == [known, {None}, known, {"Bearer token-of-the-named-agent"}, {None}]
 
 
+async def test_names_with_the_same_url_get_their_own_credentials(connect: Connect, make_agent: MakeAgent, folder: Path):
+    agent = make_agent(reply)
+    text = "".join(f'[agents.{name}]\nurl = "{agent.url}"\nbearer = "env:A2A_{name.upper()}"\n' for name in
+                   ("admin", "user"))  # fmt: skip
+    (folder / "agents.toml").write_text(text)
+    async with connect("--allow-send", "--trust", agent.url, A2A_ADMIN="token-1", A2A_USER="token-2") as client:
+        sent = [await ask(client, "send", text="hi", agent=name) for name in ("admin", "user", agent.url, "admin")]
+    received = [call.request.headers.get("Authorization") for call in agent.calls if call.body]
+    assert received == ["Bearer token-1", "Bearer token-2", None, "Bearer token-1"]
+    captures = [each["capture"] for each in sent]
+    assert captures[3] == captures[0]
+    assert len(set(captures)) == 3
+
+
+async def test_the_name_of_the_agent_of_the_command_line_has_the_options_of_the_command_line(
+    connect: Connect, make_agent: MakeAgent, folder: Path
+):
+    agent = make_agent(reply)
+    (folder / "agents.toml").write_text(f'[agents.mine]\nurl = "{agent.url}"\nbearer = "env:A2A_MINE"\n')
+    options = "mine", "--allow-send", "--trust", agent.url, "--bearer", "token-2"
+    async with connect(*options, A2A_MINE="token-1") as client:
+        for name in ("", "mine", agent.url):
+            await ask(client, "send", text="hi", agent=name)
+    assert [call.request.headers.get("Authorization") for call in agent.calls if call.body] == ["Bearer token-2"] * 3
+
+
 async def test_a_check_does_not_read_the_environment(connect: Connect, make_agent: MakeAgent, folder: Path):
     agent = make_agent(reply)
     (folder / "steal.acts.yaml").write_text(check_that_sends("OTHER_SECRET"))
@@ -229,12 +258,90 @@ async def test_a_task_that_has_not_ended_is_a_result(connect: Connect, make_agen
     assert agent.methods == ["SendMessage"]
 
 
+async def test_a_stream_is_left_when_the_time_is_over(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> Any:
+        await call.stream({"task": task("WORKING")})
+        return await silence(call)
+
+    agent = make_agent(answer)
+    async with connect(agent.url, "--allow-send") as client:
+        for seconds in (0, 1):
+            began = time.monotonic()
+            sent = await ask(client, "send", text="hi", seconds=seconds)
+            assert sent["running"] is True
+            assert time.monotonic() - began < seconds + 4
+
+
+async def test_polling_ends_when_the_time_is_over(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> Any:
+        return call.result(task("WORKING") if call.rpc["method"] == "GetTask" else {"task": task("WORKING")})
+
+    agent = make_agent(answer, card={"capabilities": {}})
+    async with connect(agent.url, "--allow-send") as client:
+        began = time.monotonic()
+        assert (await ask(client, "send", text="hi", seconds=1.2))["running"] is True
+        assert time.monotonic() - began < 5
+
+
+async def test_a_stream_that_stays_open_is_left_when_its_task_needs_input(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> Any:
+        continues = "taskId" in call.rpc["params"]["message"]
+        if not continues:
+            await call.stream({"task": task("WORKING")}, status("INPUT_REQUIRED"))
+            return await silence(call)
+        response = await call.stream({"task": task("INPUT_REQUIRED")})
+        await asyncio.sleep(1.5)  # longer than a stream may stay open after its task was interrupted
+        await response.write(call.frame(status("COMPLETED")))
+        return response
+
+    agent = make_agent(answer)
+    async with connect(agent.url, "--allow-send") as client:
+        began = time.monotonic()
+        asked = await ask(client, "send", text="hi", seconds=60)
+        assert time.monotonic() - began < 10
+        assert asked["task"]["state"] == "input-required"
+        continued = await ask(client, "send", text="more", task_id="task-1", seconds=60)
+        assert continued["task"]["state"] == "completed"
+
+
 async def test_two_calls_for_the_same_agent_run_one_after_the_other(connect: Connect, mock: str):
     async with connect(mock, "--allow-send") as client:
         sent = await asyncio.gather(*(ask(client, "send", text="report 3") for _ in range(3)))
     ranges = sorted((each["firstRecord"], each["lastRecord"]) for each in sent)
     assert all(before[1] < after[0] for before, after in pairwise(ranges))
     assert len({each["capture"] for each in sent}) == 1
+
+
+async def test_two_first_calls_for_an_agent_share_a_session(environment: dict[str, str]):
+    agents = Agents(lambda agent: Options(reference=agent))
+
+    async def use(number: int) -> Path:
+        async with agents.use(f"http://127.0.0.1:9/{number}") as visit:
+            await visit.session.push.turn_on()  # a receiver needs a moment to stop
+            return visit.session.journal.capture.path
+
+    for number in range(8):
+        await use(number)
+    first, second = await asyncio.gather(use(8), use(8))
+    assert first == second
+    await agents.close()
+
+
+async def test_a_session_that_another_tool_waits_for_stays_open(environment: dict[str, str]):
+    agents = Agents(lambda agent: Options(reference=agent))
+
+    async def use(number: int) -> Path:
+        async with agents.use(f"http://127.0.0.1:9/{number}") as visit:
+            return visit.session.journal.capture.path
+
+    async with agents.use("http://127.0.0.1:9/0"):
+        waiting = asyncio.create_task(use(0))
+        await asyncio.sleep(0)
+        for number in range(1, 8):
+            await use(number)
+    await use(8)  # closes a session, before the waiting tool has run
+    assert await waiting == await use(0)
+    await agents.close()
 
 
 async def test_captures_are_complete_after_the_client_has_left(connect_stdio: Connect, mock: str):
