@@ -147,17 +147,21 @@ class Connection(web.RequestHandler):
     async def _tls_handshake(self, transport: asyncio.BaseTransport, tls: ssl.SSLContext) -> None:
         """Perform the TLS handshake and report a failure, which asyncio's own server does not do."""
         incoming, plain = IncomingRequest(self._peer), cast(asyncio.Transport, transport)
+        seconds = self._state.limits.seconds
         self._state.handshakes.add(plain)
         try:
-            secured = await asyncio.get_running_loop().start_tls(
-                plain, self, tls, server_side=True, ssl_handshake_timeout=self._state.limits.seconds
-            )
+            # asyncio's own limit is longer, because its error is that of a sender that closes the connection.
+            async with asyncio.timeout(seconds):
+                secured = await asyncio.get_running_loop().start_tls(
+                    plain, self, tls, server_side=True, ssl_handshake_timeout=2 * seconds
+                )
             if secured is None:
                 raise ConnectionAbortedError
         except (ssl.SSLError, OSError) as error:
             plain.abort()
             here = authority(*(transport.get_extra_info("sockname") or ("", 0))[:2])
-            self._state.report(incoming.tls_failed(here, why_no_tls(error)))
+            why = why_no_tls(error) if self._state.open else "the receiver was stopped during the TLS handshake"
+            self._state.report(incoming.tls_failed(here, why))
         else:
             self._begin(secured)
         finally:

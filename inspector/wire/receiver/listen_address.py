@@ -21,7 +21,7 @@ class ListenAddress:
 
     - `base_url`: the url for agents, without a slash at the end; `prefix`: its path, "" without one.
     - `hosts`: the accepted values of `Host`. A receiver that listens on all addresses also accepts any IP address with
-      the port `open_port`.
+      one of the `open_ports`: `:9000`, or on the default port of the scheme also `""`.
     """
 
     host: str
@@ -29,7 +29,7 @@ class ListenAddress:
     base_url: str
     prefix: str
     hosts: frozenset[str]
-    open_port: int | None
+    open_ports: tuple[str, ...]
 
     @classmethod
     def at(cls, host: str, port: int, public_url: str | None = None, *, tls: bool = False) -> ListenAddress:
@@ -44,7 +44,8 @@ class ListenAddress:
         else:
             base_url, prefix, names = f"{scheme}://{own}", "", frozenset()
         hosts = names | {own, own.removesuffix(usual)}
-        return cls(host, port, base_url, prefix, hosts, port if everywhere else None)
+        ports = (f":{port}", "") if f":{port}" == usual else (f":{port}",)
+        return cls(host, port, base_url, prefix, hosts, ports if everywhere else ())
 
 
 def authority(host: str, port: int) -> str:
@@ -96,6 +97,8 @@ def why_no_tls(error: Exception) -> str:
         return "the sender uses plain http, but this receiver uses https"
     if alert:
         return f"the TLS handshake failed ({alert})"
+    if isinstance(error, TimeoutError):
+        return "the sender did not complete the TLS handshake in time"
     return "the sender closed the connection during the TLS handshake: it may not trust our certificate"
 
 

@@ -172,11 +172,6 @@ def _dates(request: PushRequest) -> Result | None:
     return jwt.check_dates(request.jwt, request.clock()) if request.jwt else None
 
 
-@REQUEST.check("replay", Scope.DELIVERY, status=401, when=_has_delivery_proof)
-def _replay(request: PushRequest) -> Result | None:
-    return jwt.check_replay(request.jwt, request.used) if request.jwt else None
-
-
 @REQUEST.check("method", Scope.HEAD, status=405)
 def _method(request: PushRequest) -> Result:
     method = request.head.method
@@ -191,7 +186,7 @@ def _host(request: PushRequest) -> Result:
     if len(values) != 1:
         return Result(False, "Host was sent more than once" if values else "no Host received")
     host = values[0].lower()
-    if host in address.hosts or _is_address(host, address.open_port):
+    if host in address.hosts or _is_address(host, address.open_ports):
         return Result(True, _quote(host))
     expected = " or ".join(sorted(address.hosts))
     return Result(False, f"Host is {_quote(host)}, expected {expected} (possible DNS rebinding)")
@@ -253,6 +248,13 @@ def _body_signature(body: PushBody) -> Result | None:
         return None
     signed = request.auth is not None and request.auth.proof is Proof.HMAC
     return _verify_hmac(request.head, request.registration, body.read.data) if signed else None
+
+
+@BODY.check("replay", Scope.DELIVERY, status=401, when=lambda body: _has_delivery_proof(body.request))
+def _replay(body: PushBody) -> Result | None:
+    """Check that a JWT is new, after the body was read: a copy of it may have been accepted meanwhile."""
+    request = body.request
+    return jwt.check_replay(request.jwt, request.used) if request.jwt else None
 
 
 @BODY.check("body-hash", Scope.DELIVERY, status=401, when=lambda body: _has_delivery_proof(body.request))
@@ -371,11 +373,12 @@ def _challenge(head: RequestHead) -> str:
     return value if plain else ""
 
 
-def _is_address(host: str, port: int | None) -> bool:
-    """Return whether a host is an IP address with this port, which DNS rebinding cannot use."""
-    name, _, digits = host.rpartition(":")
-    if port is None or digits != str(port):
+def _is_address(host: str, ports: tuple[str, ...]) -> bool:
+    """Return whether a host is an IP address with one of these ports, which DNS rebinding cannot use."""
+    port = next((port for port in ports if host.endswith(port)), None)
+    if port is None:
         return False
+    name = host.removesuffix(port)
     try:
         ip_address(name[1:-1] if name[:1] == "[" and name[-1:] == "]" else name)
     except ValueError:

@@ -165,6 +165,22 @@ def test_a_receiver_on_all_addresses_accepts_any_address_as_host_but_no_name(bou
     assert checked("host", ("Host", host), place=ListenAddress.at(bound, 9000)).good is good
 
 
+@pytest.mark.parametrize(
+    ("host", "port", "tls", "good"),
+    [
+        ("192.0.2.7", 80, False, True),
+        ("192.0.2.7:80", 80, False, True),
+        ("[2001:db8::1]", 80, False, True),
+        ("192.0.2.7", 443, True, True),
+        ("192.0.2.7", 443, False, False),
+        ("192.0.2.7:81", 80, False, False),
+        ("evil.example", 80, False, False),
+    ],
+)
+def test_the_default_port_may_be_omitted_after_any_address(host, port, tls, good):
+    assert checked("host", ("Host", host), place=ListenAddress.at("0.0.0.0", port, tls=tls)).good is good
+
+
 def test_a_repeated_host_is_rejected():
     assert checked("host", ("Host", "127.0.0.1:9000"), ("Host", "127.0.0.1:9000")).good is False
 

@@ -82,7 +82,8 @@ async def test_a_silent_sender_does_not_prevent_the_receiver_from_stopping(autho
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):
             await running.receiver.stop()
-        assert (await running.inbox.one()).method == "TLS"
+        delivery = await running.inbox.one()
+        assert (delivery.method, delivery.refused) == ("TLS", "The receiver was stopped during the TLS handshake.")
         writer.close()
 
 
@@ -90,7 +91,8 @@ async def test_a_handshake_that_takes_too_long_is_reported(authority: trustme.CA
     tls = tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))
     async with opened(QUICK, tls=tls) as running:
         _, writer = await running.connect()
-        assert (await running.inbox.one()).method == "TLS"
+        delivery = await running.inbox.one()
+        assert (delivery.method, delivery.refused) == ("TLS", "The sender did not complete the TLS handshake in time.")
         writer.close()
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import json
+import time
 from base64 import b64encode, urlsafe_b64encode
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from joserfc import jwt as jose
 from joserfc.jwk import ECKey, KeySet, OctKey, RSAKey
+from receiving import Answer, opened
 
 from inspector.findings.signatures.keyset import read_keys
 from inspector.wire.receiver.checks import Check
@@ -257,6 +260,22 @@ def test_a_jwt_that_was_accepted_before_is_a_replay():
         checks, (status, _) = results(ASKED, header, used={known.identity})
         assert (status, checks["replay"].good) == (401, False)
         assert results(ASKED, bearer(claims | {"jti": "2"}), used={known.identity})[1][0] == 204
+
+
+async def test_of_two_deliveries_with_the_same_jwt_at_the_same_time_one_is_accepted():
+    async with opened() as running:
+        running.registration = running.receiver.register(ASKED)
+        header = ": ".join(bearer(CLAIMS | {"iat": time.time(), "exp": time.time() + 60}))
+        connections = [await running.connect() for _ in range(2)]
+        for _, writer in connections:
+            writer.write(running.head(header, f"Content-Length: {len(BODY)}"))
+        await asyncio.sleep(0.1)  # the receiver reads both heads
+        for _, writer in connections:
+            writer.write(BODY)
+        answers = [await Answer.read(reader) for reader, _ in connections]
+        assert sorted(answer.status for answer in answers) == [204, 401]
+        for _, writer in connections:
+            writer.close()
 
 
 def test_a_jwt_signed_by_an_unknown_key_is_rejected():
