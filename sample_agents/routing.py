@@ -10,7 +10,6 @@ from aiohttp import web
 
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.bindings.jsonrpc import JSON
-from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import ExtendedCardRequest
 from inspector.protocol.operations import Operation
 
@@ -18,7 +17,8 @@ from .access import MissingScopeError
 from .authentication import Authenticator, credentials_of
 from .card import CARD_PATHS, KEYS_PATH, Cards, CardServer
 from .errors import CallError
-from .http_messages import ACCESS, EventStreams, response_of
+from .faults.fault import Head
+from .http_messages import ACCESS, EventStreams, access_of, replacement_response, response_of, send_json
 from .jsonrpc import JsonRpc
 from .profile import Endpoint, Profile
 from .rest import Rest
@@ -111,18 +111,24 @@ class Router:
             return await handlers.rpc.handle(request, base)
         version = self._extended_card_version
         if version is not None and not handlers.endpoint.path and path == f"/{version.dialect.extended_card_path}":
-            return await self._extended_card(version, base)
+            return await self._extended_card(request, version, base)
         if handlers.rest is None:
             raise web.HTTPNotFound
         return await handlers.rest.handle(request, path, base)
 
-    async def _extended_card(self, version: Version, base: str) -> web.Response:
-        """Return the extended card of a version in which it has a path instead of a method."""
+    async def _extended_card(self, request: web.Request, version: Version, base: str) -> web.StreamResponse:
+        """Return the extended card of a version in which it has a path; raises `MissingScopeError`."""
+        call = Call(Operation.EXTENDED_CARD, ExtendedCardRequest(), version, base, access=access_of(request))
+        self._service.check_scopes(call)
+        fault_plan = self._service.fault_plan(call)
+        head = fault_plan.head(Head(JSON))
+        if (other := replacement_response(head)) is not None:
+            return other
         try:
-            card = await self._service.answer(Call(Operation.EXTENDED_CARD, ExtendedCardRequest(), version, base))
+            card = await self._service.answer(call)
         except CallError as refused:
             return web.Response(status=404, text=refused.message)
-        return web.Response(body=dump(version.dialect.encode_result(Operation.EXTENDED_CARD, card)), content_type=JSON)
+        return await send_json(request, head, version.dialect.encode_result(call.operation, card), fault_plan)
 
     def _base(self, request: web.Request) -> str:
         """Return the origin under which the client reached the agent, from the Host header."""

@@ -108,7 +108,7 @@ class MockAgent:
     @property
     def readers(self) -> int:
         """Return the number of open streams."""
-        return sum(len(record.subscriptions) for record in self.store)
+        return sum(not subscription.ended for record in self.store for subscription in record.subscriptions)
 
     @property
     def running(self) -> int:
@@ -120,11 +120,11 @@ class MockAgent:
 
         Raises OSError if a port is in use and `StateFileError` if the file for tasks cannot be used.
         """
-        if self._state is not None:
-            self._storage = TaskFile(self._state, self._webhooks)
-            self.store.use_storage(self._storage)
-            self._engine.fail_unfinished()
         try:
+            if self._state is not None:
+                self._storage = TaskFile(self._state, self._webhooks)
+                self.store.use_storage(self._storage)
+                self._engine.fail_unfinished()
             self._listener = await HttpListener.start(self._http.handle, host, port, self._tls)
             self.url = self._listener.url
             if self._grpc is not None and grpc_port is not None:

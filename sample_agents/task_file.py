@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Message, PushConfig, Task
@@ -27,6 +28,7 @@ class TaskFile:
     def __init__(self, path: Path, versions: Mapping[str, Version]) -> None:
         import sqlite3  # noqa: PLC0415 - loaded only if needed
 
+        self._path = path
         self._versions = versions
         try:
             self._file = sqlite3.connect(path, isolation_level=None)
@@ -37,27 +39,34 @@ class TaskFile:
             self._file.execute("pragma journal_mode = wal")
             self._file.execute("pragma synchronous = normal")
             self._file.execute(_TABLE)
+            self._file.execute("select id, stamp, kept from tasks limit 1")  # another program can have such a table
         except sqlite3.Error as error:
             raise StateFileError(f"{path} cannot be used as an SQLite file: {error}") from error
 
     def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
-        """Yield the stored tasks, the last changed status last."""
-        for (text,) in self._file.execute("select kept from tasks order by stamp").fetchall():
-            stored = json.loads(text)
-            record = TaskRecord.restored(
-                Task.model_validate(stored["task"]),
-                stored["skill"],
-                stored["turns"],
-                datetime.fromisoformat(stored["changed"]),
-                content_size,
-                stored.get("changes", 1),
-            )
-            record.turn_messages += map(Message.model_validate, stored["begun"])
-            for value, name in stored["webhooks"]:
-                if name in self._versions:
-                    config = PushConfig.model_validate(value)
-                    record.webhooks[config.id or ""] = PushTarget(config, self._versions[name])
+        """Yield the stored tasks, the last changed status last; raises `StateFileError`."""
+        for task_id, text in self._file.execute("select id, kept from tasks order by stamp").fetchall():
+            try:
+                record = self._record(json.loads(text), content_size)
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise StateFileError(f"{self._path} has an invalid task (id {task_id})") from error
             yield record
+
+    def _record(self, stored: Any, content_size: ContentSize) -> TaskRecord:
+        record = TaskRecord.restored(
+            Task.model_validate(stored["task"]),
+            stored["skill"],
+            stored["turns"],
+            datetime.fromisoformat(stored["changed"]),
+            content_size,
+            stored.get("changes", 1),
+        )
+        record.turn_messages += map(Message.model_validate, stored["begun"])
+        for value, name in stored["webhooks"]:
+            if name in self._versions:
+                config = PushConfig.model_validate(value)
+                record.webhooks[config.id or ""] = PushTarget(config, self._versions[name])
+        return record
 
     def save(self, record: TaskRecord) -> None:
         """Store the current task."""

@@ -26,9 +26,10 @@ class Tls:
     client_ca: Path | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Return the SSL context for HTTP; raises OSError if a file is missing or has no certificate."""
+        """Return the SSL context for HTTP; raises OSError if a file cannot be read, or has no certificate or key."""
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=self.client_ca)
-        context.load_cert_chain(self.certificate, self.key)
+        # Without a password, OpenSSL would ask for that of an encrypted key at the terminal.
+        context.load_cert_chain(self.certificate, self.key, password="")
         if self.client_ca is not None:
             context.verify_mode = ssl.CERT_REQUIRED
         return context

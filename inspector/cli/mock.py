@@ -25,7 +25,7 @@ from inspector.text.sanitise import clean
 
 _PACKAGE = "inspector.sample_agents"
 """Loaded by `import_module`, because type checkers do not find this package: its source is in another folder."""
-_TLS_HINT = "Check the files of --cert, --key and --client-ca: each must be a PEM file."
+_TLS_HINT = "Check the files of --cert, --key and --client-ca: each must be a PEM file, the key without a password."
 _SUBJECT_WIDTH = len("task 3f2a9c1e")
 _COUNTS = ("tasks", "running", "streams")
 
@@ -79,10 +79,6 @@ def _serve(given: Namespace, out: Output, console: Console, agent: Any) -> int:
         server.run(server.ListenAddress(given.host, given.port, given.grpc_port), agent, on_ready=console.ready)
     except _load("task_file").StateFileError as error:
         raise usage(f"{error}.", "Choose another file with --state.") from error
-    except ssl.SSLError as error:
-        raise usage(f"TLS could not be set up: {error.reason or error}.", _TLS_HINT) from error
-    except FileNotFoundError as error:
-        raise usage(f"A TLS file could not be read: {error.strerror}.", _TLS_HINT) from error
     except OSError as error:
         hint = "Choose another port with --port or --grpc-port; 0 is any free port."
         raise usage(_listen_error(error, given.host, given.port), hint) from error
@@ -94,10 +90,19 @@ def _load(module: str) -> Any:
 
 
 def _tls(given: Namespace) -> Any:
-    """Return the TLS settings, None without TLS; raises `FaultError` for an incomplete combination of options."""
+    """Return the TLS settings, None without TLS; raises `FaultError` for missing options and unusable files."""
     if bool(given.cert) != bool(given.key) or (given.client_ca and not given.cert):
         raise usage("TLS needs both --cert and --key.", "Add the missing option; --client-ca needs both, too.")
-    return _load("tls").Tls(given.cert, given.key, given.client_ca) if given.cert else None
+    if not given.cert:
+        return None
+    tls = _load("tls").Tls(given.cert, given.key, given.client_ca)
+    try:
+        tls.context()  # read before listening, so that an error about a file is not taken for one about the port
+    except ssl.SSLError as error:
+        raise usage(f"TLS could not be set up: {error.reason or error}.", _TLS_HINT) from error
+    except OSError as error:
+        raise usage(f"A TLS file could not be read: {error.strerror or error}.", _TLS_HINT) from error
+    return tls
 
 
 def _profile(given: Namespace) -> Any:

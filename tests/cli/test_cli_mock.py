@@ -15,6 +15,13 @@ from typing import Any
 
 import httpx
 import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from forking import Program
 from inspector.sample_agents.faults.names import FAULTS
 from puppets import SECONDS, RunCli
@@ -244,6 +251,27 @@ def test_invalid_certificate_is_an_error(cli: RunCli, tmp_path: Path):
     ran = cli("mock", "--cert", str(path), "--key", str(path))
     assert (ran.code, ran.out) == (2, "")
     assert "TLS could not be set up" in ran.err
+
+
+def test_a_tls_file_that_cannot_be_read_is_not_reported_as_a_fault_of_the_port(cli: RunCli, tmp_path: Path):
+    ran = cli("mock", "--cert", str(tmp_path), "--key", str(tmp_path))
+    assert (ran.code, ran.out) == (2, "")
+    assert "A TLS file could not be read: Is a directory." in ran.err
+    assert "--port" not in ran.err
+
+
+def test_the_password_of_an_encrypted_key_is_not_asked_for(tmp_path: Path):
+    made = trustme.CA().issue_cert("127.0.0.1")
+    private = load_pem_private_key(made.private_key_pem.bytes(), None)
+    secret = BestAvailableEncryption(b"secret")
+    key = private.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, secret)
+    (tmp_path / "key.pem").write_bytes(key)
+    made.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
+    words = "mock", "--cert", str(tmp_path / "cert.pem"), "--key", str(tmp_path / "key.pem")
+    with Program(*words) as program:
+        _, errors = program.communicate(timeout=SECONDS)
+    assert program.returncode == 2
+    assert "the key without a password" in errors
 
 
 @pytest.mark.parametrize(

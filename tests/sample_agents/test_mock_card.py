@@ -6,6 +6,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
 from mock_peer import peer_for
@@ -232,6 +233,16 @@ async def test_the_extended_card_of_0_2_has_its_own_path(session: aiohttp.Client
                 assert response.status == status
         finally:
             await agent.stop()
+
+
+async def test_the_extended_card_of_0_2_has_the_faults_of_the_agent(session: aiohttp.ClientSession) -> None:
+    agent = MockAgent(Profile(versions=("0.2",), capabilities=ALL), faults=(parse_fault("html"),))
+    await agent.start()
+    try:
+        async with session.get(agent.url + "/agent/authenticatedExtendedCard") as response:
+            assert response.content_type == "text/html"
+    finally:
+        await agent.stop()
 
 
 async def test_the_catalog_has_the_card_of_every_version(agent: MockAgent, session: aiohttp.ClientSession) -> None:

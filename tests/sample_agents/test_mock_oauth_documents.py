@@ -7,12 +7,14 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from inspector.sample_agents.authentication import USER
+from inspector.sample_agents.authentication import USER, Authenticator
 from inspector.sample_agents.oauth.metadata import (
     DISCOVERY_PATH,
     RESOURCE_METADATA_PATH,
     SERVER_METADATA_PATH,
 )
+from inspector.sample_agents.profile import ALL, Profile
+from inspector.sample_agents.server import MockAgent
 from joserfc import jwt
 from joserfc.jwk import KeySet
 from mock_peer import peer_for
@@ -38,6 +40,19 @@ async def test_a_token_without_the_scope_of_a_skill_is_forbidden(oauth: Oauth):
     assert 'error="insufficient_scope"' in challenge
     assert 'scope="messages transfers"' in challenge
     assert (await oauth.send(token, "approval", "GRPC")).name == "PERMISSION_DENIED"
+
+
+async def test_the_extended_card_of_0_2_needs_the_scope_of_every_call(session: aiohttp.ClientSession):
+    agent = MockAgent(Profile(versions=("0.2",), capabilities=ALL), authenticator=Authenticator("oauth2"))
+    await agent.start()
+    try:
+        for scope, status in (("messages", 200), ("transfers", 403)):
+            token = (await Oauth(session, agent).log_in(scope=scope))["access_token"]
+            url, headers = f"{agent.url}/agent/authenticatedExtendedCard", {"Authorization": f"Bearer {token}"}
+            async with session.get(url, headers=headers) as response:
+                assert response.status == status
+    finally:
+        await agent.stop()
 
 
 async def test_a_task_of_such_a_skill_cannot_be_continued_without_the_scope(oauth: Oauth):

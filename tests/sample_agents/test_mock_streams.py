@@ -30,10 +30,6 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import Operation
 
 
-def readers(agent: MockAgent) -> int:
-    return sum(not item.ended for record in agent.store for item in record.subscriptions)
-
-
 def port_of(agent: MockAgent) -> int:
     return int(agent.url.rpartition(":")[2])
 
@@ -104,7 +100,7 @@ async def test_input_required_ends_a_subscription_in_0_3_only(agent: MockAgent, 
     asked = await new.send("ask")
     both: tuple[list[Any], list[Any]] = ([], [])
     waiting = asyncio.gather(new.subscribe(asked.id, both[0]), old.subscribe(asked.id, both[1]))
-    await eventually(lambda: readers(agent) == 2)
+    await eventually(lambda: agent.readers == 2)
     await new.send("18:00", task_id=asked.id)
     await asyncio.wait_for(waiting, 10)
     assert [state_of(event) for event in both[0]] == ["input_required", "working", "working", "artifact", "completed"]
@@ -116,7 +112,7 @@ async def test_cancel_in_the_middle_ends_the_task_and_every_stream(slow_agent: M
     record = (await eventually(lambda: list(slow_agent.store)))[0]
     subscribed: list[Any] = []
     subscription = asyncio.create_task(slow_peer.subscribe(record.task_id, subscribed))
-    await eventually(lambda: readers(slow_agent) == 2 and record.status.state == "TASK_STATE_WORKING")
+    await eventually(lambda: slow_agent.readers == 2 and record.status.state == "TASK_STATE_WORKING")
     canceled = await slow_peer.call(Operation.CANCEL, TaskRequest(id=record.task_id))
     assert isinstance(canceled, Task)
     assert state_of(canceled) == "canceled"
@@ -159,7 +155,7 @@ async def test_a_disconnected_client_does_not_stop_the_task(slow_agent: MockAgen
     first = await anext(events)
     assert isinstance(first, Task)
     await events.aclose()  # type: ignore[attr-defined]
-    await eventually(lambda: readers(slow_agent) == 0)
+    await eventually(lambda: slow_agent.readers == 0)
     assert slow_agent.running == 1
     record = slow_agent.store.find(first.id)
     await eventually(lambda: record.ended)
@@ -174,11 +170,26 @@ async def test_a_reset_connection_leaves_no_subscription(slow_agent: MockAgent) 
         return peer
 
     peers = [reset("long 3600") for _ in range(20)]
-    await eventually(lambda: readers(slow_agent) == 20)
+    await eventually(lambda: slow_agent.readers == 20)
     for peer in peers:
         peer.close()
-    await eventually(lambda: readers(slow_agent) == 0)
+    await eventually(lambda: slow_agent.readers == 0)
     assert slow_agent.running == 20
+
+
+async def test_a_disconnected_client_is_not_counted_although_its_task_has_no_events(
+    session: aiohttp.ClientSession,
+) -> None:
+    agent = MockAgent(pace=1000)
+    await agent.start()
+    try:
+        events = peer_for(session, agent, "1.0").stream(Operation.STREAM, say("long 3600"))
+        await anext(events)
+        assert agent.counts == (1, 1, 1)
+        await events.aclose()  # type: ignore[attr-defined]
+        await eventually(lambda: agent.counts == (1, 1, 0))
+    finally:
+        await agent.stop()
 
 
 async def test_a_client_that_does_not_read_delays_the_task_until_the_timeout() -> None:
@@ -193,7 +204,7 @@ async def test_a_client_that_does_not_read_delays_the_task_until_the_timeout() -
         await eventually(lambda: any("stopped reading" in line for line in lines))
         await eventually(lambda: record.ended)
         assert record.status.state == "TASK_STATE_COMPLETED"
-        assert readers(agent) == 0
+        assert agent.readers == 0
     finally:
         idle.close()
         await agent.stop()
@@ -245,7 +256,7 @@ async def test_a_hundred_streams_at_once_get_every_event(agent: MockAgent, sessi
     assert all([state_of(event) for event in events] == expected for events in streams)
     assert len({events[0].id for events in streams}) == 100
     await eventually(lambda: agent.running == 0)
-    assert readers(agent) == 0
+    assert agent.readers == 0
 
 
 async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.ClientSession) -> None:
@@ -254,7 +265,7 @@ async def test_stopping_ends_open_streams_and_running_tasks(session: aiohttp.Cli
     peer = peer_for(session, agent, "1.0")
     stream = asyncio.create_task(peer.events("long 3600"))
     waiting = asyncio.create_task(peer.send("long 3600"))
-    await eventually(lambda: len(agent.store) == 2 and readers(agent) == 1)
+    await eventually(lambda: len(agent.store) == 2 and agent.readers == 1)
     await asyncio.wait_for(agent.stop(), 5)
     assert agent.running == 0
     assert all(isinstance(event, Task | TaskStatusUpdateEvent) for event in await asyncio.wait_for(stream, 5))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -90,3 +91,20 @@ async def test_an_invalid_file_is_rejected(tmp_path: Path, content: bytes | None
         path.write_bytes(content)
     with pytest.raises(StateFileError):
         await MockAgent(state=path).start()
+
+
+@pytest.mark.parametrize("kept", ["no JSON", "[]", "{}", '{"task": {"id": 5}}', b"\xff", None])
+async def test_a_file_with_an_invalid_task_is_rejected_and_closed(
+    session: aiohttp.ClientSession, tmp_path: Path, kept: object
+) -> None:
+    path = tmp_path / "tasks"
+    async with running(path, session) as peer:
+        task = await peer.send("push")
+    with contextlib.closing(sqlite3.connect(path)) as other, other:
+        if kept is None:  # valid JSON, but a member has the wrong type
+            other.execute("update tasks set kept = json_set(kept, '$.begun', 5)")
+        else:
+            other.execute("update tasks set kept = ?", (kept,))
+    with pytest.raises(StateFileError, match=f"has an invalid task .id {task.id}"):
+        await MockAgent(state=path).start()
+    assert list(tmp_path.iterdir()) == [path], "the log of SQLite is removed when the file is closed"
