@@ -198,8 +198,9 @@ class Driver:
 
     @property
     def section(self) -> str | None:
-        """The section of the Agent view that is shown."""
-        return self.widget("#agent ContentSwitcher", ContentSwitcher).current
+        """The section of the Agent view that is shown, None if the screen has no Agent view (yet)."""
+        switchers = self.app.screen.query("#agent ContentSwitcher").results(ContentSwitcher)
+        return next((switcher.current for switcher in switchers), None)
 
     def enabled(self, key: str) -> bool | None:
         """Return whether a key is enabled, None if it is not bound."""

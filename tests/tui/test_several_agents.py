@@ -25,7 +25,9 @@ async def connect(driver: Driver, reference: str) -> None:
     await driver.press("o")
     await driver.until("Connect to an agent")
     await driver.type(reference)
+    before = driver.app.session
     await driver.press("enter")
+    await driver.until(lambda: driver.app.session is not before)
     await driver.connected()
 
 
@@ -150,7 +152,9 @@ async def test_an_agent_beside_an_opened_capture_gets_the_options_of_the_connect
         assert driver.session.journal.capture.path == tmp_path / "second.a2a"
 
 
-async def test_an_agent_that_is_opened_from_chat_and_does_not_answer_is_shown_with_the_reason(open_app: Open, mock: str):
+async def test_an_agent_that_is_opened_from_chat_and_does_not_answer_is_shown_with_the_reason(
+    open_app: Open, mock: str
+):
     async with open_app(mock) as driver:
         await driver.connected()
         await driver.go(2)
