@@ -164,7 +164,7 @@ async def test_stream_push_and_responses_are_compared_with_the_retries(open_app:
         await driver.press("c")
         await driver.until("1 retry")
         assert isinstance(driver.app.screen, TextDialog)
-        assert " ms " in driver.line("completed  The")
+        assert " ms " in driver.line("completed  The summary is ready.")
         assert "by push" in driver.screen
         await driver.press("escape")
         assert not isinstance(driver.app.screen, TextDialog)

@@ -22,8 +22,11 @@ from inspector.wire.receiver.listen_address import authority
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
 """The label and style of each member of `Likely`, in their order, except the last: ruled out."""
-_WHAT = 26
+_LEAST_WHAT, _MOST_WHAT = 26, 200
+"""The widths of the column of the updates."""
 _CELL = 11
+_DELAY = "delay"
+_DELAY_WIDTH = 9
 _MEANWHILE = {None: "", True: "; the task did not change meanwhile", False: "; the task continued meanwhile"}
 _SOURCES = {"stream": "stream", "push": "push", "response": "response"}
 """The title of each member of `Source` by its value, because `Source` is imported only after the first frame."""
@@ -63,9 +66,9 @@ def _listening(push: PushService, agent_url: str) -> list[Content]:
 
 
 def reconciled(
-    found: Reconciliation, chains: list[tuple[Chain, bool | None]], now: float, glyphs: Glyphs
+    found: Reconciliation, chains: list[tuple[Chain, bool | None]], now: float, width: int, glyphs: Glyphs
 ) -> list[Paragraph]:
-    """Return the updates by stream, push and GetTask as a table, remarks on it, and the retries.
+    """Return the updates by stream, push and GetTask as a table of a width in cells, remarks on it, and the retries.
 
     `chains` has, for each chain of attempts, whether the task did not change meanwhile, None if unknown.
     """
@@ -73,8 +76,10 @@ def reconciled(
         return [_line("", "line--soft", "No event of this task was recorded yet.")]
     began = found.updates[0].first
     head = "".join(f"{title:<{_CELL}}" for title in _SOURCES.values())
-    lines = [labelled("  update", f"{head}push delay", _WHAT, "line--soft")]
-    lines += [_update(update, began, glyphs) for update in found.updates]
+    longest = max(cell_len(_what(update, glyphs)) for update in found.updates) + len("  ")
+    what = max(_LEAST_WHAT, min(longest + 1, width - len(head) - _DELAY_WIDTH))
+    lines = [labelled("  update", f"{head}{_DELAY}", what, "line--soft")]
+    lines += [_update(update, began, what, glyphs) for update in found.updates]
     counted = ", ".join(f"{count:,} by {_SOURCES[way]}" for way, count in found.events.items())
     lines += [_gap(), _line("  events      ", "line--soft", counted)]
     lines += [_line(f"{glyphs.folded} ", "line--warning", remark) for remark in found.words]
@@ -89,12 +94,17 @@ def reconciled(
     return lines
 
 
-def _update(update: Update, began: float, glyphs: Glyphs) -> Paragraph:
+def _what(update: Update, glyphs: Glyphs, width: int = _MOST_WHAT) -> str:
+    """Return the state or the kind of an update and its text in at most `width` cells."""
     what = state_cell(update.state, glyphs)[0] if update.state else update.what
+    return clean_line(f"{what}  {update.name}", width)
+
+
+def _update(update: Update, began: float, width: int, glyphs: Glyphs) -> Paragraph:
     cells = [next((seen for way, seen in update.reports.items() if way == name), None) for name in _SOURCES]
     delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
-    shown = clean_line(f"{what}  {update.name}", _WHAT - 3)
-    head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (_WHAT - 2 - cell_len(shown))}"
+    shown = _what(update, glyphs, width - 3)
+    head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (width - 2 - cell_len(shown))}"
     text = "".join(f"{_seen(cell, began):<{_CELL}}" for cell in cells) + delay
     return _line(head, "line--bad" if update.differs else "line--text", text)
 

@@ -238,28 +238,29 @@ class WebhooksView(BookmarkView):
         send = "Send" if push.on else f"Press {key_of('webhook')}, then send"
         return f"{card}No webhook has been registered for a task. {send} a message."
 
-    def _show_text(self, title: str, write: Callable[[str], Awaitable[list[Paragraph]]], no_task: str) -> None:
-        """Show what `write` returns for the task, or the notification `no_task` if there is none."""
+    def _show_text(self, title: str, write: Callable[[str, int], Awaitable[list[Paragraph]]], no_task: str) -> None:
+        """Show what `write` returns for the task and the width in cells, or the notification `no_task` without one."""
         task_id = self.call_task
         if task_id:
-            self.app.push_screen(TextDialog(f"{title} of task {task_id[:SHORT_ID]}", lambda: write(task_id)))
+            dialog = TextDialog(f"{title} of task {task_id[:SHORT_ID]}", lambda: write(task_id, dialog.width))
+            self.app.push_screen(dialog)
         else:
             notify(self, no_task)
 
-    async def _diagnose(self, task_id: str) -> list[Paragraph]:
+    async def _diagnose(self, task_id: str, _: int) -> list[Paragraph]:
         return diagnosed(await lazy_loading.diagnose(self.session, task_id), self.glyphs)
 
     def action_compare(self) -> None:
         """Compare the events of the task by stream, by push and in responses."""
         self._show_text("Stream, push and responses", self._compare, "Select a delivery that belongs to a task.")
 
-    async def _compare(self, task_id: str) -> list[Paragraph]:
+    async def _compare(self, task_id: str, width: int) -> list[Paragraph]:
         capture = self.session.journal.capture
         found = chains(capture.select(kinds=(Kind.DELIVERY,), task=task_id))
         delayed = any(attempt.delay for chain in found for attempt in chain.attempts)
         frames = capture.select(kinds=(Kind.FRAME,), task=task_id) if delayed else []
         retries = [(chain, was_stalled(chain, frames)) for chain in found]
-        return reconciled(await reconcile(capture, task_id), retries, time.time(), self.glyphs)
+        return reconciled(await reconcile(capture, task_id), retries, time.time(), width, self.glyphs)
 
     def action_tunnel(self) -> None:
         """Show how agents on other machines can reach the receiver."""
