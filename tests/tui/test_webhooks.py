@@ -354,8 +354,9 @@ async def test_all_facts_about_a_delivery_can_be_read(open_app: Open, mock: str)
 async def test_equal_pushes_and_chunks_share_a_row_until_they_are_unfolded(open_app: Open, mock: str):
     async with open_app(mock, (120, 36)) as driver:
         hook = await listening(driver)
-        for _ in range(3):
-            assert await deliver({**hook, "token": "wrong"}, STATUS) == 401
+        artifact = {"artifactUpdate": {"taskId": "t", "contextId": "c", "artifact": {"artifactId": "x", "parts": []}}}
+        for update in (STATUS, artifact, STATUS):
+            assert await deliver({**hook, "token": "wrong"}, update) == 401
         for n in range(4):
             part = {"artifactId": "a", "parts": [{"text": f"{n} "}]}
             chunk = {"taskId": "t", "contextId": "c", "artifact": part, "append": n > 0, "lastChunk": n == 3}

@@ -29,7 +29,7 @@ class DeliveryList(RecordList):
             return
         shown, before = _shown(records[0]), self._last
         self._last = shown
-        if shown == before and records[0].event != "artifact":
+        if shown == before and self._run_of(records[0]) is None:
             self._lasts[-1] = records[-1].seq
             self._counts[-1] += len(records)
             self._sizes[-1] += sum(record.size for record in records)
@@ -37,7 +37,7 @@ class DeliveryList(RecordList):
             super().offer(records)
 
     def _run_of(self, record: Record) -> Hashable | None:
-        return _shown(record) if record.event == "artifact" else None
+        return _shown(record) if record.event == "artifact" or record.meta.get("refused") else None
 
 
 def _shown(record: Record) -> Hashable:
@@ -47,5 +47,6 @@ def _shown(record: Record) -> Hashable:
     refused = meta.get("refused")
     attempt = 0 if refused else meta.get("attempt")  # the row of a rejected delivery does not show its attempt
     answer = meta.get("status"), refused, meta.get("dialled"), attempt
-    words = record.event, record.task, record.state, record.label, meta.get("registration"), meta.get("target")
+    update = ("", "") if refused else (record.event, record.state)  # nor does it show the rejected update
+    words = update, record.task, record.label, meta.get("registration"), meta.get("target")
     return words, answer, checks, record.findings
