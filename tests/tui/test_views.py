@@ -128,3 +128,12 @@ async def test_another_agent_starts_with_empty_views(open_app: Open, tmp_path):
             assert "misbehave" not in driver.screen
             assert "RPC-001" not in driver.screen
             assert "artifact  " not in driver.screen
+
+
+async def test_a_narrow_screen_names_the_current_view_and_numbers_the_others(open_app: Open, mock: str):
+    async with open_app(mock, (60, 16)) as driver:
+        await driver.connected()
+        assert driver.lines[1].split() == ["1", "Agent", "2", "3", "4", "5", "6", "7"]
+        await driver.pilot.click(offset=(driver.lines[1].index("6") + 1, 1))
+        await driver.until("6 Findings")
+        assert driver.lines[1].split() == ["1", "2", "3", "4", "5", "6", "Findings", "7"]

@@ -44,12 +44,14 @@ class ViewTabs(Static):
         self.set_reactive(ViewTabs.current, current)
 
     def render(self) -> Content:
-        """Draw the names; the current view is a filled block."""
+        """Draw the names, or the numbers only if not all names fit; the current view is a filled block with its name."""
+        fits = sum(len(f" {number} {view.title}  ") for number, view in enumerate(VIEWS, 1)) <= self.size.width + 1
         tabs: list[Content] = []
         for number, view in enumerate(VIEWS, 1):
             current = view.id == self.current
             styles = ("bold $background on $bar",) * 2 if current else ("$bar", "$text-soft")
-            tab = Content.assemble((f" {number} ", styles[0]), (f"{view.title} ", styles[1]))
+            title = f"{view.title} " if fits or current else ""
+            tab = Content.assemble((f" {number} ", styles[0]), (title, styles[1]))
             tabs += [clickable(tab, view.id), Content(" ")]
         return Content.assemble(*tabs)
 
