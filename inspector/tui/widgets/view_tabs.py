@@ -44,7 +44,7 @@ class ViewTabs(Static):
         self.set_reactive(ViewTabs.current, current)
 
     def render(self) -> Content:
-        """Draw the names, or the numbers only if not all names fit; the current view is a filled block with its name."""
+        """Draw the names, or only numbers where they do not fit; the current view is a filled block with its name."""
         fits = sum(len(f" {number} {view.title}  ") for number, view in enumerate(VIEWS, 1)) <= self.size.width + 1
         tabs: list[Content] = []
         for number, view in enumerate(VIEWS, 1):
