@@ -39,6 +39,7 @@ from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
 from inspector.text.toml_positions import line_of, lines_of
+from inspector.text.typed_path import typed_path
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -130,7 +131,7 @@ def user_path() -> Path:
 
 def project_path(folder: Path | None = None) -> Path | None:
     """Return the path of the project's file: the nearest one up to the root of the repository, None without one."""
-    return nearest_file(FILE_NAME, folder or Path.cwd())
+    return nearest_file(FILE_NAME, folder)
 
 
 def load_agents() -> NamedAgents:
@@ -254,13 +255,12 @@ class _Reader:
     def _file(self, where: tuple[str, ...], value: str) -> Path:
         """Return a path relative to the file of the agents; raises `FaultError` for a path that cannot exist."""
         try:
-            found = self.path.parent / Path(value).expanduser()
+            found = self.path.parent / typed_path(value)
             found.lstat()
         except FileNotFoundError:  # reported when the file is used
             pass
-        except (OSError, RuntimeError, ValueError) as error:  # too long, an unknown user, a null character
-            why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
-            raise self._error(where, f"{where[-1]} is not a path: {why}", "a URL or a path") from error
+        except OSError as error:
+            raise self._error(where, f"{where[-1]} is not a path: {error.strerror}", "a URL or a path") from error
         return found
 
     def _check_secret(self, where: tuple[str, ...], key: str, value: Any) -> None:

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.options import HOME_VARIABLE
-from inspector.protocol.errors import FaultError
+from inspector.options import HOME_VARIABLE, home_folder
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import file_error, nearest_file
+from inspector.text.typed_path import typed_path
 
 PREFIX = "A2ACLI_"
 FILE_NAME = ".env"
@@ -72,27 +73,33 @@ class EnvFiles:
 
 
 def user_path() -> Path:
-    """Return the path of the user's file, which may not exist."""
-    if home := os.environ.get(HOME_VARIABLE):
-        return Path(home).expanduser().absolute() / FILE_NAME
-    folder = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(folder) if Path(folder).is_absolute() else Path.home() / ".config") / "a2a-cli" / FILE_NAME
+    """Return the path of the user's file, which may not exist; raises `FaultError` if the home folder is unknown."""
+    if home := home_folder():
+        return home / FILE_NAME
+    folder = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    try:
+        return (folder if folder.is_absolute() else Path.home() / ".config") / "a2a-cli" / FILE_NAME
+    except RuntimeError as error:  # a user without an entry in the list of users, as in some containers
+        raise usage_error("The home folder of the user is unknown.", f"Set HOME or {HOME_VARIABLE}.") from error
 
 
 def local_path(folder: Path | None = None) -> Path | None:
     """Return the path of the nearest `.env` up to the root of the repository, None without one."""
-    return nearest_file(FILE_NAME, folder or Path.cwd())
+    return nearest_file(FILE_NAME, folder)
 
 
 def load_env_files(chosen: str = "") -> EnvFiles:
     """Read both files; `chosen` replaces the local file. A mistake is in the result, because `--help` ignores it."""
     try:
-        found = Path(chosen).expanduser() if chosen else local_path()
+        found = typed_path(chosen) if chosen else local_path()
         local = read_env_file(found, is_found=not chosen) if found else EnvFile()
         path = user_path()
         return EnvFiles(local, read_env_file(path) if path.is_file() else EnvFile())
     except FaultError as error:
         return EnvFiles(problem=error)
+    except OSError as error:
+        seen = f"The file {error.filename} cannot be read: {error.strerror}."
+        return EnvFiles(problem=usage_error(seen, "Choose another file with --config, or check its permissions."))
 
 
 def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:

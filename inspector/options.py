@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from inspector.protocol.errors import usage_error
+from inspector.text.typed_path import typed_path
 
 HOME_VARIABLE = "A2A_INSPECT_HOME"
 """The environment variable with the folder for captures, state and settings instead of the folders of the platform."""
@@ -71,3 +75,13 @@ class Options:
     changed_keys: tuple[tuple[str, str], ...] = ()
     named_by: str = ""
     withheld: bool = False
+
+
+def home_folder() -> Path | None:
+    """Return the folder of `A2A_INSPECT_HOME`, None if it is not set; raises `FaultError` for an impossible path."""
+    home = os.environ.get(HOME_VARIABLE)
+    try:
+        return typed_path(home).absolute() if home else None
+    except OSError as error:
+        seen = f"{HOME_VARIABLE} is not the path of a folder: {home}: {error.strerror}."
+        raise usage_error(seen, "Set it to an absolute path.") from error

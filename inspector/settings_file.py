@@ -7,10 +7,10 @@ reported with its line and with what is allowed.
 from __future__ import annotations
 
 import json
-import os
 import re
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import platformdirs
 
 from inspector import PROGRAM
-from inspector.options import HOME_VARIABLE
+from inspector.options import home_folder
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
@@ -131,23 +131,24 @@ def meaning_of(option: str) -> str:
     return next(setting.meaning for setting in SETTINGS if setting.option == option)
 
 
-def nearest_file(name: str, folder: Path) -> Path | None:
-    """Return the nearest file with a name, from a folder up to the root of its repository, None without one."""
-    start = folder.absolute()
-    for each in (start, *start.parents):
-        if (each / name).is_file():
-            return each / name
-        if (each / ".git").exists():
-            break
+def nearest_file(name: str, folder: Path | None = None) -> Path | None:
+    """Return the nearest file with a name, from a folder up to the root of its repository, None without one.
+
+    The default is the current folder. A folder that was deleted or cannot be read has no file.
+    """
+    with suppress(OSError):
+        start = (folder or Path()).absolute()
+        for each in (start, *start.parents):
+            if (each / name).is_file():
+                return each / name
+            if (each / ".git").exists():
+                break
     return None
 
 
 def settings_path() -> Path:
     """Return the path of the file, which may not exist."""
-    home = os.environ.get(HOME_VARIABLE)
-    if home:
-        return Path(home).expanduser().absolute() / "settings.toml"
-    return platformdirs.user_config_path(PROGRAM, appauthor=False) / "settings.toml"
+    return (home_folder() or platformdirs.user_config_path(PROGRAM, appauthor=False)) / "settings.toml"
 
 
 def load(path: Path | None = None) -> Stored:

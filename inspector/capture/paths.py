@@ -20,7 +20,7 @@ import platformdirs
 
 from inspector import PROGRAM
 from inspector.capture.private_files import CaptureError, companions, is_busy, private_folder, reason, remove
-from inspector.options import HOME_VARIABLE
+from inspector.options import home_folder
 
 SUFFIX = ".a2a"
 """The suffix of the name of a capture."""
@@ -43,14 +43,14 @@ class StoredCapture:
 
 def captures_folder() -> Path:
     """Return the folder for the user's captures, which may not exist yet."""
-    home = _home()
+    home = home_folder()
     data = platformdirs.user_data_path(PROGRAM, appauthor=False) if home is None else home
     return data / "captures"
 
 
 def state_folder() -> Path:
     """Return the folder for the user's state between sessions, which may not exist yet."""
-    home = _home()
+    home = home_folder()
     return platformdirs.user_state_path(PROGRAM, appauthor=False) if home is None else home / "state"
 
 
@@ -120,11 +120,6 @@ def is_being_written(path: Path) -> bool:
 def recent_captures(limit: int) -> list[StoredCapture]:
     """Return up to `limit` captures of the user's folder that are not empty, the newest first."""
     return [capture for capture in _captures(captures_folder()) if capture.size][:limit]
-
-
-def _home() -> Path | None:
-    home = os.environ.get(HOME_VARIABLE)
-    return Path(home).expanduser().absolute() if home else None
 
 
 def _readable(host: str) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from inspector.agents_file import NAME
 from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.lifecycle import State, short
+from inspector.text.typed_path import typed_path
 
 _VERSION = re.compile(r"opvs|\d+(?:\.\d+){0,2}")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -178,9 +179,9 @@ def identifier(text: str) -> str:
 def file(text: str) -> Path:
     """Read the path of a file."""
     try:
-        return Path(text).expanduser()
-    except RuntimeError:
-        raise ArgumentTypeError(f"{text!r} is not a path: unknown user") from None
+        return typed_path(text)
+    except OSError as error:
+        raise ArgumentTypeError(f"{text!r} is not a path: {error.strerror}") from None
 
 
 def state(text: str) -> str:

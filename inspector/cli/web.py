@@ -18,12 +18,14 @@ from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.signals import on_signal
 from inspector.options import Options
+from inspector.text.typed_path import typed_path
 
 if TYPE_CHECKING:
     from inspector.web_server.server import WebServer
 
 EXTRA = "a2a-inspect[web]"
 _DEMO = "demo"
+_PATH_HINT = "Check the path of the capture."
 
 
 def web(invocation: Invocation, out: Output) -> int:
@@ -56,9 +58,13 @@ def options_for_visitors(options: Options) -> Options:
     if named == _DEMO and not Path(named).exists():
         return replace(options, reference=None, demo=True)
     if named.endswith(SUFFIX) and "://" not in named:
-        recording = Path(named).expanduser()
-        if not recording.is_file():
-            raise usage(f"The capture {named} does not exist.", "Check the path of the capture.")
+        try:
+            recording = typed_path(named)
+            is_there = recording.is_file()
+        except OSError as error:
+            raise usage(f"The capture {named} cannot be opened: {error.strerror}.", _PATH_HINT) from error
+        if not is_there:
+            raise usage(f"The capture {named} does not exist.", _PATH_HINT)
         return replace(options, reference=None, recording=recording, tour=False)
     return replace(options, tour=False)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from inspector import env_files
 from inspector.findings.signatures.keyset import KeySet
@@ -13,6 +12,7 @@ from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
 from inspector.session.login.secret_reference import resolve
+from inspector.text.typed_path import typed_path
 from inspector.wire.client.client_certificate import ClientCertificate, read_client_certificate
 from inspector.wire.client.credentials import Credentials, basic, basic_credentials, origin, split_userinfo
 from inspector.wire.client.http import Limits
@@ -142,8 +142,11 @@ def _client_certificate(options: Options, passphrase: str) -> ClientCertificate 
             raise usage_error("--client-key needs --client-cert.", "Add the certificate of the key.")
         return None
     # The settings file can contain paths as text, also for commands without these options.
-    certificate = Path(options.client_cert).expanduser()
-    key = Path(options.client_key).expanduser() if options.client_key else None
+    try:
+        certificate = typed_path(str(options.client_cert))
+        key = typed_path(str(options.client_key)) if options.client_key else None
+    except OSError as error:
+        raise usage_error(f"The client certificate cannot be read: {error.filename}: {error.strerror}.") from error
     return read_client_certificate(certificate, key, passphrase=passphrase)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
+from inspector.text.typed_path import typed_path
 from inspector.tui import lazy_loading
 from inspector.tui.notify import notify
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
@@ -65,7 +66,7 @@ def _write_new(path: Path, text: str) -> None:
 
 def _path_of(typed: str) -> Path:
     """Return the path that was typed, or that a terminal pastes if a file is dragged onto it."""
-    return Path(dragged_file(typed) or typed).expanduser()
+    return typed_path(dragged_file(typed) or typed)
 
 
 def _problem_of_file(values: Mapping[str, str]) -> str:
@@ -83,5 +84,5 @@ def _problem(typed: str, check: Callable[[Path], str]) -> str:
         return "Enter the path of a file."
     try:
         return check(_path_of(typed))
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: ~name of an unknown user
-        return f"{typed}: {error}"
+    except OSError as error:
+        return f"{typed}: {error.strerror}."

@@ -11,6 +11,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
 from inspector.session.payload import OPERATIONS
 from inspector.session.session import Session
+from inspector.text.typed_path import typed_path
 from inspector.tui import lazy_loading
 from inspector.tui.notify import notify
 from inspector.tui.screens.dialog import ask
@@ -44,7 +45,7 @@ def ask_for_check(widget: Widget, session: Session, exchange: int, task: str) ->
     path = Field("path", "file", value=_file_name(capture.get(first).label), required="Enter the name of the file.")
 
     def write(values: Mapping[str, str]) -> None:
-        _write(widget, session, sets[values[CHOICE]], Path(values["path"].strip()).expanduser())
+        _write(widget, session, sets[values[CHOICE]], typed_path(values["path"]))
 
     ask(widget, FormScreen("Make a check", [path], choices, check=_problem_of), write)
 
@@ -58,10 +59,13 @@ def _file_name(label: str) -> str:
 
 
 def _problem_of(values: Mapping[str, str]) -> str:
-    path = Path(values["path"].strip()).expanduser()
-    if path.exists():
-        return f"{path} exists already."
-    return "" if path.parent.is_dir() else f"There is no folder {path.parent}."
+    try:
+        path = typed_path(values["path"])
+        if path.exists():
+            return f"{path} exists already."
+        return "" if path.parent.is_dir() else f"There is no folder {path.parent}."
+    except OSError as error:
+        return f"{values['path']}: {error.strerror}."
 
 
 def _write(widget: Widget, session: Session, numbers: list[int], path: Path) -> None:

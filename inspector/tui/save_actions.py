@@ -10,6 +10,7 @@ from textual.app import App
 
 from inspector.protocol.assemble import AssembledArtifact
 from inspector.session.replay.saving import SaveError, existing_names, files_of, save
+from inspector.text.typed_path import typed_path
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
@@ -36,7 +37,7 @@ async def save_artifacts(
     if asked is None:
         return
     wanted = artifacts if asked[CHOICE] == "all" else [chosen]
-    where = await asyncio.to_thread(Path(asked["folder"]).expanduser)
+    where = typed_path(asked["folder"])
     items = await asyncio.to_thread(files_of, wanted)
     if not items:
         notify(app, "The selection contains no content to save.", "warning")
@@ -60,4 +61,9 @@ async def save_artifacts(
 
 
 def _folder_problem(values: Mapping[str, str]) -> str:
-    return "" if values.get("folder") else "Enter a folder."
+    folder = values.get("folder", "")
+    try:
+        typed_path(folder).is_dir()
+    except OSError as error:
+        return f"{folder}: {error.strerror}."
+    return "" if folder else "Enter a folder."

@@ -17,6 +17,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
+from inspector.text.typed_path import typed_path
 from inspector.wire.client.faults import PROXY_HINT
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
@@ -65,10 +66,10 @@ def local_path(reference: str) -> Path | None:
             return Path(unquote(urlsplit(reference).path))
         if "://" in reference:
             return None
-        path = Path(reference).expanduser()
+        path = typed_path(reference)
         looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
         return path if looks_like_a_path or path.is_file() else None
-    except (ValueError, OSError, RuntimeError):  # an invalid URL, a path that is too long, an unknown user
+    except (ValueError, OSError):  # an invalid URL, a path that is too long, an unknown user
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 
 
@@ -171,7 +172,7 @@ def catalog_url(catalog: str) -> str:
 
 
 def what_happens(reference: str) -> str:
-    """Return what connecting to a reference does, in words."""
+    """Return what connecting to a reference does, in words; raises `OSError` if it is a path that cannot be read."""
     if is_in_catalog(reference):
         place, name = split_entry(reference)
         path = local_path(place)
@@ -233,8 +234,8 @@ def read_raw(path: Path) -> bytes:
     """Return the bytes of a card file; raises `FaultError`."""
     try:
         return read_limited(path)
-    except OSError as error:
-        seen = f"The card file {path} could not be read: {error.strerror or error}."
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        seen = f"The card file {path} could not be read: {getattr(error, 'strerror', None) or error}."
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
 

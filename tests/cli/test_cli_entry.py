@@ -111,6 +111,45 @@ def test_help_about_an_unknown_command_is_a_usage_error(cli: RunCli):
     assert "dance" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        (["config", "show", "--config", "~nosuch/x"], {}),
+        (["config", "show"], {"A2ACLI_CONFIG": "~nosuch/x"}),
+        (["version"], {"A2A_INSPECT_HOME": "~nosuch"}),
+        (["complete", "--", "send", "-a", ""], {"A2A_INSPECT_HOME": "~nosuch"}),
+    ],
+)
+def test_a_path_of_an_unknown_user_is_a_usage_error(cli: RunCli, words: list[str], environment: dict[str, str]):
+    ran = cli(*words, **environment)
+    assert ran.code == 2
+    assert "unknown user" in ran.err
+
+
+def test_the_program_runs_in_a_folder_that_was_deleted(tmp_path: Path):
+    script = (
+        "import os, sys\nos.rmdir(os.getcwd())\n"
+        "from inspector.cli.main import main\nsys.exit(main(['rules', 'CARD-004']))"
+    )
+    (tmp_path / "gone").mkdir()
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        check=False, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path / "gone",
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "CARD-004" in ran.stdout
+
+
+def test_an_unknown_home_folder_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, cli: RunCli):
+    for name in ("A2A_INSPECT_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 2)
+    ran = cli("version")
+    assert ran.code == 2
+    assert "Set HOME or A2A_INSPECT_HOME" in ran.err
+
+
 REFUSED = [
     ["card"],
     ["card", "dance"],

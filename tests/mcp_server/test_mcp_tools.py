@@ -127,6 +127,9 @@ async def test_files_outside_of_the_folder_are_not_read(connect: Connect, folder
             assert "is not below" in await refusal(client, "send", text="hi", files=[name])
             assert "is not below" in await refusal(client, "check", files=[name])
             assert "is not below" in await refusal(client, "records", capture=name)
+        for name, why in (("~nosuch/x", "unknown user"), ("a\0b", "not allowed"), ("a" * 300, "name too long")):
+            assert why in await refusal(client, "check", files=[name])
+            assert why in await refusal(client, "records", capture=name)
         linted = await ask(client, "card_lint", agent="card.json")
         assert linted["findings"]["error"] > 0
         assert "capture" not in linted, "nothing was sent, so there is nothing to look at"

@@ -13,6 +13,7 @@ import pytest
 from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, status, task
+from textual.widgets import Input
 
 from inspector.protocol.model import Artifact, Part
 from inspector.tui.render import images
@@ -314,6 +315,12 @@ async def test_artifacts_are_saved_where_the_user_says_and_nothing_is_overwritte
             await driver.until("all 2 artifacts")
             await driver.press(*keys)
 
+        await save()
+        for name, why in (("~nosuch/x", "unknown user in path"), ("x" * 300, "File name too long")):
+            driver.app.screen.query_one("#field-folder", Input).value = name
+            await driver.press("enter", "enter")
+            await driver.until(why)
+        await driver.press("escape")
         await save("enter", "enter")
         folder = tmp_path / "artifacts" / "task-1"
         await driver.until((folder / "b.json").exists)

@@ -207,6 +207,9 @@ async def test_an_unwritable_path_is_reported(open_app: Open, mock: str, tmp_pat
         driver.widget("#edit-path", Input).value = str(tmp_path / "none" / "card.json")
         await driver.press("enter")
         await driver.until("not saved:")
+        driver.widget("#edit-path", Input).value = "~nosuch/card.json"
+        await driver.press("enter")
+        await driver.until("unknown user in path")
         await driver.press("escape")
         assert isinstance(driver.app.focused, CardArea)
 

@@ -76,6 +76,10 @@ async def test_typing_filters_the_list_and_enter_opens_the_match(open_app: Open,
         ("unheardof", "Fetch the card from https://unheardof/.well-known/agent-card.json"),
         ("./none.json", "There is no file none.json"),
         ("none.a2a", "There is no file none.a2a"),
+        ("~nosuch/x.a2a", "~nosuch/x.a2a: unknown user in path."),
+        ("~nosuch/x.json", "There is no file ~nosuch/x.json"),
+        (f"/{'x' * 300}", "File name too long."),
+        (f"/{'x' * 300}.a2a", "File name too long."),
     ],
 )
 async def test_the_field_shows_what_enter_does(open_app: Open, typed: str, said: str):
@@ -83,6 +87,15 @@ async def test_the_field_shows_what_enter_does(open_app: Open, typed: str, said:
         await opened(driver)
         driver.app.screen.query_one(Input).value = typed
         await driver.until(said)
+
+
+async def test_enter_on_a_path_that_cannot_exist_shows_why(open_app: Open):
+    async with open_app(None, SIZE, run={"notifications": True}) as driver:
+        await opened(driver)
+        for typed, said in (("~nosuch/x.a2a", "unknown user in path"), (f"/{'x' * 300}.a2a", "its name is too long")):
+            driver.app.screen.query_one(Input).value = typed
+            await driver.press("enter")
+            await driver.until(said)
 
 
 async def test_a_card_file_and_a_capture_are_recognised(open_app: Open, mock: str, home: Path, tmp_path: Path):

@@ -11,6 +11,7 @@ from driving import Open
 from textual.widgets import Input, OptionList
 
 from inspector.session.compose.draft import text_draft
+from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
 
@@ -59,6 +60,11 @@ async def test_a_snippet_is_saved_and_its_variables_are_filled_in(
     monkeypatch.setenv("city", "Basel")
     async with open_app(mock, (120, 40)) as driver:
         await opened(driver, text_draft("go to {{city}} by {{means}}"))
+        await driver.press("f9")
+        await driver.until("Save as snippet")
+        driver.app.screen.query_one(Input).value = "~nosuch/trip"
+        await driver.press("enter")
+        await driver.until(lambda: not isinstance(driver.app.screen, FormScreen))
         for _ in range(2):
             await driver.press("f9")
             await driver.until("Save as snippet")

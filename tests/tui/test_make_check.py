@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from driving import Driver, Open
+from textual.widgets import Input
 
 from inspector.session.check.reading import parse_document
 
@@ -80,3 +81,15 @@ async def test_without_a_request_there_is_nothing_to_check(open_app: Open, mock:
         await driver.go(3)
         await driver.press("M")
         await driver.until("No message or task was")
+
+
+@pytest.mark.parametrize(("typed", "said"), [("~nosuch/x.yaml", "unknown user in path"), ("x" * 300, "too long")])
+async def test_a_path_that_cannot_exist_is_rejected(open_app: Open, mock: str, typed: str, said: str):
+    async with open_app(mock, NORMAL) as driver:
+        await report(driver)
+        await driver.go(5)
+        await driver.press("M")
+        await driver.until("Make a check")
+        driver.app.screen.query_one("#field-path", Input).value = typed
+        await driver.press("enter", "enter")
+        await driver.until(said)

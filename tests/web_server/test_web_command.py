@@ -37,6 +37,8 @@ def test_without_the_library_the_extra_is_named(environment: dict[str, str]):
         ["--host", "0.0.0.0"],
         ["--capture", "x.a2a"],
         ["missing.a2a"],
+        ["~nosuch/missing.a2a"],
+        [f"{'x' * 300}.a2a"],
         ["http://a.example", "b"],
     ],
 )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureResult, protected_header, signatures_of, verify
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
 from inspector.session.session import Session
+from inspector.text.typed_path import typed_path
 from inspector.wire.client.observations import Body, Frames
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
@@ -53,7 +53,10 @@ async def fetch_keys(session: Session, connection: Connection) -> KeySet:
 async def given_keys(session: Session, place: str) -> KeySet:
     """Read keys from a file, or from a URL without credentials; raise `FaultError` if there are no keys."""
     if not place.lower().startswith(("http://", "https://")):
-        return _from_file(place)
+        try:
+            return read_file(typed_path(place))
+        except OSError as error:
+            raise usage_error(f"The key file {place} could not be read: {error.strerror}.") from error
     fetch = await _request(session, place)
     if fetch.keys.keys:
         return fetch.keys
@@ -61,10 +64,6 @@ async def given_keys(session: Session, place: str) -> KeySet:
     seen = f"{session.journal.redactor.url(place)} returned no key. {why}".strip()
     hint = "Give a URL that returns a JWK Set. Redirects are not followed."
     raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
-
-
-def _from_file(path: str) -> KeySet:
-    return read_file(Path(path).expanduser())
 
 
 def _key_urls(connection: Connection) -> list[str]:

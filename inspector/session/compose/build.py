@@ -22,6 +22,7 @@ from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfig
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
+from inspector.text.typed_path import typed_path
 from inspector.text.units import size
 
 IN_MEMORY = 8_000_000
@@ -209,9 +210,9 @@ def _members(written: DraftPart) -> dict[str, Any]:
 
 def _path(value: str) -> Path:
     try:
-        return Path(value).expanduser()
-    except RuntimeError as error:  # an unknown user
-        raise _InvalidError(f"The file {value} could not be read: unknown user in path.") from error
+        return typed_path(value)
+    except OSError as error:
+        raise _InvalidError(f"The file {value} could not be read: {error.strerror}.") from error
 
 
 def _content(path: Path, files: list[LargeFile], *, whole: bool) -> dict[str, Any]:

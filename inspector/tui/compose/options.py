@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from textual.screen import Screen
@@ -22,6 +21,7 @@ from inspector.session.compose.history import masked_draft
 from inspector.session.compose.snippets import SUFFIX, save
 from inspector.session.replay.translate import sent_message
 from inspector.session.session import Session
+from inspector.text.typed_path import typed_path
 from inspector.tui.compose.outline import LABELS
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.render.drafts import excerpt
@@ -217,8 +217,8 @@ class SettingForms:
             if values is None:
                 return
             name = values[_VALUE] if values[_VALUE].endswith(SUFFIX) else f"{values[_VALUE]}{SUFFIX}"
-            path = Path(name).expanduser()
             try:
+                path = typed_path(name)
                 draft = replace(self._draft(), task_id="", context_id="")
                 hidden = masked_draft(self._session.journal.redactor, draft)
                 save(path, path.name.removesuffix(SUFFIX), hidden, replacing=name == replacing)

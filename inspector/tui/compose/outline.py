@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from rich.cells import cell_len
 from textual.message import Message
 
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text.sanitise import clean_line
+from inspector.text.typed_path import typed_path
 from inspector.text.units import size
 from inspector.tui.render.drafts import part_in_words
 from inspector.tui.render.text_lines import Line
@@ -126,8 +126,8 @@ def size_of(part: DraftPart) -> str:
         return ""
     if part.kind is PartKind.FILE:
         try:
-            return size(Path(part.value).expanduser().stat().st_size) if part.value else ""
-        except (OSError, ValueError, RuntimeError):
+            return size(typed_path(part.value).stat().st_size) if part.value else ""
+        except OSError:
             return "?"
     return size(len(part.value.encode("utf-8", "surrogatepass")))
 

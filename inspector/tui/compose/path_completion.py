@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
+from inspector.text.typed_path import typed_path
 from inspector.text.units import size
 
 _MOST_FILES = 200
@@ -33,16 +33,15 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
     Hidden files are included once their dot is typed.
     """
     head, slash, start = typed.rpartition("/")
-    folder = Path(f"{head}{slash}" or ".")
     found: list[Candidate] = []
     try:
-        with os.scandir(folder.expanduser()) as entries:
+        with os.scandir(typed_path(f"{head}{slash}" or ".")) as entries:
             for _, entry in zip(range(_MOST_READ), entries, strict=False):
                 name = entry.name
                 if name.lower().startswith(start.lower()) and (start.startswith(".") or not name.startswith(".")):
                     found.append(_candidate(f"{head}{slash}{name}", entry))
-    except (OSError, ValueError, RuntimeError) as error:
-        return [], getattr(error, "strerror", None) or "no such folder"
+    except OSError as error:
+        return [], error.strerror or "no such folder"
     found.sort(key=lambda candidate: (not candidate.folder, candidate.path.lower()))
     return found[:_MOST_FILES], "" if found else "no matching file"
 

@@ -26,6 +26,7 @@ from inspector.capture.recent_agents import RecentAgent
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean_line
+from inspector.text.typed_path import typed_path
 from inspector.text.units import size
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind
@@ -291,7 +292,13 @@ class ConnectScreen(Screen[None]):
         elif problem := self._why_unknown(typed):
             notify(self, problem, "error")
         else:
+            self._choose(typed)
+
+    def _choose(self, typed: str) -> None:
+        try:
             self.post_message(self.Chosen(_capture_at(typed) or typed))
+        except OSError as error:
+            notify(self, f"{typed}: {error.strerror}.", "error")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose a line of the list."""
@@ -365,13 +372,16 @@ def _row_of_named(agent: NamedAgent) -> Row:
 
 
 def _capture_at(typed: str) -> Path | None:
-    """Return the path of a capture that was typed, None if it is not the name of a capture."""
-    return Path(typed).expanduser() if typed.endswith(paths.SUFFIX) and "://" not in typed else None
+    """Return the path of a capture that was typed, None if it is not the name of a capture; raises `OSError`."""
+    return typed_path(typed) if typed.endswith(paths.SUFFIX) and "://" not in typed else None
 
 
 def _what_happens(typed: str) -> str:
     """Return what enter does with a URL, a host or a path."""
-    path = _capture_at(typed)
-    if path is None:
-        return lazy_loading.describe_reference(typed)
-    return f"Open the capture {path}" if path.is_file() else f"There is no file {path}"
+    try:
+        path = _capture_at(typed)
+        if path is None:
+            return lazy_loading.describe_reference(typed)
+        return f"Open the capture {path}" if path.is_file() else f"There is no file {path}"
+    except OSError as error:  # the path is too long, or a folder cannot be read
+        return f"{typed}: {error.strerror}."

@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from pathlib import Path
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -19,6 +18,7 @@ from inspector.session.login.logins import last_refusal
 from inspector.session.login.options import LoginOption
 from inspector.session.session import Session
 from inspector.text.sanitise import clean_line
+from inspector.text.typed_path import typed_path
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.text_lines import Paragraph, Paragraphs, column_width, padded
@@ -239,11 +239,10 @@ def _problem(kind: Secret, values: Mapping[str, str]) -> str:
 
 def _certificate(values: Mapping[str, str]) -> ClientCertificate:
     """Read the certificate that was entered; raises `FaultError`."""
-    certificate, key = Path(values["name"]), Path(values["key"]) if values["key"] else None
     try:
-        certificate, key = certificate.expanduser(), key.expanduser() if key else None
-    except RuntimeError as error:
-        raise usage_error("The path has an unknown user.") from error
+        certificate, key = typed_path(values["name"]), typed_path(values["key"]) if values["key"] else None
+    except OSError as error:
+        raise usage_error(f"{error.filename} cannot be read: {error.strerror}.") from error
     return read_client_certificate(certificate, key, passphrase=values["secret"])
 
 

@@ -7,7 +7,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from textual import work
@@ -22,6 +21,7 @@ from textual.widgets import Input, Static
 from inspector.capture.private_files import reason
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import CardText, lint_text, save_text
+from inspector.text.typed_path import typed_path
 from inspector.tui.keys import bind
 from inspector.tui.render.content import plain, styled
 from inspector.tui.render.finding_lines import FindingLines
@@ -260,8 +260,8 @@ class CardEditor(Vertical):
         self._save(event.value)
 
     def _save(self, name: str) -> None:
-        path = Path(name).expanduser()
         try:
+            path = typed_path(name)
             save_text(path, self.text, replace=name == self._confirmed)
         except FileExistsError:
             self._confirmed = name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.message import Message
 
+from inspector.text.typed_path import typed_path
 from inspector.tui.keys import first_key
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
@@ -74,7 +74,7 @@ def dragged_file(text: str) -> str:
         else:
             words = shlex.split(line)
             line = words[0] if len(words) == 1 else line
-        path = Path(line).expanduser()
+        path = typed_path(line)
         return str(path) if path.is_absolute() and path.is_file() else ""
-    except (OSError, ValueError, RuntimeError):  # ValueError: no closing quote; RuntimeError: ~name of an unknown user
+    except (OSError, ValueError):  # ValueError: no closing quote
         return ""

@@ -111,7 +111,7 @@ def test_an_unknown_ending_is_bytes():
         (DraftPart(LINK, " "), "Enter the URL of a file."),
         (DraftPart(FILE, ""), "Enter the path of a file."),
         (DraftPart(FILE, "~nobody-is-called-that/x"), "unknown user in path"),
-        (DraftPart(FILE, "a\0b"), "embedded null"),
+        (DraftPart(FILE, "a\0b"), "a character that is not allowed"),
         (DraftPart(FILE, "x" * 5000), "its name is too long"),
         (DraftPart(FILE, "/dev/zero"), "/dev/zero is not a file."),
         (DraftPart(FILE, "/dev/stdin/x"), "could not be read"),
