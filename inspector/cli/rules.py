@@ -25,7 +25,7 @@ _FAMILIES = {
     "RPC": "JSON-RPC",
     "HTTP": "HTTP+JSON",
     "GRPC": "gRPC",
-    "AUTH": "Logins, and responses that demand credentials",
+    "AUTH": "Logins, and responses that require credentials",
     "PUSH": "Push notifications",
     "CLIENT": "Bytes that break clients in use",
 }
@@ -85,7 +85,8 @@ def _markdown(chosen: list[Rule]) -> Iterator[str]:
         "- objects: one event\n"
         "- errors: one JSON-RPC error\n"
         "- streams, responses and transports: the response to a call, with its events or its result\n"
-        "- logins: a step with its answer, and what the login knows; responses that demand credentials are responses\n"
+        "- logins: a step with its answer, and what the login knows\n"
+        "- responses that require credentials: the response to a call, with its status and its headers\n"
         "- push notifications: a registration and a delivery to it\n"
     )
     yield (

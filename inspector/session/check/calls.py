@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import time
 import uuid
 from collections.abc import Mapping
@@ -42,7 +43,7 @@ from inspector.protocol.selection import Choice
 from inspector.session.call import Call
 from inspector.session.check.document.steps import CARD, OPERATIONS, RawRequest
 from inspector.session.check.result import StepError
-from inspector.session.connection import fetch_card
+from inspector.session.connection import GET_CARD, CardFetch, fetch_card
 from inspector.session.payload import payload_json
 from inspector.session.session import Session
 from inspector.wire.client.observations import Ending
@@ -62,7 +63,6 @@ _WRAPPERS: Mapping[type[Wire], tuple[str, ...]] = {
     TaskStatusUpdateEvent: ("statusUpdate", "status_update"),
     TaskArtifactUpdateEvent: ("artifactUpdate", "artifact_update"),
 }
-_UNREACHED = frozenset({FaultCode.UNREACHABLE, FaultCode.TIMEOUT, FaultCode.USAGE, FaultCode.INTERNAL})
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class Response:
 
     @property
     def denied(self) -> bool:
-        """Return whether the agent demanded credentials or rejected them."""
+        """Return whether the agent required credentials or rejected them."""
         return self.fault is not None and self.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
 
     def error_root(self) -> dict[str, Json]:
@@ -186,32 +186,34 @@ class Caller:
 
     async def raw(self, request: RawRequest, limit: float | None = None) -> Response:
         """Send an HTTP request; its response is read from the capture, with masked secrets."""
-        if request.path.startswith(WELL_KNOWN):
-            return await self._well_known(request)
         wire = HttpRequest(request.method, self._url_of(request.path), dict(request.headers), _body_of(request))
+        if request.path.startswith(WELL_KNOWN):
+            return await self._well_known(wire)
         call = self.session.send_http(wire, self.choice, label=self.label, signed=self.signed)
         response = await receive(call, self.sent, limit)
         body, response.events = self._payloads(response.exchange)
         response.body = body
         return response
 
-    async def _well_known(self, request: RawRequest) -> Response:
-        connection = self.session.connection
-        if connection is None or not connection.url or request.method != "GET":
-            raise StepError(f"{request.method} {request.path} needs the URL of the agent")
-        response = await self._card()
-        url = urljoin(connection.url, request.path)
-        if url != connection.url:
-            session = self.session
-            fetch = await fetch_card(session.journal, session.client, session.credentials.current, url)
-            self.sent.append(fetch.number)
-            response = Response(fetch.number, fetch.head.status if fetch.head else 0, fault=fetch.fault)
-            response.headers = dict(fetch.head.fields()) if fetch.head else {}
-            response.body = _parsed(fetch.raw)
+    async def _well_known(self, wire: HttpRequest) -> Response:
+        """Request a document below `/.well-known/`: it is judged as a card, not as the response of an operation."""
+        session, began = self.session, time.monotonic()
+        credentials = session.credentials.current
+        fetch = CardFetch(session.journal, GET_CARD, wire.url)
+        sender = credentials if self.signed else credentials.withheld()
+        await fetch.run(session.client, sender.sign(wire, keep_headers=True))
+        self.sent.append(fetch.number)
+        response = Response(fetch.number, fault=fetch.fault, seconds=time.monotonic() - began)
+        if fetch.head is not None:
+            response.status, response.headers = fetch.head.status, dict(fetch.head.fields())
+        response.body, response.events = self._payloads(fetch.number)
         return response
 
     def _url_of(self, path: str) -> str:
-        """Return the URL of a raw request: `/` is the URL of the interface, other paths are below it."""
+        """Return the URL of a raw request: `/` is that of the interface, other paths are below it.
+
+        Well-known paths are at the origin of the card.
+        """
         try:
             if urlsplit(path).scheme:
                 return path
@@ -219,6 +221,8 @@ class Caller:
             raise StepError(f"{path!r} is not a valid URL: {error}") from error
         connection = self.session.connection
         base = self.choice.binding.complete_url(self.choice.interface.url, connection.url if connection else "")
+        if path.startswith(WELL_KNOWN):
+            return urljoin(connection.url if connection and connection.url else base, path)
         return base if path in ("", "/") else f"{base.rstrip('/')}/{path.lstrip('/')}"
 
     def _payloads(self, exchange: int) -> tuple[Json, list[Json]]:
@@ -282,7 +286,7 @@ async def receive(
     response = Response()
     began = time.monotonic()
     loop = asyncio.get_running_loop()
-    ends = None if limit is None else loop.time() + limit
+    ends = math.inf if limit is None else loop.time() + limit
     answers = aiter(call)
     try:
         async with aclosing(answers), asyncio.timeout_at(ends) as deadline:
@@ -293,9 +297,10 @@ async def receive(
                     named.set_result(call.exchange.task_id)
                 if most is not None and len(response.events) >= most:
                     break
-                grace = _grace(response)
-                if grace is not None and call.exchange.call.operation in STREAMING:
-                    deadline.reschedule(min(loop.time() + grace, ends or loop.time() + grace))
+                if call.exchange.call.operation in STREAMING:
+                    grace = _grace(response)
+                    soon = math.inf if grace is None else loop.time() + grace
+                    deadline.reschedule(min(soon, ends))
     except TimeoutError:
         response.left_open = bool(response.states) and is_terminal(response.states[-1])
         if _grace(response) is None:
@@ -303,8 +308,14 @@ async def receive(
     finally:
         if call.exchange.number:
             sent.append(call.exchange.number)
-    exchange = call.exchange
     response.seconds = time.monotonic() - began
+    _add_ending(response, call)
+    return response
+
+
+def _add_ending(response: Response, call: Call) -> None:
+    """Add what is known once the call has ended: the status, the headers, and why it failed."""
+    exchange = call.exchange
     response.exchange, response.fault, response.task_id = exchange.number, call.fault, exchange.task_id
     response.error = call.fault.error if call.fault is not None else None
     if exchange.head is not None:
@@ -315,7 +326,6 @@ async def receive(
         response.status = kind.http if kind else 500
     if exchange.ending is Ending.STOPPED:
         response.fault = response.fault if response.fault and response.fault.error else None
-    return response
 
 
 def _grace(response: Response) -> float | None:

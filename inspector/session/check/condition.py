@@ -9,7 +9,7 @@ from inspector.protocol.model import Json
 from inspector.session.check.matching import mismatches
 from inspector.session.check.paths import parse, value_at
 
-_FORM = re.compile(r"(\S+)\s*+(==|!=|in)\s*+(.+)", re.DOTALL)
+_FORM = re.compile(r"(\S+?)(?:\s*+(==|!=)|\s++in(?![^\s\[]))\s*+(.+)", re.DOTALL)
 
 
 class Condition(NamedTuple):
@@ -27,7 +27,7 @@ class Condition(NamedTuple):
             raise ValueError(f"the condition {text!r} is not `path == value`, `path != value` or `path in [values]`")
         path, operator, value = found.groups()
         parse(path)
-        if operator != "in":
+        if operator is not None:
             return cls(path, (_literal(value),), operator == "!=")
         if not (value.startswith("[") and value.endswith("]")):
             raise ValueError(f"the condition {text!r} needs a list after in: [A, B]")

@@ -259,18 +259,18 @@ class TestExecution:
 
     def _with_webhook(self, params: Mapping[str, Json]) -> dict[str, Json]:
         """Return parameters with all variables replaced; a push configuration gets the URL of our webhook."""
+        resolved: dict[str, Json]
         if self.webhook is None or WEBHOOK_VARIABLE not in references(params):
-            resolved: dict[str, Json] = self.variables.resolve(dict(params))
+            resolved = self.variables.resolve(dict(params))
             return resolved
-        config = _push_config(params)
+        config = _push_config(dict(params))
         own = {name: value for name, value in config.items() if WEBHOOK_VARIABLE not in references(value)}
         url, token = self.webhook.register(self.variables.resolve(own), self.choice.dialect.version)
         self.variables.given = {**self.variables.given, WEBHOOK_VARIABLE: url}
         resolved = self.variables.resolve(dict(params))
-        if not (config.get("token") or config.get("authentication")):
-            changed = _push_config(resolved)
-            changed["token"] = token
-            return resolved if changed is not params and "url" not in resolved else {**resolved, "token": token}
+        config = _push_config(resolved)
+        if "url" in config and not (config.get("token") or config.get("authentication")):
+            config["token"] = token
         return resolved
 
     def _condition(self, repeat: Repeat) -> Condition:
@@ -363,11 +363,11 @@ def _as_reference(source: str) -> str:
     return source if "{{" in source else f"{{{{{source}}}}}"
 
 
-def _push_config(params: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the push configuration in parameters: of the operations on push configurations, or of a message."""
+def _push_config(params: dict[str, Json]) -> dict[str, Json]:
+    """Return the push configuration in parameters, which are one themselves if they contain none."""
     for owner in (params, params.get("configuration")):
         for name in ("taskPushNotificationConfig", "pushNotificationConfig"):
             config = owner.get(name) if isinstance(owner, Mapping) else None
             if isinstance(config, dict):
                 return config
-    return dict(params)
+    return params

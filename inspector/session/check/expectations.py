@@ -139,7 +139,7 @@ def stream_mismatches(expected: ExpectStream, response: Response) -> list[Mismat
         found += _event_mismatches(event, position, events, budget)
     if expected.final_event is not None:
         last = events[-1] if events else MISSING
-        found += [_with_kind(item, last) for item in mismatches(expected.final_event, last, "final_event")]
+        found += [_with_kind(item, last) for item in mismatches(expected.final_event, last, "final_event", budget)]
     if expected.each_event is not None:
         for number, item in enumerate(events):
             if differs := mismatches(expected.each_event, item, f"events[{number}]", budget):
@@ -169,7 +169,7 @@ def _event_mismatches(event: Mapping[str, Json], position: int, events: list[Jso
         return [Mismatch("events", f"an event: {words}", f"none of {len(events)} events")]
     index = event.get("index", position)
     actual = events[index] if isinstance(index, int) and index < len(events) else MISSING
-    return mismatches(assertion, actual, f"events[{index}]")
+    return mismatches(assertion, actual, f"events[{index}]", budget)
 
 
 def time_mismatches(expected: StepExtension, response: Response) -> list[Mismatch]:

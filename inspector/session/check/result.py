@@ -68,7 +68,7 @@ class TestResult:
     """The result of a test over one transport, in one trial.
 
     `reason` is why it was skipped; `rules` has the rules of its findings above hints. `differences` is what
-    differs with another agent besides the result. `denied` is whether a response demanded credentials or rejected them.
+    differs with another agent besides the result. `denied` is whether a response required credentials or rejected them.
     """
 
     suite: Suite

@@ -46,7 +46,7 @@ async def observe_twice(caller: Caller, operation: str, params: Mapping[str, Jso
         _compare(await first, second)
         return await first
     finally:
-        first.cancel()
+        await _stop(first)
 
 
 async def _subscribe_twice(caller: Caller, task_id: str, limit: float | None) -> Response:
@@ -56,7 +56,13 @@ async def _subscribe_twice(caller: Caller, task_id: str, limit: float | None) ->
         await caller.operation(_SUBSCRIBE, {"id": task_id}, limit, most=1)
         return await second
     finally:
-        second.cancel()
+        await _stop(second)
+
+
+async def _stop(call: asyncio.Task[Response]) -> None:
+    """Cancel a call, and wait until the number of its request is noted, so that no other step counts the request."""
+    call.cancel()
+    await asyncio.gather(call, return_exceptions=True)
 
 
 def _compare(first: Response, second: Response) -> None:

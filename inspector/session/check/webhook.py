@@ -19,9 +19,9 @@ _SETTLE_SECONDS = 0.2
 
 
 class TestWebhook:
-    """A webhook at our receiver; `url` is its address once `start` has been called.
+    """The webhooks of a test at our receiver: `register` adds them, `deliveries` are the records of their deliveries.
 
-    Its authentication is that of the push configuration which the test sends.
+    The authentication of a webhook is that of the push configuration which the test sends.
     """
 
     def __init__(self, session: Session) -> None:
@@ -37,7 +37,7 @@ class TestWebhook:
         self._unsubscribe = self._session.journal.subscribe(self._take)
 
     def stop(self) -> None:
-        """Stop to collect deliveries; the receiver continues for other tests."""
+        """Stop collecting deliveries; the receiver continues for other tests."""
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None

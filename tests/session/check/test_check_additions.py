@@ -7,16 +7,18 @@ import hashlib
 from typing import Any
 
 import pytest
+from aiohttp.web import BaseRequest, StreamResponse
 from check_files import file_of, get, raw, send, stream, test_of
 from check_runs import MakeMock, RunChecks
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, answering, streaming
+from scripted import Agent, Heard, answering, frame, status, streaming, task
 
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
 
 OURS = "x-a2a-inspect"
 TASK = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
+WORKING = {"task": task("WORKING")}
 
 
 async def outcome(run_checks: RunChecks, *steps: Any, test: Any = None, **options: Any) -> tuple[str, list[str]]:
@@ -269,6 +271,40 @@ async def test_a_stream_that_stays_open_after_its_end_fails(
     result, messages = await outcome(run_checks, stream("hi"), url=agent.url)
     assert result == "fail"
     assert messages == ["events: expected the end of the stream after the final state, got a stream that stays open"]
+
+
+async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
+):
+    monkeypatch.setattr("inspector.session.check.calls._INTERRUPTED_SECONDS", 0.3)
+
+    async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
+        response = StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        for event, pause in ((WORKING, 0.0), (status("AUTH_REQUIRED"), 0.1), (status("WORKING"), 0.6)):
+            await response.write(frame(event, heard.json["id"]))
+            await asyncio.sleep(pause)
+        await response.write(frame(status("COMPLETED"), heard.json["id"]))
+        return response
+
+    agent.answer(answer)
+    final = {"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED"}}}
+    found = await outcome(run_checks, stream("hi", expect_stream={"final_event": final}), url=agent.url)
+    assert found == ("pass", [])
+
+
+async def test_requests_of_streams_that_are_left_belong_to_their_step(agent: Agent, run_checks: RunChecks):
+    async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
+        events = [] if heard.json["method"] == "SubscribeToTask" else [WORKING]
+        return await streaming(*events, then=asyncio.Event().wait)(request, heard)
+
+    agent.answer(answer)
+    step = stream("hi", expect_stream={"timeout_ms": 300})
+    run = await run_checks(file_of(test_of(step, runner_requirements=["concurrent_streams"])), agent.url)
+    [result] = run.results
+    assert result.result is Result.FAIL
+    assert len(result.steps[0].exchanges) == 3
 
 
 async def test_a_broken_stream_fails(run_checks: RunChecks, make_mock: MakeMock):

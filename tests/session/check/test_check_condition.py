@@ -14,6 +14,10 @@ from inspector.session.check.condition import Condition
     [
         ("a.b == x", {"a": {"b": "x"}}, True),
         ("a.b==x", {"a": {"b": "x"}}, True),
+        ("a.b==input-required", {"a": {"b": "input-required"}}, True),
+        ("a.b!=input-required", {"a": {"b": "input-required"}}, False),
+        ("a.b == c in [d]", {"a": {"b": "c in [d]"}}, True),
+        ("a.b in[x]", {"a": {"b": "x"}}, True),
         ("a.b == 'x'", {"a": {"b": "x"}}, True),
         ('a.b == "x y"', {"a": {"b": "x y"}}, True),
         ("a.b == x", {"a": {"b": "y"}}, False),
@@ -40,7 +44,7 @@ def test_a_condition_is_met(text: str, root: Any, met: bool):
     assert Condition.of(text).is_met(root) is met
 
 
-@pytest.mark.parametrize("text", ["", "a", "a ==", "== a", "a is b", "a in b", "a in [b", "a[ == b"])
+@pytest.mark.parametrize("text", ["", "a", "a ==", "== a", "a is b", "a in b", "a in [b", "a[ == b", "a index"])
 def test_an_invalid_condition_is_refused(text: str):
     with pytest.raises(ValueError, match=r"condition|path"):
         Condition.of(text)

@@ -11,6 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.session.check import matching
+from inspector.session.check.calls import Response
+from inspector.session.check.document.expected import ExpectStream
+from inspector.session.check.expectations import stream_mismatches
 from inspector.session.check.matching import UndecidedError, collection_mismatch, mismatches
 from inspector.session.check.paths import MISSING
 
@@ -280,3 +283,12 @@ def test_elements_at_a_path_with_wildcards_are_compared_within_the_limit(monkeyp
     monkeypatch.setattr(matching.Budget.__init__, "__defaults__", (50_000, 1.0))
     with pytest.raises(UndecidedError, match="comparisons"):
         collection_mismatch("all", "[*]", {"not": {"one_of": MANY}}, ["nope"] * 5000)
+
+
+def test_the_assertions_about_a_stream_share_their_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(matching.Budget.__init__, "__defaults__", (10_000, 1.0))
+    costs = {"a": {"items": {"type": "string"}}}
+    response = Response(events=[{"a": ["text"] * 3000}])
+    assert not stream_mismatches(ExpectStream(events=[costs]), response)
+    with pytest.raises(UndecidedError, match="comparisons"):
+        stream_mismatches(ExpectStream(events=[{**costs, "index": 0}] * 3, final_event=costs), response)

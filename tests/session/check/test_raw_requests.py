@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
+from aiohttp.web import BaseRequest, Response, StreamResponse
 from check_files import file_of, raw, test_of
-from check_runs import UNKNOWN, RunChecks, only, outcome, run_file
-from scripted import Agent, OpenSession, answering
+from check_runs import UNKNOWN, RunChecks, messages, only, outcome, run_file
+from scripted import CARD_PATH, Agent, Heard, OpenSession, answering, card_of, giving
 
 from inspector.session.check.result import Result
 from inspector.session.check.result import TestResult as Outcome
@@ -52,6 +54,43 @@ async def test_raw_requests_to_another_origin_have_no_credentials(agent: Agent, 
     await run_checks(file_of(test_of(*steps)), agent.url, settings={"headers": {"Authorization": "Bearer secret-word"}})
     assert [request.headers.get("Authorization") for request in agent.calls] == ["Bearer secret-word"]
     assert [request.headers.get("Authorization") for request in stranger.calls] == [None]
+
+
+@pytest.mark.parametrize("about_credentials", [False, True])
+async def test_a_card_is_requested_once_with_the_headers_of_the_step(
+    about_credentials: bool, agent: Agent, run_checks: RunChecks
+):
+    async def card(request: BaseRequest, heard: Heard) -> StreamResponse:
+        if heard.headers.get("If-None-Match"):
+            return Response(status=304)
+        return await giving(card_of(f"{agent.url}/rpc"))(request, heard)
+
+    agent.routes[CARD_PATH] = card
+    step = raw(CARD_PATH, method="GET", headers={"X-Step": "a"}, expect={"body": {"name": {"type": "string"}}})
+    unchanged = raw(CARD_PATH, name="again", method="GET", headers={"If-None-Match": '"1"'}, expect={"status": 304})
+    members = {"runner_requirements": ["auth_credentials"]} if about_credentials else {}
+    settings = {"headers": {"Authorization": "Bearer secret-word"}}
+    limits = {"x-a2a-inspect": {"findings": {"max": "warning"}}}
+    run = await run_checks(file_of(test_of(step, unchanged, **members, **limits)), agent.url, settings=settings)
+    assert messages(run) == []
+    _, first, second = agent.heard
+    assert first.headers["X-Step"] == "a"
+    assert second.headers["If-None-Match"] == '"1"'
+    sent = None if about_credentials else "Bearer secret-word"
+    assert [request.headers.get("Authorization") for request in (first, second)] == [sent, sent]
+
+
+async def test_the_time_of_a_request_for_a_card_is_limited(agent: Agent, run_checks: RunChecks):
+    async def slow(request: BaseRequest, heard: Heard) -> StreamResponse:
+        await asyncio.sleep(0.05)
+        return await giving(card_of(f"{agent.url}/rpc"))(request, heard)
+
+    agent.serve_card()
+    agent.routes["/.well-known/other.json"] = slow
+    step = raw("/.well-known/other.json", method="GET", **{"x-a2a-inspect": {"total_ms": 20}})
+    result, [message] = await outcome(run_checks, step, url=agent.url)
+    assert result == "fail"
+    assert message.startswith("total time: expected at most 20 ms")
 
 
 @pytest.mark.parametrize("place", ["path", "header", "body", "variable"])
