@@ -30,11 +30,11 @@ def options_of_agent(agent: str | NamedAgent, trust: Sequence[str] = ()) -> Opti
     return invocation(parser.read([f"--agent-card={agent}", *words], {}, load)).options
 
 
-def options_of_selected(base: Options, prior: Collection[str], agent: NamedAgent) -> Options:
-    """Return the options for an agent that was selected in the app; `base` are those of the app. Raises `FaultError`.
+def options_of_selected(base: Options, prior: Collection[str], agent: str | NamedAgent) -> Options:
+    """Return the options for an agent that was selected after `base`, which are those of the app or of another agent.
 
     The agent gets the credentials of its definition only. Other options in `prior` have priority over the definition:
-    they are from the command line, the environment or the `.env` file of the folder.
+    they are from the command line, the environment or the `.env` file of the folder. Raises `FaultError`.
     """
     trust = base.trust if "trust" in prior else ()
     definition = options_of_agent(agent)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable
-from contextlib import aclosing
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from inspector import PROGRAM
+from inspector.capture.private_files import CaptureError, remove
+from inspector.cli.agent_options import options_of_selected
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.kept_capture import kept_capture
@@ -26,6 +28,7 @@ from inspector.session.check.result import Failure, Result, RunResult, TestResul
 from inspector.session.check.runner import INTERRUPTED, Runner, choices
 from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
+from inspector.session.settings import settings_from
 from inspector.text.units import duration
 
 _MARKS = {
@@ -67,15 +70,18 @@ class _Check:
         If the run is stopped, the CancelledError has a summary of what ran.
         """
         against = self._current.invocation.given.against
-        result = await self._connect()
-        try:
-            if against and self._shown:
-                self._out.field("Agent", self._current.invocation.options.reference or "")
-            await self._run_tests(result)
-            passed = result.passed
-            found = await self._compare(result, against) if against else []
-        finally:
-            self._write_reports(result)
+        async with AsyncExitStack() as opened:
+            # Before the first run, so that a mistake in the definition or a capture that exists is reported at once.
+            second = await opened.enter_async_context(self._second(against)) if against else None
+            result = await self._connect()
+            try:
+                if second and self._shown:
+                    self._out.field("Agent", self._current.invocation.options.reference or "")
+                await self._run_tests(result)
+                passed = result.passed
+                found = await self._compare(result, second) if second else []
+            finally:
+                self._write_reports(result)
         if not passed:
             self._raise_failure(result)
         if any(difference.aspect == "result" for difference in found):
@@ -135,27 +141,49 @@ class _Check:
             fail_fast=given.fail_fast,
         )
 
-    async def _compare(self, first: RunResult, url: str) -> list[Difference]:
+    @asynccontextmanager
+    async def _second(self, against: str) -> AsyncIterator[RunningCommand]:
+        """Open a session for the agent of `--against`; raises `FaultError`.
+
+        An agent of `agents.toml` gets the options of its definition, any other agent those of the first.
+        """
+        invocation, own = self._current.invocation, self._current.session
+        options, settings = options_of_selected(invocation.options, invocation.given.prior, against), own.settings
+        if options.agent_name:
+            settings = replace(settings_from(options), check=settings.check, outdated=settings.outdated)
+        else:
+            options = replace(invocation.options, reference=against, agent_name="")
+        path = own.journal.capture.path
+        path = path.with_stem(f"{path.stem}_against")
+        try:
+            session = Session(path, settings)
+        except CaptureError as error:
+            raise usage(str(error), "Choose another file with --capture.") from error
+        try:
+            yield replace(self._current, invocation=replace(invocation, options=options), session=session)
+        finally:
+            await session.close()
+            if not session.journal.last_seq:  # the first agent was not reached
+                remove(path)
+
+    async def _compare(self, first: RunResult, second: RunningCommand) -> list[Difference]:
         """Run the tests against another agent, print what differs, and add it to the first result.
 
         If the other agent cannot be tested, each test of the first result becomes an error.
         """
-        own = self._current.session
-        path = own.journal.capture.path
-        session = Session(path.with_stem(f"{path.stem}_against"), own.settings)
+        session, url = second.session, second.invocation.options.reference or ""
         try:
-            await session.connect(url)
+            await second.connect()
+            second.check_interface()
             if self._shown:
                 self._out.field("Agent", url)
-            second = self._new_result(session)
-            await self._follow(self._runner(session, second))
-            self._print_summary(second, session)
+            other = self._new_result(session)
+            await self._follow(self._runner(session, other))
+            self._print_summary(other, session)
         except (FaultError, asyncio.CancelledError) as error:
             _fail_all(first, error)
             raise
-        finally:
-            await session.close()
-        found = differences(first, second)
+        found = differences(first, other)
         if self._shown:
             self._print_differences(found, len(representatives(first.results)))
         mark_differences(first, found, url)

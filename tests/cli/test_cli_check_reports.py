@@ -72,6 +72,52 @@ def test_if_the_second_agent_is_not_there_each_test_is_an_error_in_the_reports(c
     assert ET.fromstring(result.out).attrib["errors"] == "1"
 
 
+def test_a_second_capture_that_exists_is_reported_before_the_first_run(
+    cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
+):
+    agent = make_agent()
+    (tmp_path / "run_against.a2a").write_text("of an earlier run")
+    capture = f"--capture={tmp_path / 'run.a2a'}"
+    result = cli("check", file(case("A")), "-a", agent.url, "--against", agent.url, capture)
+    assert result.code == 2
+    assert "run_against.a2a exists already" in result.err
+    assert "Choose another file with --capture." in result.err
+    assert agent.calls == []
+
+
+def test_without_the_first_agent_there_is_no_second_capture(cli: RunCli, mock: str, file: Any, tmp_path: Path):
+    capture = f"--capture={tmp_path / 'run.a2a'}"
+    result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", "--against", mock, capture)
+    assert result.code == 3
+    assert not list(tmp_path.glob("run_against.a2a*"))
+
+
+def test_the_second_agent_can_be_a_name_and_gets_the_credentials_of_its_definition(
+    cli: RunCli, make_agent: MakeAgent, file: Any, tmp_path: Path
+):
+    async def respond(call: Call) -> web.StreamResponse:
+        return call.result({"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "x"}]}})
+
+    first, second, third = make_agent(respond), make_agent(respond), make_agent(respond)
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "agents.toml").write_text(
+        f'[agents.staging]\nurl = "{second.url}"\nbearer = "env:STAGING"\n[agents.open]\nurl = "{third.url}"\n'
+    )
+    for name in ("staging", "open"):
+        words = ("check", file(case("A", SEND)), "-a", first.url, "--bearer", "canary-1", "--against", name)
+        result = cli(*words, STAGING="canary-2")
+        assert "Compared: 1 test" in result.out, result.err
+    sent = [
+        {call.request.headers.get("Authorization") for call in agent.calls if call.body}
+        for agent in (first, second, third)
+    ]
+    assert len(list((tmp_path / "home" / "captures").glob("*_against.a2a"))) == 2
+    assert sent == [{"Bearer canary-1"}, {"Bearer canary-2"}, {None}]
+    result = cli("check", file(case("A")), "-a", first.url, "--against", "stagin")
+    assert result.code == 3
+    assert "staging" in result.err
+
+
 def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
     result = cli("check", file(*MIXED), "-a", mock, "-o", "json")
     report = result.json

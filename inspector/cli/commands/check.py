@@ -61,8 +61,8 @@ def _add_run(parser: Parser) -> None:
     value("--trials N", trials, values.positive, group=group, default=1)
     limit = "stop a test after this time (default: 60s)"
     value("--test-timeout DURATION", limit, values.duration, group=group, default=60.0)
-    against = "run the tests against this agent, too, and print what differs: results, findings and times"
-    value("--against URL|PATH", against, group=group)
+    against = "run the tests against this agent (URL, card file or name), too, and print what differs"
+    value("--against AGENT", against, group=group)
     variable = "the value of {{NAME}} in the files; repeatable"
     value("--var NAME=VALUE", variable, values.variable, group=group, split=split_lines, dest="variables")
     report = "write a report: json, junit, tap or html, to a file or to stdout; repeatable"
