@@ -26,7 +26,6 @@ _OF_THE_AGENT = (
     "state",
 )
 """The options that change what the built-in agent does; a recording determines the same."""
-_HINT = "Check the path. Captures are files written with --capture, or files in your data folder."
 
 
 @contextmanager
@@ -41,21 +40,16 @@ def opened_recording(given: Namespace, out: Output) -> Iterator[Any]:
             f"{' and '.join(chosen)} cannot be combined with --capture.",
             "A recording determines the responses: use either --capture or the options of the built-in agent.",
         )
-    from inspector.capture.paths import is_being_written  # noqa: PLC0415 - the built-in agent needs no captures
-    from inspector.capture.private_files import CaptureError  # noqa: PLC0415 - likewise
-    from inspector.capture.store import Capture  # noqa: PLC0415 - likewise
-    from inspector.session.replay.validation import validated  # noqa: PLC0415 - likewise
+    from inspector.cli.opened_capture import HINT, opened_capture  # noqa: PLC0415 - the built-in agent needs no captures
 
     reader = import_module(_READER)
     try:
-        with Capture.open(given.capture, validated) as capture:
-            if is_being_written(given.capture):
-                out.warn("another process is still writing this capture: later records are missing")
+        with opened_capture(given.capture, out) as capture:
             recording = reader.read_recording(capture)
             if recording.skipped:
                 out.warn(f"requests without a valid response are not served: {recording.skipped:,}")
             if not recording.cards:
                 out.warn("the capture contains no Agent Card: clients need the URLs of the interfaces")
             yield recording
-    except (CaptureError, reader.RecordingError) as error:
-        raise usage(str(error), _HINT) from error
+    except reader.RecordingError as error:
+        raise usage(str(error), HINT) from error

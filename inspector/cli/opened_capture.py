@@ -14,7 +14,8 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.session.replay.validation import validated
 
-_HINT = "Check the path. Captures are files written with --capture, or files in your data folder."
+HINT = "Check the path. Captures are files written with --capture, or files in your data folder."
+"""What to do about a file that is not a usable capture."""
 
 
 @contextmanager
@@ -27,7 +28,7 @@ def opened_capture(path: Path, out: Output) -> Iterator[Capture]:
                 out.warn("another process is still writing this capture: later records are missing")
             yield capture
     except CaptureError as error:
-        raise usage(str(error), _HINT) from error
+        raise usage(str(error), HINT) from error
 
 
 def read_filter(words: Sequence[str]) -> Query | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import stat
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,16 @@ def test_an_existing_file_is_not_overwritten(cli: RunCli, path: Path, tmp_path: 
 
 def test_the_check_is_that_of_check_make(cli: RunCli, path: Path):
     assert cli("export", str(path), "-f", "acts").out == cli("check", "make", str(path)).out
+
+
+def test_a_check_of_a_capture_that_is_being_written_has_a_warning(cli: RunCli, path: Path):
+    assert "still writing" not in cli("check", "make", str(path)).err
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("BEGIN IMMEDIATE")
+        ran = cli("check", "make", str(path))
+    assert ran.code == 0
+    assert "another process is still writing this capture: later records are missing" in ran.err
 
 
 def test_curl_commands_send_the_recorded_requests(cli: RunCli, path: Path, tmp_path: Path):
