@@ -19,7 +19,7 @@ from inspector.cli.arguments import invocation
 from inspector.cli.commands import beginning_with, find, main_parser
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
-from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code
+from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
 from inspector.cli.output import Output, OutputLostError
 from inspector.env_files import PREFIX, EnvFiles, load_env_files
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -68,12 +68,24 @@ def _guarded(words: list[str], out: Output, files: EnvFiles) -> int:
     except OutputLostError:
         raise
     except Exception as error:  # noqa: BLE001 - reported without a traceback unless --debug asks for it
+        if isinstance(error, FileNotFoundError) and _is_folder_deleted():
+            fault = usage("The current folder was deleted.", "Change to another folder.").fault
+            out.fail(fault)
+            return exit_code(fault)
         debug = "--debug" in words
         for line in "".join(traceback.format_exception(error)).splitlines() if debug else ():
             out.line_to_stderr("debug", line)
         hint = "Please report this error." if debug else "Please report this error, with the output of --debug."
         out.fail(Fault(Whose.OURS, FaultCode.INTERNAL, f"Internal error: {type(error).__name__}: {error}.", hint))
         return FAILURE
+
+
+def _is_folder_deleted() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:

@@ -126,18 +126,17 @@ def test_a_path_of_an_unknown_user_is_a_usage_error(cli: RunCli, words: list[str
     assert "unknown user" in ran.err
 
 
-def test_the_program_runs_in_a_folder_that_was_deleted(tmp_path: Path):
-    script = (
-        "import os, sys\nos.rmdir(os.getcwd())\n"
-        "from inspector.cli.main import main\nsys.exit(main(['rules', 'CARD-004']))"
-    )
+@pytest.mark.parametrize(
+    ("words", "code", "printed"),
+    [(["rules", "CARD-004"], 0, "CARD-004"), (["config", "show"], 2, "The current folder was deleted.")],
+)
+def test_a_deleted_folder_is_an_error_only_if_it_is_needed(tmp_path: Path, words: list[str], code: int, printed: str):
     (tmp_path / "gone").mkdir()
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        check=False, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path / "gone",
-    )  # fmt: skip
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert "CARD-004" in ran.stdout
+    script = "import os, sys\nos.rmdir(os.getcwd())\nfrom inspector.cli.main import main\nsys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, *words]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=SECONDS, cwd=tmp_path / "gone")
+    assert ran.returncode == code
+    assert printed in ran.stdout + ran.stderr
 
 
 def test_an_unknown_home_folder_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, cli: RunCli):
