@@ -11,6 +11,8 @@ from inspector.text.typed_path import typed_path
 
 HOME_VARIABLE = "A2A_INSPECT_HOME"
 """The environment variable with the folder for captures, state and settings instead of the folders of the platform."""
+BINDING_NAMES = ("JSONRPC", "HTTP+JSON", "GRPC")
+"""The names of the supported bindings on cards; a constant, because the bindings themselves are slow to load."""
 CREDENTIALS = frozenset(
     {"bearer", "basic", "api_key", "headers", "svc_params", "client_cert", "client_key", "client_passphrase"}
 )

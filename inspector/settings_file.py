@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import platformdirs
 
 from inspector import PROGRAM
-from inspector.options import home_folder
+from inspector.options import BINDING_NAMES, home_folder
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
@@ -69,14 +69,18 @@ class Setting(NamedTuple):
         return f"{self.table}.{self.name}"
 
 
-_BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
-
 SETTINGS = (
     Setting("screen", "theme", "theme", str, "dusk", "Colours: dusk, paper, or a theme of Textual"),
     Setting("screen", "ascii", "ascii", bool, False, "Draw symbols with ASCII characters"),
     Setting("connection", "timeout", "timeout", str, "", "Stop waiting for a response after this time", form=DURATION),
     Setting(
-        "connection", "transports", "transports", list, [], "Preferred bindings, the first before the others", _BINDINGS
+        "connection",
+        "transports",
+        "transports",
+        list,
+        [],
+        "Preferred bindings, the first before the others",
+        BINDING_NAMES,
     ),
     Setting("connection", "trust", "trust", list, [], "Other origins that may get the credentials"),
     Setting("connection", "client-cert", "client_cert", str, "", "Client certificate for TLS (PEM or PKCS#12)"),

@@ -47,9 +47,9 @@ class CardSignatures:
             out.field("Signatures", "none")
 
     def require_valid(self) -> None:
-        """Raise `FaultError` unless a signature is valid; a card without signatures is one only if it must have one.
+        """Raise `FaultError` if no signature is valid; a missing signature is an error only with --require-signature.
 
-        Signing is optional (1.0 section 8.4), so that a missing signature is a warning.
+        Signing is optional (1.0 section 8.4), so that a missing signature is otherwise a warning.
         """
         outcomes = {verdict.outcome for verdict in self._verdicts}
         if not outcomes and self._given.require_signature:

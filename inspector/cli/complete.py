@@ -14,6 +14,7 @@ from typing import NamedTuple
 from inspector.agents_file import NAME, load_agents
 from inspector.cli import values
 from inspector.cli.commands import HELP_PURPOSE, Command, beginning_with, find, main_parser
+from inspector.options import BINDING_NAMES
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean
@@ -118,13 +119,13 @@ def _values(action: argparse.Action) -> Iterator[Candidate]:
     elif action.type is values.file:
         yield Candidate(FILES)
     elif action.type is values.binding:
-        yield from map(Candidate, ("JSONRPC", "HTTP+JSON", "GRPC"))
+        yield from map(Candidate, BINDING_NAMES)
     elif action.type is values.version:
         yield from map(Candidate, VERSIONS)
     elif action.type is values.state:
         yield from map(Candidate, values.state_names())
     elif action.type is values.level:
-        yield from map(Candidate, ("must", "should", "may"))
+        yield from map(Candidate, values.LEVELS)
 
 
 def _agents() -> Iterator[Candidate]:

@@ -34,13 +34,13 @@ def import_file(invocation: Invocation, out: Output) -> int:
 
 def _import(file: Path, path: Path, *, others: bool) -> Imported:
     """Create the capture, and delete it if the import fails."""
-    with Capture.create(path) as capture:
-        try:
+    capture = Capture.create(path)
+    try:
+        with capture:
             imported = import_har(file, capture, others=others)
-        except BaseException:
-            capture.close()
-            remove(path)
-            raise
-    if capture.failure:
-        raise CaptureError(capture.failure)
+        if capture.failure:  # known after closing, which writes the last records
+            raise CaptureError(capture.failure)
+    except BaseException:
+        remove(path)
+        raise
     return imported

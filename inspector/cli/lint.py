@@ -162,7 +162,7 @@ def _suite(name: str, findings: Sequence[Finding]) -> ElementTree.Element:
     for rule in rules:
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=f"{rule.id} {rule.title}")
         found = (finding for finding in findings if finding.rule == rule.id)
-        lines = "\n".join(f"{finding.pointer or ROOT}: {clean(finding.seen)}" for finding in found)
+        lines = "\n".join(f"{clean(finding.pointer) or ROOT}: {clean(finding.seen)}" for finding in found)
         text = f"{lines}\n{rule.section}: {rule.requirement}\n{rule.remedy}"
         if rule.severity is Severity.ERROR:
             ElementTree.SubElement(case, "failure", message=rule.title, type=rule.id).text = text

@@ -134,12 +134,14 @@ async def _drain(out: Output, push: PushService, stop_draining: asyncio.Event) -
 
 
 async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
-    """Wait for the first coroutine to end, and cancel the others."""
+    """Wait for the first coroutine to end, and cancel the others; raises the exception of a coroutine that failed."""
     tasks = [asyncio.ensure_future(wait) for wait in waits]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    for result in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(result, Exception):  # not the `CancelledError` of the others
+            raise result
 
 
 def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capture: Path) -> None:

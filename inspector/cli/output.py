@@ -1,6 +1,7 @@
 """The output of a headless command: results on stdout, errors and warnings on stderr (a2a-cli 0.2 section 11).
 
-Output may contain text from an agent, so all output is sanitised here: text by the sanitiser, JSON by escapes.
+Output may contain text from an agent, so the methods of `Output` sanitise it: text by the sanitiser, JSON by escapes.
+`write` alone does not: its callers have sanitised the text.
 """
 
 from __future__ import annotations
@@ -155,7 +156,7 @@ class Output:
             self.line_to_stderr("Hint", fault.hint)
 
     def write(self, text: str) -> None:
-        """Print sanitised text on stdout, on a new line."""
+        """Print a text that is sanitised already, unchanged, on a new line of stdout."""
         if self._is_line_open:
             self._is_line_open = False
             text = f"\n{text}"

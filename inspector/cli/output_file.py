@@ -20,13 +20,13 @@ def write_new_file(path: Path, pieces: Iterable[str]) -> None:
     except FileExistsError:
         raise usage(f"The file {path} exists already.", "Choose another name, or delete the file.") from None
     except OSError as error:
-        raise usage(f"Cannot create {path}: {reason(error)}.", "Choose another name.") from error
+        raise usage(f"Cannot create {path}: {reason(error)}.", "Choose another folder or name.") from error
     try:
         with open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:  # noqa: PTH123
             file.writelines(pieces)
     except OSError as error:
         path.unlink(missing_ok=True)
-        raise usage(f"Cannot write {path}: {reason(error)}.", "Choose another name.") from error
+        raise usage(f"Cannot write {path}: {reason(error)}.", "Choose another folder or name.") from error
     except BaseException:
         path.unlink(missing_ok=True)
         raise

@@ -47,11 +47,13 @@ _MEMBERS = {
 def rules(invocation: Invocation, out: Output) -> int:
     """List all rules, or those with the given ids or of the given families."""
     wanted = [name.upper() for name in invocation.given.ids]
-    chosen = [rule for rule in RULES.values() if not wanted or {rule.id, rule.id.partition("-")[0]} & set(wanted)]
-    if not chosen:
+    known = RULES.keys() | {_family(rule) for rule in RULES}
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
         raise usage(
-            f"No rule matches {', '.join(wanted)}.", "Enter rule ids or families (CARD), or nothing to list all rules."
+            f"No rule matches {', '.join(unknown)}.", "Enter rule ids or families (CARD), or nothing to list all rules."
         )
+    chosen = [rule for rule in RULES.values() if not wanted or {rule.id, _family(rule.id)} & set(wanted)]
     match invocation.given.output:
         case "json":
             out.document([_as_json(rule) for rule in chosen])
@@ -63,6 +65,10 @@ def rules(invocation: Invocation, out: Output) -> int:
                 out.field("  Requirement", f"{rule.section}: {rule.requirement}")
                 out.field("  Remedy", rule.remedy)
     return OK
+
+
+def _family(rule: str) -> str:
+    return rule.partition("-")[0]
 
 
 def _as_json(rule: Rule) -> Json:

@@ -75,7 +75,7 @@ class RunningCommand:
         except FaultError as error:
             denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
             if denied and self.session.credentials.current and not self.session.settings.withheld:
-                raise FaultError(_rejected(error.fault)) from error
+                raise FaultError(_credentials_rejected(error.fault)) from error
             raise self.with_names(error) from error.__cause__
         if connection.elsewhere:
             self.out.warn(connection.elsewhere)
@@ -251,7 +251,7 @@ class RunningCommand:
 
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
-        rejected = _rejected(fault)
+        rejected = _credentials_rejected(fault)
         if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
         hint = f"The agent rejected the token. {login}" if self.session.credentials.token else rejected.hint
@@ -296,7 +296,7 @@ def task_progress(task_id: str, state: str) -> str:
     return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
 
 
-def _rejected(fault: Fault) -> Fault:
+def _credentials_rejected(fault: Fault) -> Fault:
     return replace(
         fault,
         code=FaultCode.AUTH_FAILED.value,

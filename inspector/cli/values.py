@@ -13,10 +13,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from inspector.agents_file import NAME
+from inspector.options import BINDING_NAMES
 from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.lifecycle import State, short
 from inspector.text.typed_path import typed_path
 
+LEVELS = ("must", "should", "may")
+"""The conformance levels. The enumeration of check files is not used, because it imports pydantic."""
 _VERSION = re.compile(r"opvs|\d+(?:\.\d+){0,2}")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _TOKEN_MARKS = frozenset("!#$%&'*+-.^_`|~")
@@ -32,8 +35,10 @@ def duration(text: str) -> float:
         seconds = float(number) * _UNITS[unit]
     except (KeyError, ValueError):
         raise ArgumentTypeError(f"{text!r} is not a duration; write 2s, 500ms or 1m") from None
-    if not math.isfinite(seconds) or seconds < _SHORTEST:
-        raise ArgumentTypeError(f"{text!r} is too short or infinite; the shortest duration is {_SHORTEST:g}s")
+    if not math.isfinite(seconds):
+        raise ArgumentTypeError(f"{text!r} is not a finite duration; write 2s, 500ms or 1m")
+    if seconds < _SHORTEST:
+        raise ArgumentTypeError(f"{text!r} is too short; the shortest duration is {_SHORTEST:g}s")
     return seconds
 
 
@@ -199,9 +204,9 @@ def state_names() -> list[str]:
 
 def binding(text: str) -> str:
     """Read the name of a binding in upper or lower case, and return it as cards spell it."""
-    known, name = ("JSONRPC", "HTTP+JSON", "GRPC"), text.strip().upper()
-    if name not in known:
-        raise ArgumentTypeError(f"{text!r} is not a supported binding; choose from {', '.join(known)}")
+    name = text.strip().upper()
+    if name not in BINDING_NAMES:
+        raise ArgumentTypeError(f"{text!r} is not a supported binding; choose from {', '.join(BINDING_NAMES)}")
     return name
 
 
@@ -256,7 +261,7 @@ def authentication(text: str) -> tuple[str, str]:
 
 def level(text: str) -> str:
     """Read a conformance level."""
-    if text.lower() not in ("must", "should", "may"):
+    if text.lower() not in LEVELS:
         raise ArgumentTypeError(f"{text!r} is not must, should or may")
     return text.lower()
 

@@ -6,12 +6,13 @@ import json
 import sqlite3
 import stat
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from puppets import RunCli, ServerThread
+from puppets import SECONDS, RunCli, ServerThread
 
 from inspector.session.exporters import CAPTURE_FORMATS
 
@@ -110,6 +111,24 @@ def test_a_file_that_cannot_be_imported_leaves_no_capture(cli: RunCli, tmp_path:
         assert not capture.exists()
     assert cli("import", str(tmp_path / "bad.har")).code == 2
     assert not list((tmp_path / "home" / "captures").glob("*"))
+
+
+def test_an_import_that_does_not_fit_on_the_disk_leaves_no_capture(cli: RunCli, mock: str, tmp_path: Path):
+    sent, har, capture = (tmp_path / name for name in ("sent.a2a", "large.har", "large.a2a"))
+    assert cli("send", mock, "--text", "echo " + "x" * 1_000_000, "--capture", str(sent)).code == 0
+    assert cli("export", str(sent), "--out", str(har)).code == 0
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))"
+    script = f"{limit}\nfrom inspector.cli.main import main\nraise SystemExit(main())"
+    words = [sys.executable, "-c", script, "import", str(har), "--capture", str(capture)]
+    ran = subprocess.run(words, check=False, capture_output=True, text=True, timeout=SECONDS)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert f"Writing to the capture {capture} stopped" in ran.stderr
+    assert not list(tmp_path.glob("large.a2a*"))
+
+
+def test_a_folder_that_does_not_exist_is_named_in_the_hint(cli: RunCli, path: Path, tmp_path: Path):
+    ran = cli("export", str(path), "--out", str(tmp_path / "none" / "session.har"))
+    assert (ran.code, "Hint: Choose another folder or name.\n" in ran.err) == (2, True)
 
 
 class Collector:

@@ -80,6 +80,8 @@ def test_junit_fails_for_errors_only(cli: RunCli, card: Callable[..., str]):
 def test_junit_is_valid_xml_for_a_hostile_card(cli: RunCli, card: Callable[..., str]):
     ran = cli("lint", card(documentationUrl="\x00\x1b]0;evil\x07 <&> ]]> \ufffe"), "-o", "junit")
     assert "evil" in (ElementTree.fromstring(ran.out).findtext("testcase/system-out") or "")
+    named = cli("lint", card(**{"na\x00me\x1b": 1}), "-o", "junit", "--strict")
+    assert "/na␀me␛: " in "".join(ElementTree.fromstring(named.out).itertext())
 
 
 def test_unreadable_card_is_linted(cli: RunCli, tmp_path: Path):
@@ -140,7 +142,9 @@ def test_every_rule_is_listed(cli: RunCli):
     assert [finding["id"] for finding in listed] == list(RULES)
     assert cli("rules", "card-004").out.startswith("CARD-004: warning: ")
     assert {finding["id"].partition("-")[0] for finding in cli("rules", "push", "-o", "json").json} == {"PUSH"}
-    assert cli("rules", "NO-1").code == 2
+    unknown = cli("rules", "NO-1", "card-004", "CARDS", "push")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "No rule matches NO-1, CARDS." in unknown.err
 
 
 def test_the_page_of_the_rules_is_up_to_date(cli: RunCli):

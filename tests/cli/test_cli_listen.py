@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -17,6 +18,8 @@ from forking import Process, Program
 from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
+
+from inspector.cli.listen import _first_of
 
 
 def deliver(url: str, token: str, body: object) -> int:
@@ -180,6 +183,15 @@ def test_the_command_ends_when_the_reader_of_its_output_has_left():
         program.stdout.close()
         assert deliver(where["url"], where["token"], status("WORKING")) == 204
         assert program.wait(timeout=SECONDS) == 141
+
+
+def test_an_error_while_the_command_ends_is_not_lost():
+    async def fail() -> None:
+        raise ValueError("the rest was not printed")
+
+    with pytest.raises(ValueError, match="the rest was not printed"):
+        asyncio.run(_first_of(fail(), asyncio.Event().wait()))
+    asyncio.run(_first_of(asyncio.sleep(0), asyncio.Event().wait()))
 
 
 def test_the_output_can_be_a_file(tmp_path: Path):

@@ -21,6 +21,18 @@ def test_invalid_duration_is_rejected(typed: str):
         values.duration(typed)
 
 
+@pytest.mark.parametrize(
+    ("typed", "reason"),
+    [
+        ("-5s", "is too short; the shortest duration is 0.01s"),
+        ("inf", "is not a finite duration; write 2s, 500ms or 1m"),
+    ],
+)
+def test_a_duration_that_is_too_short_is_not_called_infinite(typed: str, reason: str):
+    with pytest.raises(ArgumentTypeError, match=f"^'{typed}' {reason}$"):
+        values.duration(typed)
+
+
 def test_a_header_is_split_at_its_first_colon():
     assert values.header("X-Time: 12:30") == ("X-Time", "12:30")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -40,32 +41,25 @@ class HelpScreen(Dialog[None]):
     def body(self) -> ComposeResult:
         """Make two columns: the keys, and beside them the symbols and the keys that do nothing here."""
         with VerticalScroll(id="help-text", classes=FITTED), Horizontal():
-            yield _Blocks(self._keys())
-            yield _Blocks([*self._symbols(), self._other_keys()])
+            blocks, listed = self._keys()
+            yield _Blocks(blocks)
+            yield _Blocks([*self._symbols(), _other_keys(listed)])
 
-    def _keys(self) -> list[list[Content]]:
-        """Return the keys that work now, as a block for each group."""
+    def _keys(self) -> tuple[list[list[Content]], set[str]]:
+        """Return the keys that work now, as a block for each group, and the names of their commands."""
         lines: dict[Group, list[Content]] = {group: [_heading(group.value)] for group in _ORDER}
-        self._listed: set[str] = set()
+        listed: set[str] = set()
         actions: set[str] = set()
         for key, active in self._below.active_bindings.items():
             binding, group = active.binding, group_of(active.binding)
             if group is None or not active.enabled or key.startswith(UNBOUND):
                 continue
-            self._listed.add(binding.id or "")
+            listed.add(binding.id or "")
             if binding.action in actions:
                 continue
             actions.add(binding.action)
             lines[group].append(_line(self.app.get_key_display(binding), binding.tooltip or binding.description))
-        return list(lines.values())
-
-    def _other_keys(self) -> list[Content]:
-        """Return the keys that do nothing now."""
-        lines = [_heading("Not available here")]
-        for name, command in COMMANDS.items():
-            if name not in self._listed and command.keys and command.group not in (Group.EDIT, Group.MOVE):
-                lines.append(_line(key_of(name), command.meaning, "$wire-quiet", "$wire-quiet"))
-        return lines
+        return list(lines.values()), listed
 
     def _symbols(self) -> list[list[Content]]:
         glyphs = self._glyphs
@@ -119,6 +113,15 @@ class HelpScreen(Dialog[None]):
                 _line(glyphs.thick * 3, "until the end of the response", "$wire-received"),
             ],
         ]
+
+
+def _other_keys(listed: Container[str]) -> list[Content]:
+    """Return the keys that do nothing now: those of the commands that are not listed."""
+    lines = [_heading("Not available here")]
+    for name, command in COMMANDS.items():
+        if name not in listed and command.keys and command.group not in (Group.EDIT, Group.MOVE):
+            lines.append(_line(key_of(name), command.meaning, "$wire-quiet", "$wire-quiet"))
+    return lines
 
 
 class _Blocks(Static):
