@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import getpass
-import sys
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +11,7 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.cli.run_command import command_for_any_version
 from inspector.cli.running_command import RunningCommand
+from inspector.cli.stdin import ask, ask_secret, can_ask
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.security import Grant, requirements_in_words
@@ -41,8 +40,8 @@ async def log_in(current: RunningCommand) -> None:
     option = _choose(current)
     if len(option.servers) > 1:
         out.warn(f"the page of the login is at {option.servers[0]}, but the token is requested at {option.servers[1]}")
-    registration = _registration(current, option)
-    place = _place(given.store, session.credentials.logins.stored.where)
+    registration = await _registration(current, option)
+    place = await _place(given.store, session.credentials.logins.stored.where)
     login = session.credentials.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
     token = await login.run()
     where = session.credentials.logins.store(token, place) if place is not None else ""
@@ -124,7 +123,7 @@ async def _entries(current: RunningCommand) -> list[StoredToken]:
     return entries
 
 
-def _place(chosen: str | None, where: Any) -> Place | None:
+async def _place(chosen: str | None, where: Any) -> Place | None:
     """Return where to store the token, None for nowhere; the file is used only if the user agrees."""
     if chosen == "none":
         return None
@@ -133,19 +132,11 @@ def _place(chosen: str | None, where: Any) -> Place | None:
     problem = keyring_problem()
     if not problem:
         return Place.KEYRING
-    if chosen is None and _can_ask() and _agrees(f"{problem}\nStore the token in {where(Place.FILE)}"):
-        return Place.FILE
+    if chosen is None and can_ask():
+        question = f"{problem}\nStore the token in {where(Place.FILE)}, which only you can read? [y/N] "
+        if (await ask(question)).lower() in ("y", "yes"):
+            return Place.FILE
     raise usage(problem, "Add --store file to store the token in a file that only you can read, or --store none.")
-
-
-def _can_ask() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _agrees(question: str) -> bool:
-    sys.stderr.write(f"{question}, which only you can read? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _choose(current: RunningCommand) -> LoginOption:
@@ -170,7 +161,7 @@ def _choose(current: RunningCommand) -> LoginOption:
     return min(usable, key=lambda option: preferred.index(option.grant))
 
 
-def _registration(current: RunningCommand, option: LoginOption) -> ClientRegistration:
+async def _registration(current: RunningCommand, option: LoginOption) -> ClientRegistration:
     """Return the client; what is missing is asked for in a terminal. Raises `FaultError` without a terminal."""
     given, options = current.invocation.given, current.invocation.options
     client_id, secret = given.client_id or "", given.client_secret or ""
@@ -178,17 +169,15 @@ def _registration(current: RunningCommand, option: LoginOption) -> ClientRegistr
         entries = current.session.credentials.logins.stored.entries(origin(current.session.agent_url))
         known = [entry.key.client_id for entry in entries if entry.key.scheme == option.scheme]
         client_id = known[-1] if known else ""
-    if not client_id and _can_ask():
-        sys.stderr.write("Client id: ")
-        sys.stderr.flush()
-        client_id = sys.stdin.readline().strip()
+    if not client_id and can_ask():
+        client_id = await ask("Client id: ")
     if not client_id:
         raise usage("No client id was given.", "Add --client-id with the id of a client at the authorization server.")
+    if option.needs_secret and not secret and can_ask():
+        secret = await ask_secret("Client secret: ")
     if option.needs_secret and not secret:
-        if not _can_ask():
-            hint = "Add --client-secret env:NAME, with the name of an environment variable."
-            raise usage(f"The flow {option.grant.value} needs the secret of the client.", hint)
-        secret = getpass.getpass("Client secret: ", sys.stderr)
+        hint = "Add --client-secret env:NAME, with the name of an environment variable."
+        raise usage(f"The flow {option.grant.value} needs the secret of the client.", hint)
     port = options.redirect_port if given.redirect_port is None else given.redirect_port
     return ClientRegistration(client_id, secret, tuple(given.scopes or ()), port)
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import codecs
-import os
-import stat
 import sys
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TextIO
 
 from inspector.cli.arguments import Invocation
 from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.send import Sending
+from inspector.cli.stdin import read_lines
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_interrupted
 from inspector.protocol.model import Message
@@ -23,7 +18,6 @@ from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 
 _PROMPT = "> "
-_BLOCK = 65_536
 
 
 def chat(invocation: Invocation, out: Output) -> int:
@@ -83,41 +77,3 @@ class _Chat:
         elif isinstance(answer, Message):
             self._context_id = answer.context_id or self._context_id
             self._task_id = ""
-
-
-async def read_lines(stream: TextIO) -> AsyncIterator[str]:
-    """Yield the lines of a stream without blocking the event loop while a pipe or a terminal has no data."""
-    try:
-        descriptor = stream.fileno()
-        is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-    except (OSError, ValueError):  # not a stream of the system
-        is_file = True
-    if is_file:
-        for line in stream:
-            yield line
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
-    pending, ended = "", False
-    while not ended:
-        await _readable(descriptor)
-        block = os.read(descriptor, _BLOCK)
-        ended = not block
-        *lines, pending = (pending + decoder.decode(block, final=ended)).split("\n")
-        for line in lines:
-            yield line
-    if pending:
-        yield pending
-
-
-async def _readable(descriptor: int) -> None:
-    """Wait until a descriptor has data; return at once if the event loop cannot wait for it."""
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    try:
-        loop.add_reader(descriptor, ready.set)
-    except (NotImplementedError, PermissionError):  # Windows; a device such as /dev/null
-        return
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(descriptor)

@@ -22,7 +22,6 @@ from inspector.session.compose.build import compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.compose.snippets import SnippetError, fill_variables, load, variables
 from inspector.session.exporters import REQUEST_FORMATS
-from inspector.session.session import Session
 from inspector.text.limited_file import read_limited
 
 _STDIN = "-"
@@ -93,13 +92,14 @@ def _changed(draft: Draft, given: Namespace) -> Draft:
     return replace(draft, **changes)
 
 
-def prepare(session: Session, given: Namespace, draft: Draft, *, stream: bool) -> Call:
-    """Prepare the call of the draft, or of the request in a file."""
-    call = session.send(draft, stream=stream)
+def read_request(given: Namespace) -> str | None:
+    """Return the raw request of a file or of stdin, None without the option; raises `FaultError`.
+
+    It must not be called in the event loop, which would not react to Ctrl+C while it waits for stdin.
+    """
     if given.request is None:
-        return call
-    raw = _read(given.request, "request file")
-    return session.send_raw(raw.decode("utf-8", "surrogateescape"), call)
+        return None
+    return _read(given.request, "request file").decode("utf-8", "surrogateescape")
 
 
 def show(call: Call, form: str, out: Output) -> None:

@@ -9,7 +9,7 @@ from inspector.cli.debug_log import JournalPrinter
 from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, wait_for
-from inspector.cli.message_options import make_draft, prepare, secret_variables, show
+from inspector.cli.message_options import make_draft, read_request, secret_variables, show
 from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
@@ -39,7 +39,8 @@ def send(invocation: Invocation, out: Output) -> int:
     if given.wait and given.no_wait:
         raise usage("--wait and --async contradict each other.", "Remove one of them.")
     draft = make_draft(given)
-    return run(invocation, out, lambda current: Sending(current).send(draft))
+    request = read_request(given)
+    return run(invocation, out, lambda current: Sending(current).send(draft, request))
 
 
 class _RawResponse(JournalPrinter):
@@ -74,24 +75,26 @@ class Sending:
         self._given = current.invocation.given
         self._presenter = Presenter.of(current)
 
-    async def send(self, draft: Draft) -> None:
-        """Send the message, with streaming if that is requested and the card declares it."""
+    async def send(self, draft: Draft, request: str | None) -> None:
+        """Send the raw request, else the message, with streaming if that is requested and the card declares it."""
         session, given = self._run.session, self._given
         for secret in secret_variables(given):
             session.journal.redactor.add(secret)
         connection = await self._run.connect()
         self._run.check_interface()
         stream = given.stream
-        if stream and not connection.card.capabilities.streaming and given.request is None:
+        if stream and not connection.card.capabilities.streaming and request is None:
             self._out.warn("the card does not declare streaming: the message is sent without streaming")
             stream = False
-        if not given.preview and given.request is None:
+        if not given.preview and request is None:
             await self._run.request_state(given.task_id or "")
-        call = prepare(session, given, draft, stream=stream)
+        call = session.send(draft, stream=stream)
+        if request is not None:
+            call = session.send_raw(request, call)
         if given.preview:
             show(call, given.preview, self._out)
             return
-        if given.request is not None:
+        if request is not None:
             await self._send_raw(call)
             return
         await self.deliver(call, stream=stream)

@@ -6,12 +6,14 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from signal import SIGINT, SIGTERM, Signals
 
 import httpx
 import pytest
 from inspector.sample_agents.authentication import SECRET, USER, Authenticator
 from inspector.sample_agents.server import MockAgent
 from login_user import a_user_who_allows, no_keyring  # noqa: F401 - the fixture applies to the tests here
+from programs import running
 from puppets import CliResult, MakeAgent, RunCli, ServerThread
 
 from inspector.protocol.card import AgentCard
@@ -257,3 +259,50 @@ def test_a_token_or_key_is_read_from_a_variable(cli: RunCli, server_thread: Serv
         assert (missing.code, "the environment variable NOT_SET is not set" in missing.err) == (2, True)
     finally:
         server_thread.do(mock.stop())
+
+
+NO_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring"}
+AS_CLIENT = ("--flow", "clientCredentials")
+
+
+def test_what_is_missing_is_asked_for_in_a_terminal_without_showing_the_secret(agent: str, tmp_path: Path):
+    with running(tmp_path) as run:
+        terminal = run("auth", "login", agent, *AS_CLIENT, env=NO_KEYRING)
+        terminal.wait_for("Client id:")
+        terminal.send(f"{USER}\r")
+        terminal.wait_for("Client secret:")
+        terminal.send(f"{SECRET}\r")
+        terminal.wait_for("[y/N]")
+        terminal.send("y\r")
+        ending = terminal.wait_exit()
+        assert (ending.status, ending.restored) == (0, True), terminal.screen_text()
+        assert "Scopes: messages" in terminal.screen_text()
+        assert SECRET not in terminal.screen_text()
+
+
+@pytest.mark.parametrize(
+    ("stop", "code"), [(SIGINT, 130), (SIGTERM, 143), (None, 5)], ids=["Ctrl+C", "SIGTERM", "--timeout"]
+)
+@pytest.mark.parametrize("prompt", ["Client id:", "Client secret:"])
+def test_a_prompt_can_be_interrupted(agent: str, tmp_path: Path, prompt: str, stop: Signals | None, code: int):
+    known = () if prompt == "Client id:" else CLIENT
+    limit = () if stop else ("--timeout", "1s")
+    with running(tmp_path) as run:
+        terminal = run("auth", "login", agent, *AS_CLIENT, *known, *FILE, *limit)
+        terminal.wait_for(prompt)
+        if stop is SIGINT:
+            terminal.press("ctrl+c")
+        elif stop:
+            terminal.signal(stop)
+        ending = terminal.wait_exit()
+        assert (ending.status, ending.restored) == (code, True), terminal.screen_text()
+
+
+def test_a_prompt_without_an_answer_is_a_usage_error(agent: str, tmp_path: Path):
+    with running(tmp_path) as run:
+        for known, message in (((), "No client id was given."), (CLIENT, "needs the secret of the client.")):
+            terminal = run("auth", "login", agent, *AS_CLIENT, *known, *FILE)
+            terminal.wait_for("Client ")
+            terminal.press("ctrl+d")
+            assert terminal.wait_exit().status == 2
+            assert message in terminal.screen_text()

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from forking import Program
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import Call, MakeAgent, Puppet, RunCli, task
@@ -393,6 +395,14 @@ def test_grpc_has_no_httpx_preview_and_limits_files(cli: RunCli, every: str, tmp
 def by_hand(cli: RunCli, agent: Puppet, text: str | bytes, *words: str, **more: Any) -> Any:
     raw = text.encode() if isinstance(text, str) else text
     return cli("send", "-a", agent.url, "--request", "-", *words, stdin=raw, **more)
+
+
+def test_waiting_for_a_raw_request_on_stdin_can_be_interrupted(agent: Puppet):
+    with Program("send", agent.url, "--request", "-") as program:
+        with pytest.raises(subprocess.TimeoutExpired):  # it waits for stdin
+            program.wait(1)
+        program.send_signal(signal.SIGINT)
+        assert program.wait(5) == 130
 
 
 def test_invalid_raw_request_is_sent_unchanged(cli: RunCli, make_agent: MakeAgent):
