@@ -12,7 +12,7 @@ from inspector.cli.running_command import RunningCommand
 from inspector.cli.send import Sending
 from inspector.cli.stdin import read_lines
 from inspector.protocol.errors import FaultError
-from inspector.protocol.lifecycle import is_interrupted
+from inspector.protocol.lifecycle import State, is_interrupted
 from inspector.protocol.model import Message
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
@@ -34,6 +34,7 @@ class _Chat:
         self._run = current
         self._context_id: str = given.context_id or ""
         self._task_id: str = given.task_id or ""
+        self._is_asked = False
         self._is_interactive = sys.stdin.isatty()
 
     async def run(self) -> None:
@@ -49,6 +50,15 @@ class _Chat:
             if text := line.strip():
                 await self._say(text, stream=stream)
             self._prompt()
+        self._print_command()
+
+    def _print_command(self) -> None:
+        """Print the command that answers the last question, because no line has answered it."""
+        out, (label, command) = self._run.out, self._run.follow_up()
+        if self._is_asked and out.json:
+            out.line_to_stderr(label, command)
+        elif self._is_asked:
+            out.field(label, out.redact(command))
 
     def _prompt(self) -> None:
         if self._is_interactive:
@@ -61,7 +71,7 @@ class _Chat:
         draft = replace(text_draft(text), context_id=self._context_id, task_id=self._task_id)
         call = self._run.session.send(draft, stream=stream)
         try:
-            await Sending(self._run).deliver(call, stream=stream)
+            await Sending(self._run, reads_lines=True).deliver(call, stream=stream)
         except FaultError as error:
             if not self._is_interactive:
                 raise
@@ -74,6 +84,7 @@ class _Chat:
         if tracked is not None:
             self._context_id = tracked.now.context_id or self._context_id
             self._task_id = tracked.id if is_interrupted(tracked.now.state) else ""
+            self._is_asked = tracked.now.state == State.INPUT_REQUIRED
         elif isinstance(answer, Message):
             self._context_id = answer.context_id or self._context_id
-            self._task_id = ""
+            self._task_id, self._is_asked = "", False

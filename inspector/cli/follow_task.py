@@ -183,10 +183,15 @@ def _without_time(task: Task) -> Task:
     return task.model_copy(update={"status": task.status.model_copy(update={"timestamp": None})})
 
 
-def conclude(run: RunningCommand, state: str, *, wanted: State = State.COMPLETED) -> None:
-    """Print the next command, and warn of an end other than `wanted`, for which a2a-cli 0.2 defines no exit code."""
+def conclude(run: RunningCommand, state: str, *, wanted: State = State.COMPLETED, reads_lines: bool = False) -> None:
+    """Print the next command, and warn of an end other than `wanted`, for which a2a-cli 0.2 defines no exit code.
+
+    If the command `reads_lines`, the next line is the input that the task needs.
+    """
     interrupted = is_interrupted(state)
     label, command = run.follow_up()
+    if reads_lines and state == State.INPUT_REQUIRED:
+        command = "answer with the next line"
     if command and not run.out.json:
         run.out.field(label, run.out.redact(command))
     if interrupted:

@@ -67,12 +67,13 @@ class _RawResponse(JournalPrinter):
 
 
 class Sending:
-    """Sends messages, and prints the responses."""
+    """Sends messages, and prints the responses; `reads_lines` is whether the next line of stdin is the next message."""
 
-    def __init__(self, current: RunningCommand) -> None:
+    def __init__(self, current: RunningCommand, *, reads_lines: bool = False) -> None:
         self._run = current
         self._out = current.out
         self._given = current.invocation.given
+        self._reads_lines = reads_lines
         self._presenter = Presenter.of(current)
 
     async def send(self, draft: Draft, request: str | None) -> None:
@@ -134,7 +135,7 @@ class Sending:
         if not stream:
             self._presenter.show_event(task)
         self._save(task)
-        conclude(self._run, task.status.state)
+        conclude(self._run, task.status.state, reads_lines=self._reads_lines)
 
     async def _follow(self, call: Call) -> None:
         """Send and print every event when it is received."""
@@ -147,7 +148,7 @@ class Sending:
             self._presenter.summary(task.id, task.context_id or "", task.status.state)
         tracked = self._run.session.tasks.get(task.id)
         self._save(tracked.now if tracked is not None else task)
-        conclude(self._run, task.status.state)
+        conclude(self._run, task.status.state, reads_lines=self._reads_lines)
 
     def _save(self, answer: AssembledTask | Task | Message) -> None:
         """Save the artifacts with `--save`."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from aiohttp import web
 from programs import running
 from puppets import SECONDS, Call, MakeAgent, RunCli, task
@@ -31,6 +33,17 @@ def test_text_names_context_task_and_state(cli: RunCli, mock: str):
     assert ran.code == 0, ran.err
     assert ran.out.count("State: completed\n") >= 1
     assert len({line for line in ran.out.splitlines() if line.startswith("Context: ")}) == 1
+
+
+@pytest.mark.parametrize("words", [(), ("--stream",), ("-o", "json")])
+def test_a_question_is_answered_with_the_next_line_or_with_another_command(cli: RunCli, mock: str, words: list[str]):
+    answered = cli("chat", mock, *words, stdin=LINES)
+    printed = answered.out + answered.err
+    assert "Resume: answer with the next line\n" in printed
+    assert "a2a-inspect send --task-id" not in printed
+    asked = cli("chat", mock, *words, stdin=b"ask me\n")
+    [task_id] = re.findall(r"\nResume: a2a-inspect send --task-id (\S+) ", f"\n{asked.out}{asked.err}")
+    assert task_id in asked.out
 
 
 def test_the_first_message_can_continue_a_task(cli: RunCli, mock: str):
