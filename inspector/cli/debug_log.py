@@ -12,12 +12,17 @@ from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.text.units import duration
 
+_AT_ONCE = 100
+"""The most records that are printed before it is checked whether the output is read."""
 _MOST_CHARACTERS = 4000
 """The most characters of a payload that a line shows."""
 
 
 class JournalPrinter:
-    """Prints every new record of a journal; as a context manager, until the end of the context."""
+    """Prints every new record of a journal; as a context manager, until the end of the context.
+
+    While the output is not read, records are not printed, but later, after `Journal.notify`.
+    """
 
     kinds: frozenset[Kind] | None = None
     """The kinds of records that are printed, None for all."""
@@ -41,9 +46,17 @@ class JournalPrinter:
             self._show()
 
     def _show(self) -> None:
-        for record in self._journal.capture.select(kinds=self.kinds, after=self._last):
-            self._last = record.seq
-            self._print(record)
+        while not self._is_waiting():
+            records = self._journal.capture.select(kinds=self.kinds, after=self._last, limit=_AT_ONCE)
+            for record in records:
+                self._last = record.seq
+                self._print(record)
+            if len(records) < _AT_ONCE:
+                return
+
+    def _is_waiting(self) -> bool:
+        """Return whether the output is not read."""
+        return False
 
     def _print(self, record: Record) -> None:
         raise NotImplementedError
@@ -51,6 +64,9 @@ class JournalPrinter:
 
 class Trace(JournalPrinter):
     """Prints every record on stderr."""
+
+    def _is_waiting(self) -> bool:
+        return self._out.is_stderr_waiting()
 
     def _print(self, record: Record) -> None:
         request = self._journal.capture.get(record.exchange) if record.exchange else record

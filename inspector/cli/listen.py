@@ -42,8 +42,6 @@ from inspector.wire.receiver.response_override import SPELLING, ResponseOverride
 
 _REJECTED = "PUSH-001"
 """The rule of a rejected push notification."""
-_AT_ONCE = 100
-"""The most records that are printed before it is checked whether the output is read."""
 
 
 def listen(invocation: Invocation, out: Output) -> int:
@@ -100,9 +98,9 @@ async def _listen(current: RunningCommand, overrides: list[ResponseOverride], se
     with (
         on_signal(deliveries.stop, signal.SIGINT),
         on_signal(deliveries.stop, signal.SIGTERM),
-        unblocked(current.out, deliveries.resume) as stdout,
+        unblocked(current.out, deliveries.resume) as streams,
     ):
-        deliveries.print_to(stdout)
+        deliveries.print_to(*streams)
         webhook = push.register(auth=auth, token=given.token or "", elsewhere=True)
         _announce(current.out, push, webhook, current.session.journal.capture.path)
         try:
@@ -192,7 +190,7 @@ class _Deliveries(JournalPrinter):
         super().__init__(current.session.journal, current.out)
         self._verbose = current.invocation.verbose
         self._count: int | None = current.invocation.given.count
-        self._stdout: UnblockedStream | None = None
+        self._streams: tuple[UnblockedStream, ...] = ()
         self.received = 0
         self.stopped: signal.Signals | None = None
         self.done, self.stop_draining = asyncio.Event(), asyncio.Event()
@@ -204,29 +202,28 @@ class _Deliveries(JournalPrinter):
             self.stop_draining.set()
         self.done.set()
 
-    def print_to(self, stdout: UnblockedStream) -> None:
-        """Print to a stream from now on."""
-        self._stdout = stdout
+    def print_to(self, stdout: UnblockedStream, stderr: UnblockedStream) -> None:
+        """Print to a stream from now on; stderr has the output of `--debug`."""
+        self._streams = (stdout, stderr)
 
     def resume(self) -> None:
         """Print what was recorded while the output was not read; end the command if the output was lost."""
-        if self._stdout is not None and self._stdout.error is not None:
+        if any(stream.error for stream in self._streams):
             self.done.set()
             self.stop_draining.set()
-        self._show()
+        self._journal.notify()
 
     async def end(self) -> None:
         """Print the remaining deliveries, and the retries of deliveries that were not accepted at first."""
-        stdout = self._stdout
-        if stdout is None:
-            return
-        self._show()
-        while stdout.is_waiting:
-            await stdout.drain()
-            self._show()
+        self._journal.notify()
+        while any(stream.is_waiting for stream in self._streams):
+            for stream in self._streams:
+                await stream.drain()
+            self._journal.notify()
         self._print_retries()
         self._out.flush()
-        await stdout.drain()
+        for stream in self._streams:
+            await stream.drain()
 
     def _print_retries(self) -> None:
         now = datetime.now(UTC).timestamp()
@@ -245,15 +242,8 @@ class _Deliveries(JournalPrinter):
         if self._count is not None and self.received >= self._count:
             self.done.set()
 
-    def _show(self) -> None:
-        """Print the next records; `resume` prints the rest when these are written."""
-        while self._stdout is not None and not self._stdout.is_waiting:
-            records = self._journal.capture.select(kinds=self.kinds, after=self._last, limit=_AT_ONCE)
-            for record in records:
-                self._last = record.seq
-                self._print(record)
-            if len(records) < _AT_ONCE:
-                return
+    def _is_waiting(self) -> bool:
+        return not self._streams or self._streams[0].is_waiting
 
     def _print(self, record: Record) -> None:
         if record.kind is Kind.DELIVERY:

@@ -32,7 +32,7 @@ class OutputLostError(Exception):
 
 
 class Writer(Protocol):
-    """The part of a text stream to which stdout is written."""
+    """The part of a text stream to which stdout and stderr are written."""
 
     def write(self, text: str, /) -> object:
         """Write a text."""
@@ -50,17 +50,20 @@ class Output:
     `json` selects JSON for results and errors, `lines` JSON Lines on stdout. `color` is the value of `--color`; JSON is
     never styled. `redact` removes secrets from text, but not from results in JSON. `is_terminal` is whether people read
     stdout, `width` the width of that terminal, None without a terminal. `progress` is the transient line on stderr.
+    `is_stderr_waiting` returns whether a text for stderr is kept, because stderr is not read (see `unblocked`).
     """
 
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, color: str = "auto") -> None:
         self.json = json
         self.lines = False
         self.redact: Callable[[str], str] = str
+        self.is_stderr_waiting: Callable[[], bool] = bool
         self.is_terminal = stdout.isatty()
         self.progress = ProgressLine(stderr, shown=stderr.isatty() and not json, blocked=lambda: self._is_line_open)
         self._stdout = stdout
         self._writer: Writer = stdout
         self._stderr = stderr
+        self._error_writer: Writer = stderr
         self._colored = {stream: not json and is_colored(stream, color) for stream in (stdout, stderr)}
         self._cleaner = Cleaner(newlines=True, emoji=True)
         self._is_line_open = False
@@ -168,17 +171,14 @@ class Output:
             self._writer.flush()
 
     @contextmanager
-    def through(self, writer_of: Callable[[TextIO], WriterT]) -> Iterator[WriterT]:
-        """Write stdout through another writer, which `writer_of` returns for stdout, until the end of the context."""
-        self._writer = writer = writer_of(self._stdout)
+    def through(self, writer_of: Callable[[TextIO], WriterT]) -> Iterator[tuple[WriterT, WriterT]]:
+        """Write stdout and stderr through other writers, which `writer_of` returns, until the end of the context."""
+        writers = writer_of(self._stdout), writer_of(self._stderr)
+        self._writer, self._error_writer = writers
         try:
-            yield writer
+            yield writers
         finally:
-            self._writer = self._stdout
-
-    def lost(self, error: OSError) -> OutputLostError:
-        """Return the exception for an error of stdout."""
-        return OutputLostError(self._stdout, error)
+            self._writer, self._error_writer = self._stdout, self._stderr
 
     def _label(self, label: str) -> str:
         return paint(label, Role.SOFT, colored=self._colored[self._stdout])
@@ -194,8 +194,8 @@ class Output:
         self.flush()  # keeps the order of lines if both streams are written to the same place
         self.progress.clear()
         with _report_loss(self._stderr):
-            self._stderr.write(f"{line}\n")
-            self._stderr.flush()
+            self._error_writer.write(f"{line}\n")
+            self._error_writer.flush()
 
 
 @contextmanager

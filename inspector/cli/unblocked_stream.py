@@ -9,29 +9,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-from inspector.cli.output import Output
+from inspector.cli.output import Output, OutputLostError
 
 _PIECE = select.PIPE_BUF if hasattr(select, "PIPE_BUF") else 512
 """The bytes of one write: a pipe that is ready accepts at least so many without waiting."""
 
 
 @contextmanager
-def unblocked(out: Output, on_ready: Callable[[], None]) -> Iterator[UnblockedStream]:
-    """Write stdout through an `UnblockedStream` until the end of the context, where `drain` waits for its reader.
+def unblocked(out: Output, on_ready: Callable[[], None]) -> Iterator[tuple[UnblockedStream, UnblockedStream]]:
+    """Write stdout and stderr through an `UnblockedStream` each, until the end of the context.
 
-    Raises `OutputLostError` at the end if stdout has failed.
+    `drain` waits for the reader of a stream. Raises `OutputLostError` at the end if a stream has failed.
     """
-    with out.through(lambda stdout: UnblockedStream(stdout, on_ready)) as stream:
+    with out.through(lambda stream: UnblockedStream(stream, on_ready)) as streams:
+        out.is_stderr_waiting = lambda: streams[1].is_waiting
         try:
-            yield stream
+            yield streams
         finally:
-            stream.close()
-    if stream.error is not None:
-        raise out.lost(stream.error)
+            for stream in streams:
+                stream.close()
+    for stream in streams:
+        if stream.error is not None:
+            raise OutputLostError(stream.stream, stream.error)
 
 
 class UnblockedStream:
-    """Writes as much of a text as `stream` accepts without waiting, and keeps the rest until its reader reads more.
+    """Writes as much of a text as its `stream` accepts without waiting, and keeps the rest until its reader reads more.
 
     `on_ready` is called by the event loop when nothing is kept any more, and when the stream has failed (`error`);
     later texts are then dropped. A stream that is not a file descriptor is written to directly.
@@ -40,7 +43,7 @@ class UnblockedStream:
     def __init__(self, stream: TextIO, on_ready: Callable[[], None]) -> None:
         stream.flush()
         self.error: OSError | None = None
-        self._stream = stream
+        self.stream = stream
         self._on_ready = on_ready
         self._kept = bytearray()
         self._loop = asyncio.get_running_loop()
@@ -57,7 +60,7 @@ class UnblockedStream:
         """Keep a text for `flush`."""
         if self.error is not None:
             return
-        self._kept += text.encode(self._stream.encoding or "utf-8", self._stream.errors or "strict")
+        self._kept += text.encode(self.stream.encoding or "utf-8", self.stream.errors or "strict")
 
     def flush(self) -> None:
         """Write what the stream accepts without waiting."""
@@ -74,10 +77,13 @@ class UnblockedStream:
         await self._empty.wait()
 
     def close(self) -> None:
-        """Drop what is not written yet."""
+        """Drop what is not written yet, and then also what is written to the stream later."""
         if self.is_waiting:
             self._loop.remove_writer(self._descriptor)
             self._empty.set()
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._descriptor)
+            os.close(nowhere)
 
     def _go_on(self) -> None:
         if self._write():
@@ -89,8 +95,8 @@ class UnblockedStream:
         """Write until the stream is not ready; return whether nothing is kept."""
         try:
             if self._descriptor < 0:
-                self._stream.write(self._kept.decode(self._stream.encoding or "utf-8"))
-                self._stream.flush()
+                self.stream.write(self._kept.decode(self.stream.encoding or "utf-8"))
+                self.stream.flush()
                 self._kept.clear()
             while self._kept and _is_ready(self._descriptor):
                 del self._kept[: os.write(self._descriptor, self._kept[:_PIECE])]

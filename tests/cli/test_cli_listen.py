@@ -152,20 +152,24 @@ def test_failed_tls_handshake_is_printed_but_not_counted(tmp_path: Path):
     assert program.returncode == 5  # none of them all
 
 
-def test_deliveries_are_answered_while_nobody_reads_the_output():
+@pytest.mark.parametrize("words", [(), ("--debug",)])
+def test_deliveries_are_answered_while_nobody_reads_the_output(words: tuple[str, ...]):
     count, text = 40, "x" * 5_000  # more than a pipe holds
-    with Program("listen", "-o", "json", "--count", str(count)) as program:
+    with Program("listen", "-o", "json", "--count", str(count), *words) as program:
         where = json.loads(program.stdout.readline())["listening"]
         codes = [deliver(where["url"], where["token"], status("WORKING", f"{n} {text}")) for n in range(count)]
-        out, _ = program.communicate(timeout=SECONDS)
+        out, err = program.communicate(timeout=SECONDS)
     assert codes == [204] * count
     texts = [line["delivery"]["body"]["statusUpdate"]["status"]["message"]["parts"][0]["text"] for line in lines(out)]
     assert texts == [f"{n} {text}" for n in range(count)]
+    logged = dict.fromkeys(int(number) for number in re.findall(r"(\d+) xxx", err))  # in the summary and the payload
+    assert list(logged) == (list(range(count)) if words else [])
     assert program.returncode == 0
 
 
-def test_the_second_signal_ends_the_command_although_nobody_reads_the_output():
-    with Program("listen", "-o", "json") as program:
+@pytest.mark.parametrize("words", [(), ("--debug",)])
+def test_the_second_signal_ends_the_command_although_nobody_reads_the_output(words: tuple[str, ...]):
+    with Program("listen", "-o", "json", *words) as program:
         where = json.loads(program.stdout.readline())["listening"]
         for _ in range(20):
             deliver(where["url"], where["token"], status("WORKING", "x" * 5_000))
@@ -177,10 +181,11 @@ def test_the_second_signal_ends_the_command_although_nobody_reads_the_output():
         assert program.wait(timeout=SECONDS) == 0
 
 
-def test_the_command_ends_when_the_reader_of_its_output_has_left():
-    with Program("listen", "-o", "json") as program:
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_the_command_ends_when_the_reader_of_its_output_has_left(name: str):
+    with Program("listen", "-o", "json", "--debug") as program:
         where = json.loads(program.stdout.readline())["listening"]
-        program.stdout.close()
+        getattr(program, name).close()
         assert deliver(where["url"], where["token"], status("WORKING")) == 204
         assert program.wait(timeout=SECONDS) == 141
 
