@@ -117,8 +117,8 @@ def is_being_written(path: Path) -> bool:
     return False
 
 
-def recent_captures(limit: int) -> list[StoredCapture]:
-    """Return up to `limit` captures of the user's folder that are not empty, the newest first."""
+def recent_captures(limit: int | None = None) -> list[StoredCapture]:
+    """Return the captures of the user's folder that are not empty, up to `limit`, the newest first."""
     return [capture for capture in _captures(captures_folder()) if capture.size][:limit]
 
 

@@ -10,7 +10,7 @@ from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.push.causes import Cause, Likely
-from inspector.session.push.diagnose import MOST_CAPTURES, examine
+from inspector.session.push.diagnose import examine
 
 _ROLES = {
     Likely.CERTAIN: Role.BAD,
@@ -26,7 +26,7 @@ async def push_doctor(current: RunningCommand) -> None:
     out, task_id = current.out, current.invocation.given.push
     await current.connect()
     current.check_interface()
-    captures = [recent.path for recent in recent_captures(MOST_CAPTURES)]
+    captures = [recent.path for recent in recent_captures()]
     with out.progress.waiting(lambda: "searching for missing deliveries"):
         found = await examine(current.session, task_id, captures)
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]

@@ -27,7 +27,7 @@ from inspector.session.check.runner import Runner, choices
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.lazy_loading import message_to_resend
-from inspector.session.push.diagnose import MOST_CAPTURES, examine
+from inspector.session.push.diagnose import examine
 
 _MOST_FAILURES = 5
 
@@ -142,7 +142,7 @@ class AgentTools:
         """Find out why push notifications of a task are missing: the causes, the most likely first, with evidence."""
         async with self.agents.use(agent) as visit:
             await visit.session.connect(visit.reference)
-            paths = [recent.path for recent in recent_captures(MOST_CAPTURES)]
+            paths = [recent.path for recent in recent_captures()]
             found = await examine(visit.session, task_id, paths)
             causes = [without_blanks(asdict(cause) | {"likely": cause.likely.name.lower()}) for cause in found.causes]
             members = {"accepted": found.accepted, "causes": causes, "notChecked": found.not_checked}

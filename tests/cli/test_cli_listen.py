@@ -19,6 +19,8 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
 
+from inspector.capture.paths import captures_folder
+
 from inspector.cli.listen import _first_of
 
 
@@ -216,6 +218,8 @@ def test_doctor_reads_deliveries_of_an_earlier_listen(cli: RunCli, slow_mock: st
         cli("task", "cancel", task_id, "-a", slow_mock)
         out, _ = program.communicate(timeout=SECONDS)
     assert lines(out)[0]["delivery"]["taskId"] == task_id
+    for number in range(30):
+        (captures_folder() / f"newer-{number}.a2a").write_bytes(b"not a capture")
     assert cli("doctor", slow_mock, "--push", task_id, "-o", "json").json["accepted"] == 1
 
 

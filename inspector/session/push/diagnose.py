@@ -28,8 +28,6 @@ from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import AddressScope, address_scope, connect, endpoint_of, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
-MOST_CAPTURES = 20
-"""How many captures, the newest first, are searched for deliveries to webhooks of other a2a-inspect processes."""
 _TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
 _MOST_RECORDED = 500
