@@ -20,7 +20,6 @@ from joserfc.jwk import ECKey, KeySet
 from puppets import SECONDS, RunCli, status
 
 from inspector.capture.paths import captures_folder
-
 from inspector.cli.listen import _first_of
 
 
