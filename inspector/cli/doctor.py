@@ -13,9 +13,10 @@ from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.denial import REJECTED_HINT
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.probe import REQUIRED
+from inspector.session.doctor.probe import REJECTED, REQUIRED
 from inspector.session.doctor.steps import CREDENTIALS, INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Proposal, Report
 from inspector.text.units import duration
 
@@ -52,14 +53,17 @@ async def _examine(current: RunningCommand) -> None:
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
         whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
-        if all(step.message.startswith(REQUIRED) or step.name == CREDENTIALS for step in failed):
+        if all(step.message.startswith((REQUIRED, REJECTED)) or step.name == CREDENTIALS for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
-            hint = _with_command(hint, current.login_hint())
+            hint = _with_command(current, hint)
         raise FaultError(Fault(whose, code, seen, hint))
 
 
-def _with_command(remedy: str, login: str) -> str:
-    """Return the remedy for missing credentials with the command that gets them, unless it names one."""
+def _with_command(current: RunningCommand, remedy: str) -> str:
+    """Return the remedy for missing or rejected credentials with how to get them, unless it contains that."""
+    if remedy.startswith(REJECTED_HINT):
+        return current.rejected_hint(remedy)
+    login = current.login_hint()
     if remedy == LOG_IN and login:
         return f"{login}. Or add --bearer or --header."
     complete = remedy.startswith("Add ") or any(named in remedy for named in ("auth login", "--trust"))

@@ -37,6 +37,9 @@ _MOST_NAMES = 3
 _SHORT_ID = 8
 """The number of characters of a task id that the progress shows."""
 
+_CHECK_OPTIONS = "Check --bearer, --basic, --api-key or --header."
+"""What to do about rejected credentials if it is not known which the agent requires."""
+
 _Expected = TypeVar("_Expected", bound=Answer)
 
 
@@ -252,10 +255,22 @@ class RunningCommand:
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
         rejected = _credentials_rejected(fault)
-        if fault.hint not in (CREDENTIALS_HINT, REJECTED_HINT):
+        if fault.hint.startswith(REJECTED_HINT):
+            return replace(rejected, hint=self.rejected_hint(fault.hint))
+        if fault.hint != CREDENTIALS_HINT:
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
-        hint = f"The agent rejected the token. {login}" if self.session.credentials.token else rejected.hint
-        return replace(rejected, hint=hint)
+        return rejected
+
+    def rejected_hint(self, hint: str) -> str:
+        """Return the hint about rejected credentials with the options, or the command, for what the card requires."""
+        login, connection = self.login_hint(), self.session.connection
+        if self.session.credentials.token:
+            return f"The agent rejected the token. {login}"
+        if connection is None or not login:
+            return f"{hint} {_CHECK_OPTIONS}"
+        if offers_login(connection.card):
+            return f"{hint} {login}"
+        return f"{hint.removesuffix('.')}: {credential_options(connection.card)}."
 
     def shell_command(self, *words: str) -> str:
         """Return a shell command for the same agent, with the connection options of this command."""
@@ -300,5 +315,5 @@ def _credentials_rejected(fault: Fault) -> Fault:
     return replace(
         fault,
         code=FaultCode.AUTH_FAILED.value,
-        hint="The agent rejected the credentials: check --bearer, --basic, --api-key or --header.",
+        hint=f"The agent rejected the credentials. {_CHECK_OPTIONS}",
     )

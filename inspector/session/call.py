@@ -138,7 +138,7 @@ class Call:
         fault = fault_of(self.exchange)
         if fault is None or not self.credentials.are_for(self.wire.url):
             return fault
-        return explain_rejected(fault)
+        return explain_rejected(fault, self.exchange.circumstances.card)
 
 
 def fault_of(exchange: Exchange) -> Fault | None:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
 from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import claimed_date
+from inspector.protocol.security import requirements, requirements_in_words
 from inspector.text.units import duration
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import PROXY_HINT
@@ -22,7 +24,7 @@ CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the o
 REJECTED_HINT = (
     "The request had credentials, which were rejected: check that they are for this agent and for this operation."
 )
-"""What to do if nothing is known about why credentials were rejected."""
+"""What to do if nothing is known about why credentials were rejected; what the card requires follows."""
 DENIED = {401: "The agent requires credentials", 403: "The agent refused the request"}
 """What the statuses mean: 403 can have other reasons than credentials."""
 _REJECTED = "The agent rejected the credentials"
@@ -74,11 +76,13 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
     return None
 
 
-def explain_rejected(fault: Fault) -> Fault:
-    """Return the fault of a request that had credentials; a known cause stays."""
+def explain_rejected(fault: Fault, card: AgentCard | None) -> Fault:
+    """Return the fault of a request that had credentials, with what the card requires; a known cause stays."""
     if fault.hint != CREDENTIALS_HINT:
         return fault
-    return replace(fault, seen=fault.seen.replace(DENIED[401], _REJECTED, 1), hint=REJECTED_HINT)
+    required = f" The card requires {requirements_in_words(card)}." if card and requirements(card) else ""
+    seen = fault.seen.replace(DENIED[401], _REJECTED, 1)
+    return replace(fault, seen=seen, hint=f"{REJECTED_HINT}{required}")
 
 
 def explain_token(status: int, challenges: tuple[Challenge, ...], words: str, token: SentToken) -> Cause | None:

@@ -209,8 +209,32 @@ def test_without_a_login_the_options_for_the_credentials_are_named(
             assert "auth login" not in ran.err
         rejected = cli("doctor", url, "--header", "Authorization: Wrong canary-5512")
         assert (rejected.code, "credentials, which were rejected" in rejected.err) == (4, True)
+        assert "checks failed: interface 1 as 1.0 over JSONRPC: the credentials were rejected (401)" in rejected.out
+        assert f": {option.removeprefix('Add ')}" in rejected.err
         refused = cli("auth", "login", url, *CLIENT, *FILE)
         assert (refused.code, option in refused.err) == (2, True)
+    finally:
+        server_thread.do(mock.stop())
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "required"),
+    [
+        ("bearer", "--api-key", "a bearer token: --bearer TOKEN."),
+        ("bearer", "--bearer", "a bearer token: --bearer TOKEN."),
+        ("api-key:header", "--bearer", "an API key in header X-API-Key: --api-key KEY."),
+    ],
+)
+def test_rejected_credentials_are_explained_with_what_the_card_requires(
+    cli: RunCli, server_thread: ServerThread, kind: str, given: str, required: str
+):
+    mock = MockAgent(pace=0, authenticator=Authenticator(kind))
+    url = server_thread.do(mock.start(grpc_port=None))
+    try:
+        for command in (("send", url, "--text", "hi"), ("doctor", url)):
+            ran = cli(*command, given, "canary-5512")
+            assert ran.code == 4
+            assert ran.err.rstrip().endswith(f"The card requires {required}")
     finally:
         server_thread.do(mock.stop())
 

@@ -13,7 +13,6 @@ from inspector.session.exchange import Exchange
 _UNAUTHORIZED = 401
 _NO_CHALLENGE = "Send WWW-Authenticate with the scheme: clients cannot know otherwise which credentials are demanded."
 _UNDECLARED = "Declare the demanded scheme on the card, or send a challenge of a scheme on the card."
-_REJECTED = "The agent rejected the credentials that were sent: check them, or log in again."
 LOG_IN = "Log in (a2a-inspect auth login), or add --bearer or --header."
 
 
@@ -36,15 +35,13 @@ def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)
 
 
-def remedy_for(hint: str, card: AgentCard | None, *, sent: bool) -> str:
-    """Return the remedy of a response that demands credentials; a known cause has its own remedy in `hint`.
+def remedy_for(hint: str, card: AgentCard | None) -> str:
+    """Return the remedy of a response that demands credentials.
 
-    `sent` is whether credentials were sent.
+    If credentials were sent, or the cause is known, `hint` is the remedy.
     """
     if hint != CREDENTIALS_HINT or card is None:
         return hint
-    if sent:
-        return _REJECTED
     options = credential_options(card)
     return LOG_IN if offers_login(card) else f"Add {options}." if options else hint
 

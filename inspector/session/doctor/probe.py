@@ -23,7 +23,9 @@ from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
 REQUIRED = "credentials are required"
-"""The beginning of the result if an interface requires credentials."""
+"""The beginning of the result if an interface requires credentials, and none were sent."""
+REJECTED = "the credentials were rejected"
+"""The beginning of the result if an interface did not accept the credentials that were sent."""
 
 _PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
 _DENIED = frozenset({401, 403})
@@ -77,12 +79,12 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
         source = status if status in _DENIED else word
         cause = fault.seen.partition(" The token ")[2]
-        seen = f"{REQUIRED}{f' ({source})' if source else ''}{f': the token {cause}' if cause else ''}"
+        result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED
+        seen = f"{result}{f' ({source})' if source else ''}{f': the token {cause}' if cause else ''}"
         if not source:  # a client certificate
             seen = fault.seen
         card = session.connection.card if session.connection else None
-        sent = session.credentials.current.are_for(call.wire.url)
-        remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card, sent=sent)
+        remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card)
         return Probed(step(False, seen, remedy), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)

@@ -15,7 +15,7 @@ from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import CARD_CONTENT, NO_CARD, Doctor
-from inspector.session.doctor.probe import REQUIRED
+from inspector.session.doctor.probe import REJECTED, REQUIRED
 from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Comparison, Report, Step
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
@@ -29,7 +29,7 @@ from inspector.tui.widgets.fact_view import FactView
 
 _CARD_AT = "card at "
 """The beginning of the names of steps about a URL of the card."""
-_DENIED = (REQUIRED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
+_DENIED = (REQUIRED, REJECTED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
 """What the messages of steps contain for which credentials are missing or not accepted."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
