@@ -149,6 +149,16 @@ def test_the_doctor_finds_no_webhook(cli: RunCli, slow_mock: str, task_id: str):
     assert ran.err.startswith("Error: Not registered: ")
 
 
+def test_the_doctor_finds_that_the_task_does_not_exist(cli: RunCli, slow_mock: str):
+    ran = cli("doctor", slow_mock, "--push", "nosuch")
+    assert ran.code == 1
+    first, remedy = ran.out.splitlines()[:2]
+    assert first.startswith("Certain: the agent does not know the task: TaskNotFoundError: ")
+    assert "nosuch" in first
+    assert remedy.startswith("  Remedy: Check the id of the task")
+    assert "Register a webhook" not in ran.out
+
+
 def test_doctor_finds_that_the_agent_may_reject_loopback(cli: RunCli, slow_mock: str, task_id: str):
     # The mock itself listens at this URL: without a listener, the cause would be certain.
     cli("push", "set", task_id, "--url", f"{slow_mock}/hook", "-a", slow_mock)

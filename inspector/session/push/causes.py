@@ -15,6 +15,7 @@ from inspector.wire.reach import AddressScope, Reachable, address_scope, endpoin
 _ADDRESS_WORDS = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
 """Words in the errors of agents that refuse an address."""
 _AGENT_DOWN = "the agent cannot be reached"
+_UNKNOWN_TASK = "the agent does not know the task"
 _NOT_REGISTERED = "not registered"
 _ADDRESS_REFUSED = "the agent refuses the address"
 _REGISTRATION_REFUSED = "the agent refused the registration"
@@ -28,7 +29,8 @@ _GAVE_UP = "the receiver answered with an error and the agent gave up"
 _OTHER_PATH = "the agent posts to another path"
 _AT_THE_END = "the agent pushes only when the task ends"
 _RANK = (
-    *(_AGENT_DOWN, _NOT_REGISTERED, _ADDRESS_REFUSED, _REGISTRATION_REFUSED, _NO_PUSH, _NOT_STORED, _DELETED),
+    *(_AGENT_DOWN, _UNKNOWN_TASK, _NOT_REGISTERED, _ADDRESS_REFUSED, _REGISTRATION_REFUSED, _NO_PUSH),
+    *(_NOT_STORED, _DELETED),
     *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_PATH, _AT_THE_END),
 )
 """The causes, the most common first."""
@@ -64,8 +66,8 @@ class Evidence:
 
     `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that returned
     them, or the reason why their number is unknown. `ended` is when the task ended. `agent_down` is the reason why
-    the agent cannot be reached, `no_listener` reports that nothing listens at the URL; both are `""` otherwise. Times
-    are in seconds since 1970.
+    the agent cannot be reached, `no_listener` reports that nothing listens at the URL, `unknown_task` is the error of
+    an agent that does not know the task; all are `""` otherwise. Times are in seconds since 1970.
     """
 
     agent: str
@@ -82,6 +84,7 @@ class Evidence:
     ended: float | None = None
     agent_down: str = ""
     no_listener: str = ""
+    unknown_task: str = ""
     now: float = field(default_factory=time.time)
 
     @property
@@ -97,10 +100,14 @@ class Evidence:
 
 def causes(known: Evidence) -> list[Cause]:
     """Return the possible causes, the most likely first, and then those that are ruled out."""
+    if known.unknown_task and not (known.registrations or known.configs or known.deliveries):
+        return [_unknown_task(known)]
     found = [_no_push(known), _task_ended(known), _only_at_the_end(known)]
     if known.agent_down:
         remedy = "Start the agent again, and look in its log for the reason why it ended."
         found.append(Cause(_AGENT_DOWN, Likely.CERTAIN, known.agent_down, remedy))
+    if known.unknown_task:
+        found.append(_unknown_task(known))
     if not known.registrations and not known.configs:
         remedy = (
             "Register a webhook for the task in Webhooks, turn the webhook on before you send the message, or use the"
@@ -120,6 +127,15 @@ def causes(known: Evidence) -> list[Cause]:
     if known.registrations or known.deliveries:
         found.append(_gave_up(known))
     return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
+
+
+def _unknown_task(known: Evidence) -> Cause:
+    likely = Likely.POSSIBLE if known.deliveries else Likely.CERTAIN  # an agent may delete tasks that have ended
+    remedy = (
+        "Check the id of the task (task list), the agent and the credentials. An agent can lose its tasks when it is"
+        " restarted."
+    )
+    return Cause(_UNKNOWN_TASK, likely, known.unknown_task, remedy)
 
 
 def _refused(known: Evidence) -> Cause:

@@ -28,6 +28,7 @@ from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import AddressScope, address_scope, connect, endpoint_of, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
+_UNKNOWN_TASK = "TaskNotFoundError"
 _TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
 _MOST_RECORDED = 500
@@ -86,6 +87,7 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     if session.connection is not None and session.connection.choice is not None:
         fault = await _finish(session.get(task_id))
     agent_down = fault.seen if fault is not None and fault.code == FaultCode.UNREACHABLE else ""
+    unknown_task = fault.error.words if fault is not None and fault.error and fault.code == _UNKNOWN_TASK else ""
     recorded = _Recorded()
     if not session.push.registrations.of_task(task_id):
         recorded = await asyncio.to_thread(_look_up, captures, task_id, [config.url for config in configs or ()])
@@ -93,7 +95,7 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
     no_listener = "" if known.registrations else await _no_listener(known.advertised)
-    known = replace(known, agent_down=agent_down, no_listener=no_listener)
+    known = replace(known, agent_down=agent_down, no_listener=no_listener, unknown_task=unknown_task)
     return Diagnosis(task_id, known.accepted, causes(known), _not_checked(known, recorded), requests.others)
 
 
