@@ -298,6 +298,9 @@ def _compare_authorization(head: RequestHead, registration: Registration) -> Res
         return Result(None, f"expected {auth.scheme}, received none")
     if len(set(values)) > 1:
         return Result(False, f"Authorization was sent {len(values)} times with different values")
+    if same(values[0], expected):
+        known = f"the credentials of registration {registration.number}"
+        return Result(False, f"Authorization has {known} without the scheme {auth.scheme}")
     scheme, _, credentials = values[0].partition(" ")
     return _compare_credentials(scheme, credentials.strip(), expected, registration)
 

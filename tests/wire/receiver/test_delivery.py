@@ -88,6 +88,12 @@ def test_correct_credentials_with_another_scheme_are_rejected_and_not_quoted(val
     assert TOKEN not in check.text
 
 
+def test_a_missing_scheme_before_correct_credentials_is_named():
+    check = checked("authorization", ("Authorization", TOKEN))
+    assert check.text == "Authorization has the credentials of registration 3 without the scheme Bearer"
+    assert checked("authorization", ("Authorization", TOKEN[:-1])).text.startswith("Authorization does not match")
+
+
 def test_a_repeated_token_with_different_values_is_rejected():
     check = checked("token", ("X-A2A-Notification-Token", TOKEN), ("X-A2A-Notification-Token", "other"))
     assert check.good is False
