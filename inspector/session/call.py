@@ -180,7 +180,8 @@ def _of_url(exchange: Exchange, fault: Fault) -> Fault:
 
 def _of_interface(exchange: Exchange, fault: Fault) -> Fault:
     """Add to a fault that the card has the address that could not be reached, unless the card is from this server."""
-    is_from_card = exchange.call.request is not None and exchange.call.interface is not None
+    call = exchange.call
+    is_from_card = call.request is not None and call.card and call.interface in call.card.supported_interfaces
     if fault.code != FaultCode.UNREACHABLE or exchange.head is not None or not is_from_card or _is_reached(exchange):
         return fault
     hint = f"This is the address of the interface on the card: correct it there if it is wrong. {fault.hint}"

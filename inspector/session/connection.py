@@ -25,6 +25,7 @@ from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
 from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials, basic, origin
+from inspector.wire.client.faults import of_typed_url
 from inspector.wire.client.http import Client
 from inspector.wire.client.http_caching import caching_of
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Headers
@@ -278,7 +279,7 @@ async def search_card(
         if accept(url, fetch):
             return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
-            raise FaultError(fetch.fault)  # the host does not answer, so the other paths fail, too
+            raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
         statuses.add(fetch.head.status if fetch.head else 0)
         private = private or fetch.private_redirect
         login_page = login_page or fetch.login_page

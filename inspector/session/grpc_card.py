@@ -17,6 +17,7 @@ from inspector.session.call import Call
 from inspector.session.connection import Access, CardAttempt, Connection
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials
+from inspector.wire.client.faults import of_typed_url
 from inspector.wire.discovery import FoundCard, grpc_url
 
 _NOT_OFFERED = frozenset({"ExtendedAgentCardNotConfiguredError", "UnsupportedOperationError"})
@@ -57,7 +58,8 @@ class GrpcCardReader:
             if fault is not None and (fault.code in _NOT_OFFERED or fault.whose is not Whose.AGENT or head is None):
                 hint = _NO_CARD if fault.code in _NOT_OFFERED else fault.hint
                 code = FaultCode.CARD_NOT_FOUND if fault.code in _NOT_OFFERED else fault.code
-                raise FaultError(replace(fault, code=code, seen=f"No card over gRPC: {fault.seen}", hint=hint))
+                seen = f"No card over gRPC: {fault.seen}"
+                raise FaultError(replace(of_typed_url(fault), code=code, seen=seen, hint=hint))
         outcomes = "; ".join(f"{attempt.url}: {attempt.outcome}" for attempt in attempts)
         seen = f"No card was found at {shown} ({outcomes})."
         raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, _NO_SERVICE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -26,6 +27,8 @@ WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _HTTPS = 443
+_ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
+"""The beginning of a URL whose second slash is missing: `http:/host`."""
 _INVALID_CARD = "a card that cannot be read: "
 _CORRECT_MEMBER = "Correct this member of the card."
 
@@ -64,7 +67,7 @@ def local_path(reference: str) -> Path | None:
     try:
         if reference.startswith("file://"):
             return Path(unquote(urlsplit(reference).path))
-        if "://" in reference:
+        if "://" in reference or _ONE_SLASH.match(reference):
             return None
         path = typed_path(reference)
         looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
@@ -88,8 +91,9 @@ def normalise(reference: str) -> str:
     """Return the URL for a reference (a URL or a host); without a scheme, add one.
 
     The scheme is http for this machine, for IP addresses and if a port is given, except for port 443; otherwise https.
-    An invalid reference also gets a scheme; the client then rejects the URL.
+    An invalid reference also gets a scheme; the client then rejects the URL. A missing second slash is added.
     """
+    reference = _with_two_slashes(reference)
     if "://" in reference:
         return reference
     if _is_address(reference) and ":" in reference:
@@ -100,6 +104,10 @@ def normalise(reference: str) -> str:
     except ValueError:
         plain = False
     return f"{'http' if plain else 'https'}://{reference}"
+
+
+def _with_two_slashes(reference: str) -> str:
+    return reference.replace(":/", "://", 1) if _ONE_SLASH.match(reference) else reference
 
 
 def _is_plain_http(host: str, port: int | None) -> bool:
@@ -151,12 +159,12 @@ def is_in_catalog(reference: str) -> bool:
 
 def is_grpc(reference: str) -> bool:
     """Return whether a reference is the URL of a gRPC server, from which the card is read."""
-    return reference.lower().startswith(("grpc://", "grpcs://"))
+    return _with_two_slashes(reference).lower().startswith(("grpc://", "grpcs://"))
 
 
 def grpc_url(url: str) -> str:
     """Return a URL or `host:port` with the scheme `grpcs` if it has TLS, else `grpc`, without a path."""
-    scheme, separator, rest = url.rpartition("://")
+    scheme, separator, rest = _with_two_slashes(url).rpartition("://")
     kind = "grpcs" if scheme.lower() in ("https", "grpcs") else "grpc"
     return f"{kind}://{rest.partition('/')[0]}" if separator else grpc_url(normalise(url))
 
@@ -281,8 +289,11 @@ def not_found(
     if any(invalid_card_reason(outcome) for _, outcome in attempts):
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
+    whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        whose = Whose.AGENT
         hint = "A status from 500 on is an error of the server: check its log, or that of a proxy before it."
     hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
-    return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, f"No card was found at {reference} ({outcomes}).", hint)
+    seen = f"No card was found at {reference} ({outcomes})."
+    return Fault(whose, FaultCode.CARD_NOT_FOUND, seen, hint)

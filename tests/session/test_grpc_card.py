@@ -17,7 +17,7 @@ from inspector.sample_agents.profile import Capability, Profile
 from inspector.sample_agents.server import MockAgent
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import FaultCode, FaultError
+from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.session.card.lint import lint_reference
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.doctor import Doctor
@@ -135,10 +135,13 @@ async def test_a_port_for_http_is_not_asked_for_every_version(tmp_path: Path):
     url = await agent.start()
     try:
         error = await fault_of(tmp_path, url.replace("http", "grpc"))
+        one_slash = await fault_of(tmp_path, url.replace("http://", "grpc:/"))
     finally:
         await agent.stop()
     assert "does not use HTTP/2" in error.fault.seen
-    assert "gRPC port" in error.fault.hint
+    assert error.fault.hint.startswith("Check that this is the gRPC port")
+    assert error.fault.whose is Whose.YOURS
+    assert one_slash.fault == error.fault
 
 
 @pytest.mark.parametrize(

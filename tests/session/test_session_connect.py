@@ -107,7 +107,7 @@ async def test_other_content_in_place_of_the_card_is_reported(agent: Agent, open
     agent.routes[CARD_PATH] = giving(b"<!doctype html>", content_type="text/html")
     agent.routes[OLD_CARD_PATH] = giving([1])
     fault = await refused(open_session, agent.url)
-    assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_NOT_FOUND)
+    assert (fault.whose, fault.code) == (Whose.YOURS, FaultCode.CARD_NOT_FOUND)
     assert "a web page or XML, not JSON (text/html)" in fault.seen
     assert "JSON, but an array instead of an object" in fault.seen
 

@@ -196,6 +196,13 @@ async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
             await agent.stop()
 
 
+async def test_a_url_with_the_wrong_scheme_is_not_the_fault_of_the_agent(open_app: Open, mock: str):
+    async with open_app(mock.replace("http:", "https:")) as driver:
+        await driver.until("Next step")
+        assert "you: the address that was entered" in driver.line("Responsible")
+        assert "use http:// instead of https://" in driver.screen
+
+
 async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
     page = web.Response(text="<html>Welcome</html>", content_type="text/html")
     async with playing(card=page) as agent, open_app(agent.url, (120, 40)) as driver:
@@ -203,6 +210,7 @@ async def test_a_web_page_instead_of_a_card_is_explained(open_app: Open):
         assert driver.session.connection is None
         assert "200 OK" in driver.line("/.well-known/agent-card.json")
         assert "(text/html)" in driver.line("/.well-known/agent-card.json")
+        assert "you: the address that was entered" in driver.line("Responsible")
         assert "404 Not Found" in driver.line("/.well-known/agent.json")
         assert driver.screen.count("/.well-known/agent.json") == 1, "the outcomes are not repeated in the sentence"
         await driver.go(5)

@@ -58,6 +58,10 @@ WELL_KNOWN = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
         ("::1", "http://[::1]"),
         ("fe80::1", "http://[fe80::1]"),
         ("http://example.com", "http://example.com"),
+        ("http:/127.0.0.1:9000/a", "http://127.0.0.1:9000/a"),
+        ("HTTPS:/example.com", "HTTPS://example.com"),
+        ("http:8080", "http://http:8080"),
+        ("grpc:/127.0.0.1:9000", "grpc://127.0.0.1:9000"),
         ("https://localhost", "https://localhost"),
         ("ftp://example.com", "ftp://example.com"),
         ("[", "https://["),
@@ -234,12 +238,13 @@ def test_folder_is_not_a_card(tmp_path: Path):
 @pytest.mark.parametrize(
     ("outcomes", "statuses", "whose", "code"),
     [
-        (["404", "404"], {404}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
+        (["404", "404"], {404}, Whose.YOURS, FaultCode.CARD_NOT_FOUND),
+        (["404", "500"], {404, 500}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
         (["404", "401, credentials are required"], {404, 401}, Whose.YOURS, FaultCode.CREDENTIALS_MISSING),
         (["403, refused: credentials may be missing or insufficient"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
-        (["a web page or XML, not JSON"], {200}, Whose.AGENT, FaultCode.CARD_NOT_FOUND),
+        (["a web page or XML, not JSON"], {200}, Whose.YOURS, FaultCode.CARD_NOT_FOUND),
     ],
 )
 def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):

@@ -36,7 +36,7 @@ _LABEL = 14
 _OF_CARDS = (GET_CARD, Operation.EXTENDED_CARD.value)
 """The operations that read a card, over HTTP and over gRPC."""
 _RECORDING = "This is a capture file. You can inspect it; no request is sent to the agent."
-_RESPONSIBLE = {Whose.YOURS: "you: what was entered, or the options of the command"}
+_RESPONSIBLE = {Whose.YOURS: "you: the address that was entered, or the options"}
 
 
 class _Attempt(NamedTuple):

@@ -21,6 +21,12 @@ TOO_LARGE = "Check whether the agent should send that much; the limit protects t
 _CHECK_NAME = "Check the spelling, the network connection and, in a container, its DNS."
 _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
 CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
+_USE_HTTP = "If the agent uses plain http on this port, use http:// instead of https://."
+_USE_PLAIN_GRPC = "If this port has no TLS, its URL has to start with grpc:// or http://."
+_USE_GRPC_TLS = "If this port uses TLS, its URL has to start with grpcs:// or https://."
+_CHECK_GRPC_PORT = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
+_ABOUT_URL = frozenset({CHECK_PORT, _USE_HTTP, _USE_PLAIN_GRPC, _USE_GRPC_TLS, _CHECK_GRPC_PORT})
+"""The hints about a URL whose scheme or port is probably wrong."""
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
 PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
@@ -100,7 +106,7 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
             )
         case ssl.SSLError():
             seen = f"TLS with {host} failed: {_words(cause)}."
-            fault = _agent(seen, "If the agent uses plain http on this port, use http:// instead of https://.")
+            fault = _agent(seen, _USE_HTTP)
             return _of_alert(fault, _words(cause), host, certificate)
         case socket.gaierror():
             return _network(f"The name {host} could not be resolved: {_words(cause)}.", _CHECK_NAME)
@@ -155,6 +161,11 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
         case _:
             seen = f"An internal error occurred in the request to {host}: {type(error).__name__}: {_words(error)}."
             return Fault(Whose.OURS, FaultCode.INTERNAL, seen, "Please report this error with the capture.")
+
+
+def of_typed_url(fault: Fault) -> Fault:
+    """Return the fault of a request to a URL that the user typed: if it is about the URL, it is not the agent's."""
+    return replace(fault, whose=Whose.YOURS) if fault.hint in _ABOUT_URL else fault
 
 
 def _of_alert(fault: Fault, words: str, host: str, certificate: ClientCertificate | None) -> Fault:
@@ -303,14 +314,14 @@ def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | N
         hint = "Check its names, dates and chain. --insecure trusts any chain; use it in development only."
         return _agent(f"The certificate of {host} was refused: {why}.", hint)
     if "andshake failed" in words:
-        hint = "If this port has no TLS, the URL on the card has to start with grpc:// or http://."
+        hint = _USE_PLAIN_GRPC
         return _of_alert(_agent(f"TLS with {host} failed: {why}.", hint), why, host, certificate)
     if any(mark in words for mark in _NO_GRPC):
-        hint = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
+        hint = _CHECK_GRPC_PORT
         return _agent(f"{call.target} does not use HTTP/2.", hint)
     if call.tls and any(mark in words for mark in _ENDED):
         return _agent(f"{call.target} closed the connection after the TLS handshake.", _after_handshake(certificate))
     if "Socket closed" in words or "recvmsg" in words:
-        hint = "If this port uses TLS, the URL on the card has to start with grpcs:// or https://."
+        hint = _USE_GRPC_TLS
         return _agent(f"{call.target} accepted the connection and closed it.", hint)
     return _network(f"Connecting to {call.target} failed: {why}.", _CHECK_CONNECTION)
