@@ -307,9 +307,9 @@ def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:
 def _variable(agent: NamedAgent, value: str) -> str:
     if not value.startswith(REFERENCE):
         return value
-    found = os.environ.get(value[4:], "")
+    found = os.environ.get(value[4:])
     if not found:
-        seen = f"The environment variable {value[4:]} is not set."
+        seen = f"The environment variable {value[4:]} is {'not set' if found is None else 'empty'}."
         raise usage_error(seen, f"Set it: {agent.path}:{agent.line} refers to it for the agent {agent.name!r}.")
     return found
 

@@ -30,6 +30,7 @@ from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.settings_file import Value
 
+_NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
 _CHECK_SECONDS = 10.0
 """How long to wait for the card of an agent that has no timeout of its own."""
 
@@ -41,7 +42,7 @@ def list_agents(_: Invocation, out: Output) -> int:
         out.document([_members(agent, is_default=agent.name == named.default) for agent in named.agents.values()])
         return OK
     if not named.agents:
-        out.line(f"No agent has a name. Add one: {PROGRAM} agents add NAME URL")
+        out.line(_NO_AGENT)
     width = max(map(len, named.agents), default=0)
     for agent in named.agents.values():
         default = Styled(" (default)", Role.SOFT) if agent.name == named.default else ""
@@ -104,6 +105,8 @@ def check(invocation: Invocation, out: Output) -> int:
     if out.json:
         out.document(results)
     else:
+        if not results:
+            out.line(_NO_AGENT)
         for result in results:
             words = result["problem"] or f"{result['card']}, A2A {result['protocolVersion']} over {result['transport']}"
             out.field(result["name"], mark(not result["problem"]), f" {words}")

@@ -43,7 +43,10 @@ async def log_in(current: RunningCommand) -> None:
     registration = await _registration(current, option)
     place = await _place(given.store, session.credentials.logins.stored.where)
     login = session.credentials.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
-    token = await login.run()
+    try:
+        token = await login.run()
+    except asyncio.CancelledError:
+        raise asyncio.CancelledError("the login was not completed") from None
     where = session.credentials.logins.store(token, place) if place is not None else ""
     missing = [scope for scope in login.state.requested_scopes if scope not in token.scopes]
     if missing:
@@ -82,8 +85,6 @@ async def log_out(current: RunningCommand) -> None:
     """Revoke and remove the tokens for an agent, or all tokens."""
     logins, out = current.session.credentials.logins, current.out
     entries = logins.entries() if current.invocation.given.all else await _entries(current)
-    if not entries and not current.invocation.given.all:
-        raise _no_token(current)
     for entry in entries:
         result = await logins.log_out(entry.key)
         if out.json:
@@ -91,7 +92,8 @@ async def log_out(current: RunningCommand) -> None:
         else:
             out.field(entry.key.origin, result)
     if not entries and not out.json:
-        out.line("There are no stored tokens.")
+        agent = current.session.journal.redactor.url(current.invocation.options.reference or "")
+        out.line(f"There are no stored tokens{f' for {agent}' if agent else ''}.")
 
 
 @command_for_any_version
@@ -220,7 +222,7 @@ def _print(out: Output, token: Token, where: str) -> None:
     if token.subject:
         out.field("User", token.subject)
     out.field("Scopes", " ".join(token.scopes) or "none")
-    out.field("Expires", _expiry(token))
+    out.field(*_expiry(token))
     if where:
         out.field("Stored", where)
 
@@ -235,16 +237,19 @@ def _print_all(current: RunningCommand, entries: list[StoredToken]) -> None:
         out.line("There are no stored tokens.")
     for entry, found in tokens:
         key = entry.key
-        expiry = f"expires {_expiry(found)}" if found else "not in the keyring any more"
+        expiry = " ".join(_expiry(found)).lower() if found else "not in the keyring any more"
         out.field(key.origin, f"{key.scheme}, client {key.client_id}, {entry.place.value}, {expiry}")
 
 
-def _expiry(token: Token) -> str:
+def _expiry(token: Token) -> tuple[str, str]:
+    """Return a label and when a token expires or expired, and whether it is renewed."""
     if token.expires_at is None:
-        return "unknown"
+        return "Expires", "unknown"
     left = token.expires_at - time.time()
-    renewable = ", renewed automatically" if token.refresh_token or token.grant == Grant.CLIENT_CREDENTIALS else ""
-    return (f"in {duration(left)}" if left > 0 else f"{duration(-left)} ago") + renewable
+    if left > 0:
+        return "Expires", f"in {duration(left)}{', renewed automatically' if token.can_renew else ''}"
+    next_step = "the next command tries to renew it" if token.can_renew else "log in again"
+    return "Expired", f"{duration(-left)} ago, {next_step}"
 
 
 def _key(entry: StoredToken) -> dict[str, Any]:

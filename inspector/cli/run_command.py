@@ -117,7 +117,7 @@ async def _work(
                     raise FaultError(_timed_out(current, str(error.__context__ or ""))) from None
                 except (asyncio.CancelledError, KeyboardInterrupt) as stop:
                     done = str(stop)
-                    out.line_to_stderr("Interrupted", done or current.task_summary() or "no task was received")
+                    out.line_to_stderr("Interrupted", done or current.progress_summary())
                     label, command = current.follow_up()
                     if command and invocation.options.reference and not done:
                         out.line_to_stderr(label, command)

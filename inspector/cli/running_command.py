@@ -128,10 +128,14 @@ class RunningCommand:
         return f"Add {options}." if options else ""
 
     def login_command(self, *options: str) -> str:
-        """Return the command that logs in; without a stored token of the agent, it asks for the id of a client."""
+        """Return the command that logs in, and stores the token where that of the agent is stored.
+
+        Without a stored token of the agent, it asks for the id of a client.
+        """
         known = self.session.credentials.logins.stored.entries(origin(self.session.agent_url))
         client = () if known else ("--client-id", "CLIENT")
-        return self.shell_command("auth", "login", *client, *options)
+        place = ("--store", "file") if known and known[-1].is_in_file else ()
+        return self.shell_command("auth", "login", *client, *options, *place)
 
     def check_interface(self) -> None:
         """Warn about a draft or undeclared protocol version, and about credentials that are not sent.
@@ -293,6 +297,12 @@ class RunningCommand:
             context = f", context {task.now.context_id}" if task.now.context_id else ""
             return f"task {task.id}{context}, {short(task.now.state) or 'unknown state'}"
         return ""
+
+    def progress_summary(self) -> str:
+        """Return what an interrupted command received, as text."""
+        if self.session.connection is None and self.invocation.options.reference:
+            return "the card of the agent was not received"
+        return self.task_summary() or "no task was received"
 
     def follow_up(self) -> tuple[str, str]:
         """Return a label and the command that continues the latest task; empty if there is nothing to continue."""

@@ -47,19 +47,24 @@ def header(text: str) -> tuple[str, str]:
     name, colon, value = (piece.strip() for piece in text.partition(":"))
     if not colon or not name or not _is_made_of(name, _TOKEN_MARKS):
         raise ArgumentTypeError("not a header; write it as Name: value")
-    return name, secret(value)
+    return name, _header_value(value)
 
 
 def _is_made_of(name: str, marks: Container[str]) -> bool:
     return all((letter.isascii() and letter.isalnum()) or letter in marks for letter in name)
 
 
-def secret(text: str) -> str:
+def _header_value(text: str) -> str:
     """Read the value of a header: printable ASCII."""
     text = text.strip()
     if not text.isascii() or not text.isprintable():
         raise ArgumentTypeError("the value has characters that a header cannot contain")
     return text
+
+
+def secret(text: str) -> str:
+    """Read a secret that a header can contain, which is not empty."""
+    return _header_value(_not_empty(text))
 
 
 def secret_reference(text: str) -> str:
@@ -87,15 +92,25 @@ def _referenced(text: str) -> str:
     name = text.removeprefix("env:")
     if name == text:
         return text
-    value = os.environ.get(name, "")
+    return _variable(name)
+
+
+def _variable(name: str) -> str:
+    value = os.environ.get(name)
     if not value:
-        raise ArgumentTypeError(f"the environment variable {name} is not set")
+        raise ArgumentTypeError(f"the environment variable {name} is {'not set' if value is None else 'empty'}")
     return value
+
+
+def _not_empty(text: str) -> str:
+    if not text.strip():
+        raise ArgumentTypeError("the value is empty")
+    return text
 
 
 def user_and_password(text: str) -> str:
     """Read `USER:PASSWORD`, or `env:NAME` for a variable that contains both; the error does not repeat the password."""
-    text = _referenced(text)
+    text = _not_empty(_referenced(text))
     user, colon, password = text.partition(":")
     if not user or not colon or not password or not text.isprintable():
         raise ArgumentTypeError("not a user name and a password; write them as USER:PASSWORD")
@@ -144,10 +159,7 @@ def pattern(text: str) -> re.Pattern[str]:
 
 def environment_secret(text: str) -> tuple[str, str]:
     """Read the name of an environment variable; return it with its value."""
-    value = os.environ.get(text, "")
-    if not value:
-        raise ArgumentTypeError(f"the environment variable {text} is not set")
-    return text, value
+    return text, _variable(text)
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -176,9 +188,7 @@ def variable(text: str) -> tuple[str, str]:
 
 def identifier(text: str) -> str:
     """Read an id, which is not empty."""
-    if not text.strip():
-        raise ArgumentTypeError("the value is empty")
-    return text
+    return _not_empty(text)
 
 
 def file(text: str) -> Path:

@@ -29,6 +29,13 @@ def protected() -> Iterator[str]:
         yield url
 
 
+def test_without_a_named_agent_list_and_check_name_the_command_that_adds_one(cli: RunCli):
+    for words in (("agents", "list"), ("agents", "check")):
+        ran = cli(*words)
+        assert (ran.code, ran.out) == (0, "No agent has a name. Add one: a2a-inspect agents add NAME URL\n")
+    assert cli("agents", "check", "-o", "json").json == []
+
+
 def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("A2A_STAGING", "open-sesame")
     assert cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING").code == 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 
 import pytest
 
@@ -48,6 +49,18 @@ def test_invalid_header_is_rejected_without_its_value(typed: str):
 
 def test_secret_is_stripped_of_newlines():
     assert values.secret("abc\n") == "abc"
+
+
+@pytest.mark.parametrize("read", [values.bearer, values.token, values.secret, values.user_and_password])
+def test_empty_credentials_are_rejected(read: Callable[[str], object], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EMPTY", "")
+    for typed, problem in (
+        ("", "the value is empty"),
+        (" ", "value is empty"),
+        *([("env:EMPTY", "variable EMPTY is empty")] if read is not values.secret else []),
+    ):
+        with pytest.raises(ArgumentTypeError, match=problem):
+            read(typed)
 
 
 @pytest.mark.parametrize("typed", ["[1]", "{", '"x"', "[" * 5000, ""])

@@ -17,13 +17,13 @@ def is_reference(text: str) -> bool:
 def resolve(text: str) -> str:
     """Return the value of the variable that a text refers to (`env:NAME`), other texts unchanged.
 
-    Raises `FaultError` if the variable is not set.
+    Raises `FaultError` if the variable is not set or empty.
     """
     if not is_reference(text):
         return text
     name = text.removeprefix(PREFIX)
-    value = os.environ.get(name, "")
+    value = os.environ.get(name)
     if not value:
         hint = f"Set it: an option or a stored login refers to it ({text})."
-        raise usage_error(f"The environment variable {name} is not set.", hint)
+        raise usage_error(f"The environment variable {name} is {'not set' if value is None else 'empty'}.", hint)
     return value

@@ -51,6 +51,11 @@ class StoredToken:
     place: Place
     token: Token | None = None
 
+    @property
+    def is_in_file(self) -> bool:
+        """Return whether the token is in the file, not in the keyring."""
+        return self.place is Place.FILE
+
 
 class TokenStore:
     """The stored tokens; every method raises `FaultError` if the file or the keyring cannot be used."""
