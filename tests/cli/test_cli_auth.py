@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from signal import SIGINT, SIGTERM, Signals
@@ -132,6 +133,18 @@ def test_an_interrupted_login_is_reported_as_such(agent: str):
         program.send_signal(signal.SIGINT)
         _, err = program.communicate()
     assert (program.returncode, err) == (130, "Interrupted: the login was not completed\n")
+
+
+def test_an_interruption_before_the_card_is_reported_as_such():
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        Program("auth", "login", f"127.0.0.1:{silent.getsockname()[1]}", *CLIENT, *FILE) as program,
+        silent.accept()[0] as connection,
+    ):
+        connection.recv(1)
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate()
+    assert (program.returncode, err) == (130, "Interrupted: the card of the agent was not received\n")
 
 
 def test_log_out_revokes_and_removes_the_token(cli: RunCli, agent: str):
