@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import string
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast, get_args
@@ -27,6 +28,11 @@ _PLAIN_TEXTS = {
     "EOF while parsing": "ends within",
 }
 """Plain texts for messages of the JSON parser."""
+
+_POSITION = re.compile(r"line (\d+) column (\d+)$")
+_UNKNOWN_WORD = "expected ident"
+"""How the message about a word begins that is not true, false or null."""
+_WORD = (string.ascii_letters + string.digits + "+-.").encode()
 
 _EXPECTED = {
     "model_type": "an object",
@@ -197,11 +203,27 @@ def _explain(raw: bytes, message: str) -> str:
     for words, plain in _PLAIN_TEXTS.items():
         if words in message:
             return message.replace(words, plain)
+    message = _at_beginning(raw, message)
     return f"not JSON: {message}{_quote(raw, message)}"
 
 
+def _at_beginning(raw: bytes, message: str) -> str:
+    """Return a message about a word or a number with the position of its beginning: the parser names a later one."""
+    position = _POSITION.search(message)
+    if position is None or not message.startswith((_UNKNOWN_WORD, "invalid number")):
+        return message
+    line, column = int(position[1]), int(position[2])
+    lines = raw.split(b"\n", _LINES)
+    if not column:  # at the newline before
+        line, column = line - 1, len(lines[line - 2]) + 1 if line - 1 <= len(lines) else 1
+    if line <= len(lines):
+        column = len(lines[line - 1][: column - 1].rstrip(_WORD)) + 1
+    what = message[: position.start()].replace(_UNKNOWN_WORD, "expected value")
+    return f"{what}line {line} column {column}"
+
+
 def _quote(raw: bytes, message: str) -> str:
-    position = re.search(r"line (\d+) column (\d+)$", message)
+    position = _POSITION.search(message)
     lines = raw.split(b"\n", _LINES)
     if position is None or int(position[1]) > len(lines):
         return ""
