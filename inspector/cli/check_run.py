@@ -30,6 +30,7 @@ from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.text.units import duration
+from inspector.wire.discovery import local_path, read_raw
 
 _MARKS = {
     Result.PASS: Styled("+", Role.GOOD),
@@ -45,7 +46,9 @@ def run_checks(
     invocation: Invocation, out: Output, planned: list[PlannedTest], reports: list[tuple[str, Path | None]]
 ) -> int:
     """Run tests and write reports; raises `FaultError` if a test failed."""
-    options = invocation.options
+    options, other = invocation.options, local_path(invocation.given.against or "")
+    if other is not None and other.is_file():
+        read_raw(other)  # raises `FaultError` for a capture, before the tests run
     with kept_capture(options, "check", Path.exists) as path:
         recorded = replace(invocation, options=replace(options, capture=path))
         return run(recorded, out, lambda current: _Check(current, planned, reports).run(), check=True, outdated=True)

@@ -15,7 +15,7 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
-from inspector.protocol.jsonvalue import parse_strictly
+from inspector.protocol.jsonvalue import brief, parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.call import Call
 from inspector.session.compose.build import compose
@@ -146,6 +146,9 @@ def _part(spec: PartSpec) -> DraftPart:
     if kind is PartKind.FILE and value.startswith(("http://", "https://")):
         kind = PartKind.LINK
     if kind is PartKind.DATA:
+        if value.lstrip().startswith(("{", "[")) and not os.path.exists(value):  # noqa: PTH110 - Path raises for a long name
+            seen = f"--data: {brief(value)} is not a file, and JSON cannot be given as an argument."
+            raise usage(seen, "Write the JSON to a file, or pipe it to --data -.")
         raw = _read(value, "file")
         parsed = parse_strictly(raw)
         if isinstance(parsed, Unreadable):

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
+from inspector import PROGRAM
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
@@ -31,6 +32,10 @@ _ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
 """The beginning of a URL whose second slash is missing: `http:/host`."""
 _INVALID_CARD = "a card that cannot be read: "
 _CORRECT_MEMBER = "Correct this member of the card."
+_SQLITE = b"SQLite format 3\0"
+_APPLICATION_ID = slice(68, 72)
+_CAPTURE = b"A2Ac"
+"""How a capture begins, and the place and the value of its application id (`capture/file_format.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +244,17 @@ def read_file(path: Path) -> FoundCard:
 
 
 def read_raw(path: Path) -> bytes:
-    """Return the bytes of a card file; raises `FaultError`."""
+    """Return the bytes of a card file; raises `FaultError`, also for a capture."""
     try:
-        return read_limited(path)
+        raw = read_limited(path)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         seen = f"The card file {path} could not be read: {getattr(error, 'strerror', None) or error}."
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
+    if raw.startswith(_SQLITE) and raw[_APPLICATION_ID] == _CAPTURE:
+        show, serve = f"{PROGRAM} open {path}", f"{PROGRAM} mock --capture {path}"
+        raise usage_error(f"{path} is a capture, not an agent.", f"Show it: {show}. Serve it as an agent: {serve}.")
+    return raw
 
 
 LOGIN_PAGE_HINT = (

@@ -129,6 +129,18 @@ def test_a_mistake_in_an_option_has_exit_code_2_before_anything_is_sent(
     assert message in result.err
 
 
+def test_a_capture_instead_of_the_other_agent_has_exit_code_2_before_anything_is_sent(
+    cli: RunCli, mock: str, file: Any, tmp_path: Path
+):
+    capture = tmp_path / "first.a2a"
+    assert cli("send", "-a", mock, "--text", "hi", "--capture", str(capture)).code == 0
+    result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", "--against", str(capture))
+    assert (result.code, result.out) == (2, "")
+    assert f"{capture} is a capture, not an agent." in result.err
+    assert f"a2a-inspect mock --capture {capture}" in result.err
+    assert cli("send", "-a", str(capture), "--text", "hi").code == 2
+
+
 def test_a_report_does_not_replace_a_check_file(cli: RunCli, file: Any):
     path = file(case("A"))
     before = Path(path).read_text()

@@ -234,6 +234,24 @@ def test_invalid_json_data_is_a_usage_error(cli: RunCli):
     assert "stdin" in ran.err
 
 
+def test_json_instead_of_a_file_is_named_as_such(cli: RunCli):
+    ran = cli("send", "-a", "x", "--text", "hi", "--data", "{bad")
+    assert ran.code == 2
+    assert "--data: '{bad' is not a file, and JSON cannot be given as an argument." in ran.err
+    assert "pipe it to --data -" in ran.err
+    assert "Check the path" not in ran.err
+    assert cli("send", "-a", "x", "--data", json.dumps(["x" * 5000])).code == 2, "too long for the name of a file"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_optional_arguments_are_not_reported_as_required(cli: RunCli, command: Command):
+    arguments = [action for action in command.parser()._actions if not action.option_strings]
+    required = ", ".join(str(action.metavar) for action in arguments if action.nargs not in ("?", "*"))
+    if required:
+        ran = cli(*command.words)
+        assert (ran.code, f"The following arguments are required: {required}." in ran.err) == (2, True), ran.err
+
+
 def test_value_of_an_unknown_option_is_not_printed(cli: RunCli):
     ran = cli("card", "get", "-a", "x", "--baerer", "s3cret-token", "--haeder=X: s3cret-token")
     assert ran.code == 2

@@ -110,7 +110,9 @@ a2a-inspect check make first.a2a "task:$TASK_ID" > report.acts.yaml"""
 
 def _add_make_arguments(parser: Parser) -> None:
     parser.add_argument("file", type=values.file, metavar="CAPTURE", help="the capture (*.a2a)")
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help="use exchanges with a matching record only")
+    parser.add_argument(
+        "filter", nargs="*", default=[], metavar="FILTER", help="use exchanges with a matching record only"
+    )
     second = "another recording of the same requests, to find the values that vary; repeatable"
     parser.value("--compare CAPTURE", second, values.file, split=values.words, dest="others")
     parser.add_format("yaml", "json")

@@ -25,7 +25,7 @@ a2a-inspect export session.a2a --otlp-endpoint http://localhost:4318"""
 
 def _add_capture(parser: Parser) -> None:
     parser.add_argument("file", type=values.file, metavar="CAPTURE", help="the capture (*.a2a)")
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help="only exchanges with a matching record")
+    parser.add_argument("filter", nargs="*", default=[], metavar="FILTER", help="only exchanges with a matching record")
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -25,7 +25,11 @@ a2a-inspect show session.a2a -o json -- -kind:keepalive"""
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("file", type=values.file, metavar="FILE", help="the capture (*.a2a)")
     parser.add_argument(
-        "filter", nargs="*", metavar="FILTER", help="print matching records only: kind:status, 'gap>2s' ..."
+        "filter",
+        nargs="*",
+        default=[],
+        metavar="FILTER",
+        help="print matching records only: kind:status, 'gap>2s' ...",
     )
     parser.add_format("text", *(form.name for form in RECORD_FORMATS))
     parser.switch("--verbose", "also print headers and payloads")
