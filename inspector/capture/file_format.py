@@ -17,7 +17,18 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from inspector import __version__
-from inspector.capture.private_files import CaptureError, claim, companions, is_busy, private_folder, reason, remove
+from inspector.capture.private_files import (
+    CHECK_PATH,
+    COPY_AGAIN,
+    CaptureError,
+    claim,
+    companions,
+    hint_of,
+    is_busy,
+    private_folder,
+    reason,
+    remove,
+)
 from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
 
@@ -100,13 +111,13 @@ def read(path: Path) -> sqlite3.Connection:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise CaptureError(f"The capture {path} does not exist.") from None
+        raise CaptureError(f"The capture {path} does not exist.", CHECK_PATH) from None
     except OSError as error:
         raise CaptureError(f"Cannot open the capture {path}: {reason(error)}.") from error
     if not stat.S_ISREG(status.st_mode):
-        raise CaptureError(f"{path} is not a file.")
+        raise CaptureError(f"{path} is not a file.", CHECK_PATH)
     if not status.st_size:
-        raise CaptureError(f"{path} is empty: nothing was recorded in it.")
+        raise CaptureError(f"{path} is empty: nothing was recorded in it.", COPY_AGAIN)
     try:
         connection = _connect(path, "ro")
         try:
@@ -115,7 +126,7 @@ def read(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     except (sqlite3.Error, OSError) as error:
-        raise CaptureError(f"Cannot open {path}: {reason(error)}.") from error
+        raise CaptureError(f"Cannot open {path}: {reason(error)}.", hint_of(error)) from error
     return connection
 
 
@@ -193,7 +204,7 @@ def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
-        raise CaptureError(f"{path} is not a capture of a2a-inspect.")
+        raise CaptureError(f"{path} is not a capture of a2a-inspect.", CHECK_PATH)
     version = _number(connection, "PRAGMA user_version")
     if version > VERSION:
         raise CaptureError(
@@ -207,18 +218,19 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
         )
     tables = connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     if version < 1 or {sql for (sql,) in tables} != set(_SCHEMA):
-        raise CaptureError(f"{path} is not a capture of a2a-inspect: it has other tables.")
+        raise CaptureError(f"{path} is not a capture of a2a-inspect: it has other tables.", CHECK_PATH)
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
-        raise CaptureError(f"{path} is not a capture of a2a-inspect: the entry written_by is missing in its meta.")
+        seen = f"{path} is not a capture of a2a-inspect: the entry written_by is missing in its meta."
+        raise CaptureError(seen, CHECK_PATH)
     # SELECT min(seq), max(seq) would scan the table.
     first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
     if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
-        raise CaptureError(f"{path} is damaged: records are missing from it.")
+        raise CaptureError(f"{path} is damaged: records are missing from it.", COPY_AGAIN)
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":
         # SQLite does not notice a truncated last page.
         if path.stat().st_size < _number(connection, "PRAGMA page_count") * _number(connection, "PRAGMA page_size"):
-            raise CaptureError(f"{path} is damaged: it is truncated.")
+            raise CaptureError(f"{path} is damaged: it is truncated.", COPY_AGAIN)
         # The shared lock of an open read transaction shows other processes that the file is in use (`paths.prune`).
         # With a write-ahead log, SQLite holds that lock in any case.
         connection.execute("BEGIN")

@@ -39,9 +39,20 @@ _SQLITE_REASONS = {
     "SQLITE_TOOBIG": "a record is too large for SQLite",
 }
 
+CHECK_PATH = "Check the path. Captures are files written with --capture, or files in your data folder."
+COPY_AGAIN = "If the file is a copy, copy the capture again after the program that records it has ended."
+"""Next steps: for a file that is not a capture, and for a capture that is not complete."""
+
 
 class CaptureError(Exception):
-    """An error while creating, opening or reading a capture or a file beside it; `str` is a sentence for the user."""
+    """An error while creating, opening or reading a capture or a file beside it.
+
+    `str` is a sentence for the user, `hint` the next step if there is one that the sentence does not name.
+    """
+
+    def __init__(self, sentence: str, hint: str = "") -> None:
+        super().__init__(sentence)
+        self.hint = hint
 
 
 def is_busy(error: sqlite3.Error) -> bool:
@@ -58,6 +69,12 @@ def reason(error: Exception) -> str:
         main = next((known for known in _SQLITE_REASONS if name.startswith(known)), "")
         return _SQLITE_REASONS.get(main, str(error))
     return f"{type(error).__name__}: {error}"
+
+
+def hint_of(error: Exception) -> str:
+    """Return the next step after an error while a capture is read, `""` if there is none."""
+    name = getattr(error, "sqlite_errorname", "")
+    return COPY_AGAIN if name.startswith("SQLITE_CORRUPT") else CHECK_PATH if name.startswith("SQLITE_NOTADB") else ""
 
 
 def companions(path: Path) -> list[Path]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from inspector.capture.file_format import WITH_NUL, storable_text
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
+from inspector.protocol.lifecycle import State
 
 LENGTH = 500
 """How many characters a filter may have."""
@@ -106,6 +107,12 @@ class Query:
 
     def __str__(self) -> str:
         return " ".join(map(str, self.conditions))
+
+    @property
+    def unknown_states(self) -> list[str]:
+        """The values of `state:` that are not the name of a task state, which only a faulty agent sends."""
+        wanted = [condition for condition in self.conditions if condition.key == "state"]
+        return [condition.value for condition in wanted if not set(_states(condition)) & set(State)]
 
     def sql(self, facts: SearchFacts) -> Sql:
         """Return the condition of `WHERE` in a query of `SOURCE`, and the values of its parameters."""

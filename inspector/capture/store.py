@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
 from inspector.capture.file_format import READ_COLUMNS, Row, fetch_records, record_of, storable_text
-from inspector.capture.private_files import CaptureError, reason
+from inspector.capture.private_files import CaptureError, hint_of, reason
 from inspector.capture.query import Query, RecordTimes
 from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
@@ -89,7 +89,7 @@ class Capture:
             (last,) = reader.execute("SELECT coalesce(max(seq), 0) FROM record").fetchone()
         except sqlite3.Error as error:
             reader.close()
-            raise CaptureError(f"Cannot read the capture {path}: {reason(error)}.") from error
+            raise CaptureError(f"Cannot read the capture {path}: {reason(error)}.", hint_of(error)) from error
         capture = cls(path, reader, None, last)
         if check is not None:
             capture._record_of = lambda row: check(record_of(row))
@@ -348,7 +348,7 @@ class Capture:
         try:
             return read(*args, **named)
         except sqlite3.Error as error:
-            raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.") from error
+            raise CaptureError(f"Cannot read the capture {self.path}: {reason(error)}.", hint_of(error)) from error
 
     def _remember(self, row: Row) -> Record:
         """Cache a record that was read, and drop the least recently used records."""

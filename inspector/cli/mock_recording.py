@@ -40,7 +40,7 @@ def opened_recording(given: Namespace, out: Output) -> Iterator[Any]:
             f"{' and '.join(chosen)} cannot be combined with --capture.",
             "A recording determines the responses: use either --capture or the options of the built-in agent.",
         )
-    from inspector.cli.opened_capture import HINT, opened_capture  # noqa: PLC0415 - the built-in agent needs no captures
+    from inspector.cli.opened_capture import opened_capture  # noqa: PLC0415 - the built-in agent needs no captures
 
     reader = import_module(_READER)
     try:
@@ -52,4 +52,4 @@ def opened_recording(given: Namespace, out: Output) -> Iterator[Any]:
                 out.warn("the capture contains no Agent Card: clients need the URLs of the interfaces")
             yield recording
     except reader.RecordingError as error:
-        raise usage(str(error), HINT) from error
+        raise usage(str(error), "Choose a capture with requests and their responses.") from error

@@ -14,9 +14,6 @@ from inspector.cli.errors import usage
 from inspector.cli.output import Output
 from inspector.session.replay.validation import validated
 
-HINT = "Check the path. Captures are files written with --capture, or files in your data folder."
-"""What to do about a file that is not a usable capture."""
-
 
 @contextmanager
 def opened_capture(path: Path, out: Output) -> Iterator[Capture]:
@@ -28,7 +25,7 @@ def opened_capture(path: Path, out: Output) -> Iterator[Capture]:
                 out.warn("another process is still writing this capture: later records are missing")
             yield capture
     except CaptureError as error:
-        raise usage(str(error), HINT) from error
+        raise usage(str(error), error.hint) from error
 
 
 def read_filter(words: Sequence[str]) -> Query | None:

@@ -30,7 +30,7 @@ def show(invocation: Invocation, out: Output) -> int:
     query = read_filter(given.filter) or Query(())
     out.lines = out.json
     with opened_capture(given.file, out) as capture:
-        records = _with_payloads(capture, query)
+        records = _noticing_none(_with_payloads(capture, query), query, out)
         chosen = next((known for known in RECORD_FORMATS if known.name == given.output), None)
         if chosen is None:
             for record, payload in records:
@@ -39,6 +39,20 @@ def show(invocation: Invocation, out: Output) -> int:
             for piece in chosen.write(records):
                 out.write(piece)
     return OK
+
+
+def _noticing_none(
+    records: Iterator[tuple[Record, bytes]], query: Query, out: Output
+) -> Iterator[tuple[Record, bytes]]:
+    """Yield the records, and report on stderr if there are none."""
+    first = next(records, None)
+    if first is not None:
+        yield first
+        yield from records
+        return
+    states = [f"{name} is not a state of a task" for name in query.unknown_states]
+    reason = "no record matches the filter" if query.conditions else "the capture contains no records"
+    out.warn("; ".join([reason, *states]))
 
 
 def _with_payloads(capture: Capture, query: Query) -> Iterator[tuple[Record, bytes]]:

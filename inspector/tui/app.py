@@ -25,7 +25,7 @@ from textual.worker import WorkerFailed
 from inspector import PROGRAM
 from inspector.agents_file import NamedAgent
 from inspector.garbage_collection import freeze_loaded_modules
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import Fault, FaultError
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
@@ -60,7 +60,7 @@ _TICK = 10.0
 """The seconds between two updates of the time until a token expires, and between two attempts to free memory."""
 
 
-class InspectorApp(App[int]):
+class InspectorApp(App[int | Fault]):
     """The interactive inspector in a terminal."""
 
     TITLE = PROGRAM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from textual._styles_cache import StylesCache
 from textual.app import App
@@ -11,7 +12,7 @@ from textual.strip import Strip
 from inspector.garbage_collection import collect_closed_objects
 
 
-def free_closed_widgets(app: App[int]) -> None:
+def free_closed_widgets(app: App[Any]) -> None:
     """Remove closed widgets from Textual's caches and watchers, which keep them, and collect the garbage."""
     StylesCache.get_inner_outer.cache_clear()  # its keys are the caches of the lines of widgets
     Strip.blank.cache_clear()

@@ -19,8 +19,9 @@ SWITCH_SECONDS = 0.001
 
 
 def run(options: Options, options_of_agent: Callable[[NamedAgent], Options]) -> int:
-    """Run the app and return its exit code; raises `FaultError` if the terminal cannot draw a screen.
+    """Run the app and return its exit code.
 
+    Raises `FaultError` if the terminal cannot draw a screen, or if what the user named cannot be opened.
     `options_of_agent` returns the options for an agent of `agents.toml` that the user selects.
     """
     if os.environ.get("TERM") == "dumb":
@@ -38,6 +39,8 @@ def run(options: Options, options_of_agent: Callable[[NamedAgent], Options]) -> 
     _read_alt_with_digits()
     app = InspectorApp(options, demo_agent, options_of_agent)
     result = app.run()
+    if isinstance(result, Fault):
+        raise FaultError(result)
     return result if result is not None else app.return_code or 0
 
 

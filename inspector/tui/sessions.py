@@ -27,7 +27,6 @@ from inspector.tui import lazy_loading
 from inspector.tui.closed_widgets import free_closed_widgets
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
-from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.catalog import CatalogScreen, unchosen_fault
 from inspector.tui.screens.connect import DEMO, ConnectScreen
@@ -48,7 +47,9 @@ _BEING_WRITTEN = "Another process is still writing this capture. Open it again t
 class Sessions:
     """Opens sessions and captures, each on its own workbench; the workbenches are shown as tabs."""
 
-    def __init__(self, app: App[int], options: Options, glyphs: Glyphs, demo_agent: Callable[[], DemoAgent]) -> None:
+    def __init__(
+        self, app: App[int | Fault], options: Options, glyphs: Glyphs, demo_agent: Callable[[], DemoAgent]
+    ) -> None:
         self._app = app
         self._options = options
         self._chosen_capture = options.capture
@@ -84,19 +85,19 @@ class Sessions:
                 try:
                     reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
                 except FaultError as error:
-                    await self._report(error.fault.sentence())
+                    await self._report(error.fault)
                     return
             options = options or self._options
             try:
                 settings = await self._settings(options)
             except FaultError as error:  # the client certificate cannot be used
-                await self._report(error.fault.sentence())
+                await self._report(error.fault)
                 return
             unsent = await self._leave(reference, options)
             try:
                 session = Session(self._capture_path(reference), settings)
             except CaptureError as error:
-                await self._report(str(error))
+                await self._report(_usage(error))
                 return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
@@ -193,7 +194,7 @@ class Sessions:
             try:
                 recording = await asyncio.to_thread(lazy_loading.recording, path)
             except CaptureError as error:
-                await self._report(str(error))
+                await self._report(_usage(error))
                 return
             unsent = await self._leave(path.name, self._options)
             workbench = await self._show(recording, path.name, self._options, unsent, view="chat")
@@ -201,17 +202,17 @@ class Sessions:
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
 
-    async def _report(self, sentence: str) -> None:
-        """Report why nothing was opened; exit if the user gave nothing else to show."""
+    async def _report(self, fault: Fault) -> None:
+        """Report why nothing was opened; exit with the fault if the user gave nothing else to show."""
         options = self._options
         if not self._workbenches and (options.demo or options.recording or options.capture):
-            self._app.exit(1, message=plain(sentence).plain)
+            self._app.exit(fault)
             return
         if self.workbench is None:
             back = self._left or (self._workbenches[-1] if self._workbenches else None)
             await self._replace(self._frame(), back or ConnectScreen())
             self._select(back)
-        notify(self._app, sentence, "error")
+        notify(self._app, fault.sentence(), "error")
 
     # Tabs
 
@@ -362,3 +363,7 @@ class Sessions:
         for workbench in self._workbenches:
             await self._end_calls(workbench)
             await workbench.session.close()
+
+
+def _usage(error: CaptureError) -> Fault:
+    return Fault(Whose.YOURS, FaultCode.USAGE, str(error), error.hint)

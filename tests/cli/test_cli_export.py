@@ -14,6 +14,8 @@ import pytest
 from aiohttp import web
 from puppets import SECONDS, RunCli, ServerThread
 
+from inspector.capture.records import Kind
+from inspector.capture.store import Capture
 from inspector.session.exporters import CAPTURE_FORMATS
 
 
@@ -78,6 +80,15 @@ def test_curl_commands_send_the_recorded_requests(cli: RunCli, path: Path, tmp_p
     assert cli("export", str(path), "op:SendStreamingMessage", "--out", str(script)).code == 0
     ran = subprocess.run(["/bin/sh", str(script)], capture_output=True, check=True, text=True, timeout=20)
     assert "TASK_STATE_COMPLETED" in ran.stdout
+
+
+def test_a_capture_without_requests_has_no_curl_commands(cli: RunCli, tmp_path: Path):
+    with Capture.create(tmp_path / "pushes.a2a") as capture:
+        capture.append(Kind.DELIVERY, 1.0, payloads=[(2, b"{}")])
+    ran = cli("export", str(tmp_path / "pushes.a2a"), "--out", str(tmp_path / "pushes.sh"))
+    assert (ran.code, ran.out) == (2, "")
+    assert "There is no request to export as a curl command." in ran.err
+    assert not (tmp_path / "pushes.sh").exists()
 
 
 def test_har_is_imported_and_shown(cli: RunCli, path: Path, tmp_path: Path):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mandate_tokens import AGENT
+from programs import running
 from puppets import RunCli
 
 from inspector.capture.records import Kind
@@ -54,7 +55,26 @@ def test_filter_selects_the_same_records_as_the_app(cli: RunCli, path: Path):
     others = cli("show", str(path), "-o", "json", "--", "-kind:artifact", "-kind:status").out.splitlines()
     assert others
     assert {json.loads(line)["event"] for line in others}.isdisjoint({"artifact", "status"})
-    assert cli("show", str(path), '"no such words anywhere"').out == ""
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize(
+    ("word", "notice"),
+    [
+        ("nomatch", "no record matches the filter"),
+        ("state:complted", "no record matches the filter; complted is not a state of a task"),
+        ("state:failed", "no record matches the filter"),
+    ],
+)
+def test_a_filter_without_a_match_is_reported_on_stderr(cli: RunCli, path: Path, word: str, notice: str, form: str):
+    ran = cli("show", str(path), word, "-o", form)
+    assert (ran.code, ran.out, ran.err) == (0, "", f"Warning: {notice}\n")
+
+
+def test_a_capture_without_records_is_reported_on_stderr(cli: RunCli, tmp_path: Path):
+    Capture.create(tmp_path / "new.a2a").close()
+    ran = cli("show", str(tmp_path / "new.a2a"))
+    assert (ran.code, ran.out, ran.err) == (0, "", "Warning: the capture contains no records\n")
 
 
 def test_verbose_shows_headers_and_payloads(cli: RunCli, path: Path):
@@ -100,16 +120,21 @@ def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version=99")
     connection.close()
-    for file, message in (
-        (tmp_path / "none.a2a", "does not exist"),
-        (tmp_path / "text.a2a", "not a capture"),
-        (cut, "damaged"),
-        (newer, "Update a2a-inspect"),
-        (tmp_path, "is not a file"),
+    (tmp_path / "empty.a2a").touch()
+    for file, message, hint in (
+        (tmp_path / "none.a2a", "does not exist", "Check the path"),
+        (tmp_path / "text.a2a", "not a capture", "Check the path"),
+        (cut, "damaged", "copy the capture again"),
+        (tmp_path / "empty.a2a", "is empty", "copy the capture again"),
+        (newer, "Update a2a-inspect", ""),
+        (tmp_path, "is not a file", "Check the path"),
     ):
         ran = cli("show", str(file))
         assert (ran.code, ran.out) == (2, ""), ran.err
         assert message in ran.err
+        assert hint in ran.err.partition("Hint: ")[2]
+        assert ("Hint: " in ran.err) is bool(hint)
+        assert cli("check", "make", str(file)).err == ran.err
         assert json.loads(cli("show", str(file), "-o", "json").err)["error"]["code"] == "A2ACLI_ERR_USAGE"
 
 
@@ -127,6 +152,15 @@ def test_open_needs_a_terminal(cli: RunCli, path: Path):
     ran = cli("open", str(path))
     assert ran.code == 2
     assert "needs a terminal" in ran.err
+
+
+def test_open_reports_an_unreadable_capture_as_other_commands_do(tmp_path: Path):
+    file = tmp_path / "none.a2a"
+    with running(tmp_path) as run:
+        terminal = run("open", file, cols=300)
+        terminal.wait_for(f"Error: The capture {file} does not exist.")
+        terminal.wait_for("Hint: Check the path.")
+        assert terminal.wait_exit().status == 2
 
 
 @pytest.mark.parametrize(

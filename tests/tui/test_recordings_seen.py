@@ -11,6 +11,7 @@ from driving import Driver, Open
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity
+from inspector.protocol.errors import Fault
 from inspector.tui.widgets.composer import Composer
 
 
@@ -114,7 +115,9 @@ async def test_a_file_that_is_not_a_capture_is_reported_on_the_current_screen(
         await driver.until(said)
         await driver.until("Connect to an agent")
     async with open_app(None, (120, 40), recording=tmp_path / "odd.a2a") as driver:
-        await driver.until(lambda: driver.app.return_value == 1)
+        await driver.until(lambda: driver.app.return_value is not None)
+        assert isinstance(driver.app.return_value, Fault)
+        assert said in driver.app.return_value.seen
 
 
 async def test_a_capture_that_is_being_written_is_shown_with_a_warning(open_app: Open, tmp_path: Path):

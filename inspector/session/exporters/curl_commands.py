@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from inspector.protocol.bindings.registry import BINDINGS
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.session.exporters.curl import recorded, write
 from inspector.session.exporters.json_lines import iso_time
 from inspector.session.exporters.selection import Selection
@@ -13,7 +13,14 @@ from inspector.text.sanitise import clean
 
 
 def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
-    """Write a command for each chosen request; headers with masked values are left out."""
+    """Write a command for each chosen request, without headers with masked values.
+
+    Raises `FaultError` if no request was chosen.
+    """
+    if not selection.requests:
+        raise usage_error(
+            "There is no request to export as a curl command.", "Choose another filter or another format."
+        )
     yield "#!/bin/sh\n"
     for number in selection.requests:
         request = selection.capture.get(number)
