@@ -40,6 +40,8 @@ _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "null": lambda value: value is None,
 }
+TYPE_NAMES = tuple(_TYPES)
+"""The types of the operator `type`."""
 
 
 class UndecidedError(Exception):

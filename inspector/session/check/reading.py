@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from inspector.protocol.model import Json
 from inspector.session.check.document.steps import STEP_TAGS
 from inspector.session.check.document.suites import Document
+from inspector.session.check.mistakes import mistakes_in, tests_of
 from inspector.session.check.source import CheckFileError, Location, Problem, Source
 
 MOST_BYTES = 4 * 1024 * 1024
@@ -41,16 +43,15 @@ def read_check_files(paths: list[Path]) -> list[CheckFile]:
     reading = _Reading()
     for path in paths:
         reading.add(path)
-    found = [file for file in reading.files.values() if file.document.suites]
-    problems = reading.problems or _repeated_ids(found)
-    if problems:
-        raise CheckFileError(problems)
-    return found
+    if reading.problems:
+        raise CheckFileError(reading.problems)
+    return [file for file in reading.files.values() if file.document.suites]
 
 
 def parse_document(text: str, name: str) -> Document:
     """Parse the text of a check file; `name` is its name in errors. Raises `CheckFileError`."""
-    return _parse(Source(name, text))
+    source = Source(name, text)
+    return _parse(source, _mapping_of(source))
 
 
 @dataclass(slots=True)
@@ -59,6 +60,10 @@ class _Reading:
 
     files: dict[Path, CheckFile] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+    read: set[Path] = field(default_factory=set)
+    """The files that were read, also those with mistakes."""
+    ids: dict[str, Path] = field(default_factory=dict)
+    """The ids of the tests so far, each with its first file."""
 
     def add(
         self,
@@ -72,12 +77,14 @@ class _Reading:
             real = path.resolve()
             if real in above:
                 raise CheckFileError([Problem(str(path), 0, 0, "the file includes itself")])
-            if real in self.files:
+            if real in self.read:
                 return
-            if len(self.files) >= _MOST_FILES:
+            if len(self.read) >= _MOST_FILES:
                 raise CheckFileError([Problem(str(path), 0, 0, f"more than {_MOST_FILES} files are included")])
+            self.read.add(real)
             source = Source(str(path), _text_of(path))
-            document = _parse(source)
+            value = _mapping_of(source)
+            document = _parse(source, value, self._repeated_ids(path, source, value))
         except (RuntimeError, ValueError) as error:  # a loop of links, a null byte
             why = os.strerror(errno.ELOOP) if isinstance(error, RuntimeError) else str(error)
             self._report([Problem(str(path), 0, 0, f"cannot be read: {why}")], include)
@@ -97,35 +104,42 @@ class _Reading:
             at_name = include is not None and not problem.line
             self.problems.append(include._replace(message=f"include: {problem}") if include and at_name else problem)
 
+    def _repeated_ids(self, path: Path, source: Source, value: Json) -> list[Problem]:
+        """Return a problem for each test whose id another test has, too."""
+        problems: list[Problem] = []
+        for place, test in tests_of(value):
+            name = test.get("id")
+            if not isinstance(name, str):
+                continue
+            if name in self.ids:
+                message = f"the id {name!r} is used twice; the first is in {self.ids[name]}"
+                problems.append(source.problem(place, message))
+            self.ids.setdefault(name, path)
+        return problems
 
-def _repeated_ids(files: list[CheckFile]) -> list[Problem]:
-    """Return a problem for each test whose id another test has, too."""
-    problems: list[Problem] = []
-    ids: dict[str, CheckFile] = {}
-    for file in files:
-        for suite in file.document.suites:
-            for test in suite.tests:
-                if test.id in ids:
-                    message = f"the id {test.id!r} is used twice; the first is in {ids[test.id].path}"
-                    problems.append(Problem(str(file.path), *file.places.get(test.id, (0, 0)), message))
-                ids[test.id] = file
-    return problems
 
-
-def _parse(source: Source) -> Document:
-    """Return the content of a text; raises `CheckFileError`."""
+def _mapping_of(source: Source) -> dict[str, Json]:
+    """Return the value of a text; raises `CheckFileError` if it is not that of a check file."""
     value = source.read()
     if not isinstance(value, dict):
         raise CheckFileError([source.problem((), "a check file is a mapping with acts_version, spec_version, suites")])
     if _VERSION not in value:  # Another file may contain secrets, so that its keys are not quoted.
         raise CheckFileError([source.problem((), f"not a check file: the key {_VERSION} is missing")])
+    return value
+
+
+def _parse(source: Source, value: dict[str, Json], repeated: Iterable[Problem] = ()) -> Document:
+    """Return the content of a file; raises `CheckFileError` with all mistakes, those in `repeated`, too."""
+    problems = [*repeated, *(source.problem(*mistake) for mistake in mistakes_in(value))]
     try:
-        return Document.model_validate(value)
+        document = Document.model_validate(value)
+        if not problems:
+            return document
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[:_MOST_PROBLEMS]
-        raise CheckFileError(
-            [source.problem(_without_tags(each["loc"]), _words(each["msg"])) for each in found]
-        ) from error
+        found = error.errors(include_url=False, include_input=False)
+        problems += [source.problem(_without_tags(each["loc"]), _words(each["msg"])) for each in found]
+    problems.sort(key=lambda problem: (problem.line, problem.column))
+    raise CheckFileError(problems[:_MOST_PROBLEMS])
 
 
 def _places(source: Source, document: Document) -> dict[str, tuple[int, int]]:

@@ -246,10 +246,10 @@ ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
     "raw address": ([raw("http://[::1")], {}, "is not a valid URL: Invalid IPv6 URL"),
     "raw header": ([raw("/", headers={"A": "b\r\nC: d"})], {}, "Illegal header value"),
     "raw body": ([raw("/", body_raw="\ud800")], {}, "body_raw cannot be sent as UTF-8"),
-    "pattern": ([send("echo a", expect={"message": {"messageId": {"matches": "["}}})], {}, "not a valid regular"),
+    "pattern": ([send("echo a", expect={"message": {"messageId": {"matches": "{{x}}["}}})], {}, "not a valid regular"),
     "pattern of a test": (
         [send("echo a")],
-        {"assertions": [{"source": "send.response", "path": "message.messageId", "match": {"matches": "["}}]},
+        {"assertions": [{"source": "send.response", "path": "message.messageId", "match": {"matches": "{{x}}["}}]},
         "not a valid regular",
     ),
 }

@@ -175,10 +175,10 @@ def test_a_file_is_a_mapping(text: str):
 @pytest.mark.parametrize(
     ("change", "problems"),
     [
-        (("acts_version", "2.0"), ["1:1: acts_version '2.0' is not supported; supported: 0.x and 1.x"]),
+        (("acts_version", "2.0"), ["2:3: acts_version: '2.0' is not supported; supported: 0.x and 1.x"]),
         (("acts_version", 1.0), ["2:3: acts_version: input should be a valid string"]),
         (("spec_version", ...), ["1:1: spec_version: this key is missing"]),
-        (("suites", []), ["1:1: a check file needs suites or include"]),
+        (("suites", []), ["4:3: suites: a check file needs suites or include"]),
         (("suites", {}), ["4:3: suites: input should be a valid list"]),
         (("other", 1), ["5:3: other: unknown key"]),
         (("variables", {"port": 1}), ["6:5: port: input should be a valid string"]),
@@ -235,6 +235,15 @@ STEP = {"id": "get", "operation": "get_task", "params": {"id": "x"}}
         (test_of(**{"x-a2a-inspect": {"findings": {"max": "info"}}}), "max: input should be 'none', 'hint'"),
         (test_of(**{"x-a2a-inspect": {"finding": {}}}), "finding: unknown key"),
         (test_of({**STEP, "x-a2a-inspect": {"artifacts": [{"nam": ""}]}}), "nam: unknown key"),
+        (
+            test_of({**STEP, "x-a2a-inspect": {"artifacts": [{"text": {"matches": "*"}}]}}),
+            'matches: "*" is not a valid',
+        ),
+        (test_of({**STEP, "expect_error": {"message": {"matches": "("}}}), 'matches: "(" is not a valid regular'),
+        (
+            test_of(assertions=[{"source": "x", "any": {"path": "a[*]", "match": {"type": "nmber"}}}]),
+            "type: 'nmber' is not one of string, number,",
+        ),
     ],
 )
 def test_a_mistake_in_a_test_is_reported(test: dict[str, Any], problem: str):
@@ -246,6 +255,96 @@ def test_the_position_of_a_mistake_is_that_of_its_key():
     text = HEAD + TEST.replace("operation: get_task", "operation: get_task\n            capture:\n              x: 1")
     assert problems_of(text) == ["a.yaml:14:15: x: input should be a valid string"]
     assert problems_of(HEAD + TEST.replace("        level: must\n", "")) == ["a.yaml:7:9: level: this key is missing"]
+
+
+MISTAKES = """\
+suites:
+  - id: s
+    name: Suite
+    tests:
+      - id: T
+        name: Test
+        level: shall
+        steps:
+          - id: get
+            operation: get_tsk
+            expects:
+              body: {}
+          - id: get
+            operation: get_task
+            expect:
+              task: {id: {type: strng}, name: {matches: "("}}
+            expect_error: {}
+            expect_stream: {}
+      - id: T
+        name: Test
+        level: must
+        steps:
+          - id: other
+            operation: get_task
+            capture: {a: "b["}
+"""
+
+
+def test_all_mistakes_of_all_tests_are_reported_in_their_order():
+    problems = problems_of(HEAD + MISTAKES)
+    assert [problem.removeprefix("a.yaml:").partition(": ")[0] for problem in problems] == [
+        "9:9",
+        "12:13",
+        "13:13",
+        "15:13",
+        "16:13",
+        "18:27",
+        "18:48",
+        "19:13",
+        "27:23",
+    ]
+    words = (
+        "level",
+        "unknown operation",
+        "expects",
+        "two steps",
+        "no stream",
+        "'strng'",
+        '"("',
+        "either",
+        "not a path",
+    )
+    for problem, word in zip(problems, words, strict=True):
+        assert word in problem
+
+
+def test_an_id_that_is_used_twice_is_reported_with_the_other_mistakes(tmp_path: Path):
+    problems = read(tmp_path, a=HEAD + MISTAKES)
+    assert len(problems) == 10
+    assert problems[-2] == "a.yaml:21:9: the id 'T' is used twice; the first is in a.yaml"
+
+
+def test_a_file_with_a_mistake_that_is_included_twice_is_reported_once(tmp_path: Path):
+    (tmp_path / "b.yaml").write_text(HEAD + MISTAKES)
+    assert len(read(tmp_path, a=yaml_of("A", include=["b.yaml", "b.yaml"]))) == 10
+
+
+@pytest.mark.parametrize("word", ["strng", "String", "integer", "objects", "bool"])
+def test_a_misspelt_type_is_a_mistake(word: str):
+    text = HEAD + TEST + " " * 16 + f"id: {{type: {word}}}\n"
+    [problem] = problems_of(text)
+    assert problem.startswith(
+        f"a.yaml:16:22: type: {word!r} is not one of string, number, boolean, array, object, null;"
+    )
+    assert f"for a member type, write {{one_of: [{word}]}}" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{type: circle}", "{type: strng, radius: 5}", "{type: {one_of: [strng]}}", "{type: '{{kind}}'}", "{type: 5}"],
+)
+def test_a_member_may_have_the_name_of_the_operator_type(text: str):
+    assert body_of(f"id: {text}") == {"id": yaml.safe_load(text)}
+
+
+def test_a_pattern_with_a_variable_is_only_checked_by_its_step():
+    assert body_of("id: {matches: '({{x}}'}") == {"id": {"matches": "({{x}}"}}
 
 
 def test_all_mistakes_are_reported_up_to_a_limit():

@@ -320,6 +320,11 @@ def test_merged_assertions_hold_for_both_recordings(first: Any, second: Any, mer
     assert merge(first, second) == merged
 
 
+@pytest.mark.parametrize("word", ["string", "integer", "strng"])
+def test_a_recorded_member_type_is_not_read_as_the_operator(word: str):
+    assert expectation({"schema": {"type": word}}, {}) == {"schema": {"type": {"one_of": [word]}}}
+
+
 def test_an_artifact_of_two_recordings_is_expected_without_what_differs():
     def recorded(digest: str) -> dict[str, Any]:
         artifacts = [{"name": "report", "text": "done", "sha256": digest}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationInfo
 
 from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING, Operation
@@ -81,34 +81,38 @@ class _Step(Node):
     delay_ms: int = Field(default=0, ge=0)
 
 
+# Validators of members see the members before them, and run although another member has a mistake, which those of
+# models do not.
+
+
+def _check_alone(value: ExpectError | None, info: ValidationInfo) -> ExpectError | None:
+    if value is not None and info.data.get("expect") is not None:
+        raise ValueError("a step has either expect or expect_error")
+    return value
+
+
+def _check_operation(value: str, info: ValidationInfo) -> str:
+    if value not in OPERATIONS and value != CARD:
+        raise ValueError(f"unknown operation {value!r}; known: {CARD}, {', '.join(OPERATIONS)}")
+    if info.data.get("expect_stream") is not None and OPERATIONS.get(value) not in STREAMING:
+        raise ValueError(f"{value} has no stream, so that it cannot have expect_stream")
+    return value
+
+
 class _ServerStep(_Step):
     expect: Expect | None = None
-    expect_error: ExpectError | None = None
+    expect_error: Annotated[ExpectError | None, AfterValidator(_check_alone)] = None
     expect_stream: ExpectStream | None = None
     capture: dict[str, Path] = {}
     repeat: Repeat | None = None
     extension: StepExtension | None = Field(default=None, alias=EXTENSION)
 
-    @model_validator(mode="after")
-    def _check_expectations(self) -> _ServerStep:
-        if self.expect is not None and self.expect_error is not None:
-            raise ValueError("a step has either expect or expect_error")
-        return self
-
 
 class OperationStep(_ServerStep):
     """Call an operation."""
 
-    operation: str
+    operation: Annotated[str, AfterValidator(_check_operation)]
     params: dict[str, Json] = {}
-
-    @model_validator(mode="after")
-    def _check_operation(self) -> OperationStep:
-        if self.operation not in OPERATIONS and self.operation != CARD:
-            raise ValueError(f"unknown operation {self.operation!r}; known: {CARD}, {', '.join(OPERATIONS)}")
-        if self.expect_stream is not None and OPERATIONS.get(self.operation) not in STREAMING:
-            raise ValueError(f"{self.operation} has no stream, so that it cannot have expect_stream")
-        return self
 
     @property
     def summary(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from inspector.protocol.model import Json
 from inspector.session.check.document.enumerations import Levels, Requirements, Transports
@@ -51,15 +51,6 @@ class Test(Node):
     assertions: list[Assertion] = []
     extension: TestExtension = Field(default=TestExtension(), alias=EXTENSION)
 
-    @model_validator(mode="after")
-    def _check_ids(self) -> Test:
-        seen: set[str] = set()
-        for step in self.steps:
-            if step.id in seen:
-                raise ValueError(f"two steps have the id {step.id!r}")
-            seen.add(step.id)
-        return self
-
 
 class Suite(Node):
     """A group of tests; its tags are those of its tests, too."""
@@ -87,21 +78,25 @@ def _check_include(value: str) -> str:
     return value
 
 
+def _check_version(value: str) -> str:
+    if value.partition(".")[0] not in ("0", "1"):
+        raise ValueError(f"{value!r} is not supported; supported: 0.x and 1.x")
+    return value
+
+
+def _check_suites(value: list[Suite], info: ValidationInfo) -> list[Suite]:
+    if not value and info.data.get("include") == []:
+        raise ValueError("a check file needs suites or include")
+    return value
+
+
 class Document(Node):
     """A check file; `include` names other files, relative to this one."""
 
-    acts_version: str
+    acts_version: Annotated[str, AfterValidator(_check_version)]
     spec_version: str
     spec_ref: str = ""
     metadata: Metadata = Metadata()
     variables: dict[str, str] = {}
     include: list[Annotated[str, AfterValidator(_check_include)]] = []
-    suites: list[Suite] = []
-
-    @model_validator(mode="after")
-    def _check_content(self) -> Document:
-        if self.acts_version.partition(".")[0] not in ("0", "1"):
-            raise ValueError(f"acts_version {self.acts_version!r} is not supported; supported: 0.x and 1.x")
-        if not self.include and not self.suites:
-            raise ValueError("a check file needs suites or include")
-        return self
+    suites: Annotated[list[Suite], AfterValidator(_check_suites)] = Field(default=[], validate_default=True)

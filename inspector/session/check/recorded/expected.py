@@ -10,6 +10,7 @@ from inspector.capture.redaction import MASK
 from inspector.protocol.lifecycle import State, is_settled
 from inspector.protocol.model import Json
 from inspector.session.check.matching import is_operator
+from inspector.session.check.mistakes import resembles_type
 
 BRACES = "braces"
 """The variable for two opening braces in a text, which would otherwise begin a reference."""
@@ -64,7 +65,7 @@ def expectation(value: Json, ids: Mapping[str, str], *, exact_state: bool = True
 
 def _as_member(name: str, value: Json) -> dict[str, Json]:
     """Return the assertion about a member also if its name is that of an operator, nothing if it has none."""
-    if not is_operator(name, value):
+    if not is_operator(name, value) and not resembles_type(name, value):
         return {name: value}
     wrapped: Json = {"one_of": [value]}
     return {} if is_operator(name, wrapped) else {name: wrapped}
