@@ -24,8 +24,8 @@ from inspector.session.check.comparison import Difference, differences, mark_dif
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
-from inspector.session.check.result import Failure, Result, RunResult, TestResult
-from inspector.session.check.runner import INTERRUPTED, Runner, choices
+from inspector.session.check.result import INTERRUPTED, Counts, Failure, Result, RunResult, TestResult
+from inspector.session.check.runner import Runner, choices
 from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
@@ -205,8 +205,9 @@ class _Check:
         done: list[TestResult] = []
 
         def progress() -> str:
-            failed = sum(result.result in (Result.FAIL, Result.ERROR) for result in done)
-            return f"{len(done)} of {runner.total} tests, {failed} failed"
+            counts = Counts.of(done)
+            errors = f", {counts.errors} with an error" if counts.errors else ""
+            return f"{len(done)} of {runner.total} tests, {counts.failed} failed{errors}"
 
         with self._out.progress.waiting(progress):
             async with aclosing(runner.results()) as results:
@@ -276,7 +277,7 @@ class _Check:
         failed = result.failed
         first = failed[0]
         message = first.failures[0].message.rstrip(".") if first.failures else ""
-        seen = f"{len(failed)} of {result.counts.total} tests failed. The first: {first.test.id}: {message}."
+        seen = f"{result.counts.failure_words}. The first: {first.test.id}: {message}."
         path = self._current.session.journal.capture.path
         fault = Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} open {path} shows the requests and responses.")
         if all(item.denied for item in failed):

@@ -68,6 +68,8 @@ def test_an_error_of_a_step_has_exit_code_1(cli: RunCli, mock: str, file: Any):
     result = cli("check", file(case("A", {**GONE, "params": {"id": "{{x}}"}})), "-a", mock)
     assert result.code == 1
     assert "the variable {{x}} has no value; set it with --var x=VALUE" in result.out
+    assert fields(result)["MUST"] == "1 error"
+    assert "Error: 1 of 1 test had an error. The first: A: " in result.err
 
 
 def test_an_agent_that_is_not_there_has_exit_code_3_and_a_report_with_an_error_for_each_test(
@@ -246,7 +248,7 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
         ("B", "skip", "interrupted"),
     ]
     assert ET.parse(f"{report}.xml").getroot().attrib["tests"] == "2"
-    assert "1 passed, 1 skipped" in out
+    assert "MUST: 1 passed, 1 interrupted\n" in out
     assert err == "Interrupted: 1 of 3 tests have a result\n"
     assert capture.exists()
 

@@ -124,7 +124,7 @@ def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
     check_report(report, "jsonrpc")
     [suite] = report["suites"]
     assert result.code == 1
-    assert result.error["message"].startswith("2 of 4 tests failed.")
+    assert result.error["message"].startswith("1 of 4 tests failed, 1 had an error.")
     assert {test["id"]: test["result"] for test in suite["tests"]} == {
         "A": "pass",
         "B": "fail",

@@ -112,7 +112,8 @@ def counts_of(tests: Sequence[CheckedTest]) -> Mapping[Status, int]:
 
 def in_words(counts: Mapping[Status, int]) -> str:
     """Return how many tests have each state, as text."""
-    words = {Status.PASS: "passed", Status.FAIL: "failed", Status.ERROR: "errors", Status.SKIP: "skipped"}
+    errors = "error" if counts.get(Status.ERROR) == 1 else "errors"
+    words = {Status.PASS: "passed", Status.FAIL: "failed", Status.ERROR: errors, Status.SKIP: "skipped"}
     rest = sum(count for status, count in counts.items() if status not in words)
     found = [f"{counts[status]:,} {word}" for status, word in words.items() if counts.get(status)]
     return ", ".join([*found, f"{rest:,} not run"] if rest else found)

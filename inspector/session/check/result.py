@@ -11,6 +11,9 @@ from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch
 
+INTERRUPTED = "interrupted"
+"""The reason of a test that did not end because the run was stopped."""
+
 
 class Result(StrEnum):
     """The result of a test or a step; an error is a failure of the runner or the network, not of the agent."""
@@ -93,18 +96,21 @@ class TestResult:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many tests have each result."""
+    """How many tests have each result; reports count those that were interrupted as skipped, too."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
     errors: int = 0
+    interrupted: int = 0
 
     @classmethod
     def of(cls, results: Iterable[TestResult]) -> Counts:
         """Count results."""
-        found = Counter(result.result for result in results)
-        return cls(found[Result.PASS], found[Result.FAIL], found[Result.SKIP], found[Result.ERROR])
+        every = list(results)
+        found = Counter(result.result for result in every)
+        interrupted = sum(result.reason == INTERRUPTED for result in every)
+        return cls(found[Result.PASS], found[Result.FAIL], found[Result.SKIP], found[Result.ERROR], interrupted)
 
     @property
     def total(self) -> int:
@@ -114,8 +120,26 @@ class Counts:
     @property
     def words(self) -> str:
         """Return the counts that are not 0 as text; `nothing to run` without a test."""
-        named = {"passed": self.passed, "failed": self.failed, "errors": self.errors, "skipped": self.skipped}
+        named = {
+            "passed": self.passed,
+            "failed": self.failed,
+            "error" if self.errors == 1 else "errors": self.errors,
+            "skipped": self.skipped - self.interrupted,
+            "interrupted": self.interrupted,
+        }
         return ", ".join(f"{count} {name}" for name, count in named.items() if count) or "nothing to run"
+
+    @property
+    def failure_words(self) -> str:
+        """Return how many of the tests failed, and how many had an error, as a clause."""
+        tests = f"of {self.total} {'test' if self.total == 1 else 'tests'}"
+        if not self.errors:
+            return f"{self.failed} {tests} failed"
+        return (
+            f"{self.failed} {tests} failed, {self.errors} had an error"
+            if self.failed
+            else f"{self.errors} {tests} had an error"
+        )
 
 
 @dataclass(slots=True)

@@ -16,15 +16,13 @@ from inspector.session.check.execution import TestExecution
 from inspector.session.check.matching import Mismatch
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.preconditions import skip_reason
-from inspector.session.check.result import Result, RunResult, TestResult, failures_of
+from inspector.session.check.result import INTERRUPTED, Result, RunResult, TestResult, failures_of
 from inspector.session.check.trials import Trials
 from inspector.session.check.variables import Variables
 from inspector.session.session import Session
 
 TEST_SECONDS = 60.0
 """The default limit of time for a test."""
-INTERRUPTED = "interrupted"
-"""The reason of a test that did not end because the run was stopped."""
 
 
 def choices(session: Session, wanted: Sequence[Transport]) -> dict[Transport, Choice]:

@@ -56,7 +56,7 @@ def test_each_transport_has_its_own_group():
 
 def test_a_run_counts_results_by_level():
     run = RunResult("1.0", "a", "1", 0, results((Result.PASS, 1), (Result.SKIP, 1), (Result.ERROR, 1)))
-    assert run.counts.words == "1 passed, 1 errors, 1 skipped"
+    assert run.counts.words == "1 passed, 1 error, 1 skipped"
     assert not run.passed
     assert RunResult("1.0", "a", "1", 0).counts.words == "nothing to run"
     assert not RunResult("1.0", "a", "1", 0, interrupted=True).passed
