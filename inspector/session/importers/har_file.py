@@ -88,12 +88,6 @@ def read_har(path: Path) -> Har:
     return Har(entries, loose)
 
 
-def bodies_of(name: str, value: Json) -> tuple[bytes, bytes]:
-    """Return the bodies of the request and the response of an entry; raises `FaultError`."""
-    reader = _Reader(name, value)
-    return reader.post_data(), reader.content() or b""
-
-
 def read_entry(name: str, value: Json) -> HarEntry:
     """Read an entry; raises `FaultError` that begins with its name."""
     reader = _Reader(name, value)

@@ -9,7 +9,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.session.exporters.har_records import InvalidRecordError, StoredRecord, renumbered
-from inspector.session.importers.har_file import RECORDS, Har, bodies_of, invalid
+from inspector.session.importers.har_file import RECORDS, Har, invalid, read_entry
 from inspector.session.replay.validation import problem_of
 
 
@@ -42,7 +42,8 @@ def _of_entry(name: str, entry: dict[str, Json]) -> list[StoredRecord]:
     first, *others = records
     if first.common.kind not in (Kind.REQUEST, Kind.DELIVERY) or (others and first.common.kind is Kind.DELIVERY):
         raise invalid(name, "its first record is not a request, or a single delivery")
-    body, content = bodies_of(name, entry)
+    read = read_entry(name, entry)  # also checks the members that the records do not need
+    body, content = read.body, read.content or b""
     if first.length != len(body) or sum(record.length for record in others) != len(content):
         raise invalid(name, f"its {RECORDS} do not fit its bodies; a body was changed")
     first.raw = body

@@ -301,6 +301,27 @@ def test_an_invalid_entry_is_named(tmp_path: Path, path: str, value: Any, proble
     assert problem in raised.value.fault.seen
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ("time", "abc", "its time is not a number"),
+        ("request/url", None, "its url is missing"),
+        ("request/headers", {}, "its headers is of the wrong type"),
+        ("response/status", "200", "the status of its response is not valid"),
+    ],
+)
+async def test_the_members_of_an_exported_entry_are_checked_too(
+    record: Record, tmp_path: Path, path: str, value: Any, problem: str
+):
+    har = json.loads(exported(await record("1.0", "JSONRPC")))
+    owner, _, name = path.rpartition("/")
+    changed = har["log"]["entries"][0]
+    (changed[owner] if owner else changed)[name] = value
+    with pytest.raises(FaultError) as raised:
+        imported(json.dumps(har), tmp_path / "bad.a2a")
+    assert raised.value.fault.seen == f"Entry 1: {problem}."
+
+
 def own(**members: Any) -> str:
     """Return a file with an exported note."""
     return log(_records=[{"seq": 1, "at": 1.0, "kind": "note", **members}])
