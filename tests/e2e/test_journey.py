@@ -215,5 +215,5 @@ def test_uncreatable_capture_ends_the_program_with_an_error(inspect: Run, tmp_pa
     path = tmp_path / "[bold]no[\\] folder" / "x.a2a"
     path.parent.write_text("a file")
     with inspect("demo", "--capture", path, cols=300) as terminal:
-        assert terminal.wait_exit() == Ending(1, frozenset())
+        assert terminal.wait_exit() == Ending(2, frozenset())
         assert path.parent.name in terminal.screen_text()

@@ -56,7 +56,7 @@ class WebhookRegistration:
 
     @property
     def requests_authorization(self) -> bool:
-        """Return whether the agent was told to send `Authorization`, or the user has set its credentials here."""
+        """Return whether the configuration requests `Authorization`, or the user has set its credentials here."""
         auth = self.registration.auth
         return auth.proof is not Proof.TOKEN and (not self.elsewhere or bool(auth.credentials))
 

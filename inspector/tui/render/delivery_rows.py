@@ -63,7 +63,7 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
 
 
 def failed_checks(checks: Iterable[tuple[str, bool | None, str]]) -> list[str]:
-    """Return the groups of checks of which one has failed, and the failed checks that are in no group."""
+    """Return the groups with a failed check, and the failed checks that are in no group."""
     failed = {name for name, good, _ in checks if good is False}
     groups = [group for group, names in _CHECK_GROUPS.items() if failed.intersection(names)]
     if "auth" in groups and failed.intersection(_CHECK_GROUPS["auth"]) <= set(_CHECK_GROUPS["signature"]):
