@@ -16,8 +16,16 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.denial import REJECTED_HINT
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.probe import REJECTED, REQUIRED
-from inspector.session.doctor.steps import CREDENTIALS, INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Proposal, Report
+from inspector.session.doctor.steps import (
+    CREDENTIALS,
+    INTERFACE,
+    NEEDS_MESSAGE,
+    NOT_CHECKED,
+    REJECTED,
+    REQUIRED,
+    Proposal,
+    Report,
+)
 from inspector.text.units import duration
 
 

@@ -252,6 +252,7 @@ def test_without_a_login_the_options_for_the_credentials_are_named(
         rejected = cli("doctor", url, "--header", "Authorization: Wrong canary-5512")
         assert (rejected.code, "credentials, which were rejected" in rejected.err) == (4, True)
         assert "checks failed: interface 1 as 1.0 over JSONRPC: the credentials were rejected (401)" in rejected.out
+        assert "not checked: the credentials were rejected" in rejected.out
         assert f": {option.removeprefix('Add ')}" in rejected.err
         refused = cli("auth", "login", url, *CLIENT, *FILE)
         assert (refused.code, option in refused.err) == (2, True)

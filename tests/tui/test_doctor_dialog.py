@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.session.doctor.credentials import LOG_IN
-from inspector.session.doctor.probe import REQUIRED
-from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
+from inspector.session.doctor.steps import NEEDS_MESSAGE, REQUIRED, Comparison, Report, Step
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.doctor import paragraphs
 

@@ -14,18 +14,13 @@ from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.credentials import remedy_for
-from inspector.session.doctor.steps import NO_RESPONSE_HINT, Step, protocol_name
+from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.port_protocol import port_protocol, port_remedy
-
-REQUIRED = "credentials are required"
-"""The beginning of the result if an interface requires credentials, and none were sent."""
-REJECTED = "the credentials were rejected"
-"""The beginning of the result if an interface did not accept the credentials that were sent."""
 
 _PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
 _DENIED = frozenset({401, 403})

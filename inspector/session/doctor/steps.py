@@ -27,6 +27,10 @@ NOT_CHECKED = "not checked"
 """The beginning of the observation of a feature that was not checked."""
 NEEDS_MESSAGE = f"{NOT_CHECKED}: needs --message"
 """The observation of a feature that only a message can check."""
+REQUIRED = "credentials are required"
+"""The beginning of the result if an interface requires credentials, and none were sent."""
+REJECTED = "the credentials were rejected"
+"""The beginning of the result if an interface did not accept the credentials that were sent."""
 NO_RESPONSE_HINT = "Check the log of the agent."
 """The remedy for a timeout."""
 
@@ -119,8 +123,8 @@ def compare(
     required = any(result.protected for result in results)
     not_checked = NOT_CHECKED if message_steps else NEEDS_MESSAGE
     if not any(result.protocols for result in results):  # no message is sent
-        reason = "credentials are required" if required else "no interface responded as expected"
-        not_checked = f"{NOT_CHECKED}: {reason}"
+        denied = REJECTED if has_credentials else REQUIRED
+        not_checked = f"{NOT_CHECKED}: {denied if required else 'no interface responded as expected'}"
     rows = [_compare_interface(result) for result in results]
     capabilities = card.capabilities
     for feature, value, name in (

@@ -15,8 +15,16 @@ from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import CARD_CONTENT, NO_CARD, Doctor
-from inspector.session.doctor.probe import REJECTED, REQUIRED
-from inspector.session.doctor.steps import INTERFACE, NEEDS_MESSAGE, NOT_CHECKED, Comparison, Report, Step
+from inspector.session.doctor.steps import (
+    INTERFACE,
+    NEEDS_MESSAGE,
+    NOT_CHECKED,
+    REJECTED,
+    REQUIRED,
+    Comparison,
+    Report,
+    Step,
+)
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
