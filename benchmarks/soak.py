@@ -27,7 +27,7 @@ from textual.pilot import Pilot
 
 from inspector.capture.store import Capture
 from inspector.options import HOME_VARIABLE, Options
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import Fault, FaultError
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
@@ -121,7 +121,7 @@ async def send(session: Session, text: str) -> None:
             await session.send(text_draft(text), stream=True).finish()
 
 
-async def one_round(app: InspectorApp, pilot: Pilot[int], url: str) -> int:
+async def one_round(app: InspectorApp, pilot: Pilot[int | Fault], url: str) -> int:
     """Connect anew, send a message for each fault, and show every view; return the number of records."""
     before = app.session
     app.open(url)

@@ -12,6 +12,7 @@ from inspector.sample_agents.server import MockAgent
 from textual.pilot import Pilot
 
 from inspector.options import Options
+from inspector.protocol.errors import Fault
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_part
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.compose import ComposeScreen
@@ -31,7 +32,7 @@ PATIENCE = 15.0
 """The longest wait for a condition, in seconds."""
 
 
-async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
+async def until(pilot: Pilot[int | Fault], condition: Callable[[], bool]) -> None:
     """Run the app until a condition holds."""
     for _ in range(int(PATIENCE / 0.02)):
         await pilot.pause(0.02)
@@ -44,7 +45,7 @@ async def until(pilot: Pilot[int], condition: Callable[[], bool]) -> None:
 class Stage:
     """One run of the app, with methods to send messages and write screenshots."""
 
-    def __init__(self, app: InspectorApp, pilot: Pilot[int], suffix: str) -> None:
+    def __init__(self, app: InspectorApp, pilot: Pilot[int | Fault], suffix: str) -> None:
         self.app = app
         self.pilot = pilot
         self._suffix = suffix

@@ -21,6 +21,7 @@ from textual.widgets import ContentSwitcher
 from inspector.capture.records import Kind, Record, is_login
 from inspector.cli.agent_options import options_of_selected
 from inspector.options import Options
+from inspector.protocol.errors import Fault
 from inspector.session.session import Session
 from inspector.tui.app import InspectorApp
 from inspector.tui.screens.workbench import WorkbenchScreen
@@ -40,7 +41,7 @@ W = TypeVar("W", bound=Widget)
 class Driver:
     """A running app, with methods to use it and to read its screen."""
 
-    def __init__(self, app: InspectorApp, pilot: Pilot[int]) -> None:
+    def __init__(self, app: InspectorApp, pilot: Pilot[int | Fault]) -> None:
         self.app = app
         self.pilot = pilot
         self.copied: list[str] = []

@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import work
 from textual.binding import BindingType
 from textual.message import Message
 from textual.timer import Timer
@@ -116,7 +117,11 @@ class ChatComposer(Composer):
         self.note = self._note(draft)
         self.has_form = bool(forms_of(self._session, self.aim.task_id))
         if self._saved_draft is not None and self._unsent is None:  # an offered message stays saved
-            self.run_worker(self._save(self._saved_draft, draft), group="draft", exclusive=True)
+            self._save_meanwhile(self._saved_draft, draft)
+
+    @work(group="draft", exclusive=True)  # the coroutine is only made if the worker starts
+    async def _save_meanwhile(self, saved: SavedDraft, draft: Draft) -> None:
+        await self._save(saved, draft)
 
     async def _save(self, saved: SavedDraft, draft: Draft) -> None:
         try:
