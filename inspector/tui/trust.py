@@ -7,7 +7,8 @@ from typing import Any
 
 from textual.app import App
 
-from inspector.protocol.errors import Fault
+from inspector.protocol.errors import Fault, FaultError
+from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui.keys import key_of
 from inspector.wire.discovery import PrivateRedirect, PrivateRedirectError
@@ -27,6 +28,16 @@ async def follow_redirect(app: App[Any], session: Session, redirect: PrivateRedi
     answers = (f"Connect once: follow the {link}, in this session only", "Cancel")
     title = f"{link.capitalize()} to a private address"
     return await _ask(app, session, redirect.origin, title, description, answers)
+
+
+async def refresh_card(app: App[Any], session: Session) -> Connection:
+    """Fetch the card again; ask before a redirect to a private address is followed. Raises `FaultError`."""
+    while True:
+        try:
+            return await session.refresh()
+        except PrivateRedirectError as error:
+            if not await follow_redirect(app, session, error.redirect):
+                raise FaultError(refused_fault(error)) from error
 
 
 def _words(redirect: PrivateRedirect) -> tuple[str, str]:

@@ -30,6 +30,16 @@ async def check_reasons(driver: Driver, reasons: Mapping[str, str]) -> None:
         assert [notice.partition(" is not available: ")[2] for notice in found] == [f"{reason}."], (key, found)
 
 
+async def test_keys_of_the_agent_view_report_why_they_do_not_apply(open_app: Open, mock: str):
+    async with open_app("http://127.0.0.1:1", (120, 36), run=NOTICES) as driver:
+        await driver.until("Nothing listens at")
+        await check_reasons(driver, dict.fromkeys(("slash", "v", "E"), "there is no card"))
+    async with open_app(mock, (120, 36), run=NOTICES) as driver:
+        await driver.connected()
+        await driver.press("v", "v")
+        await check_reasons(driver, {"slash": "press esc to go back to the card"})
+
+
 async def test_keys_of_chat_report_what_is_missing(open_app: Open, mock: str):
     async with open_app(mock, (120, 36), run=NOTICES) as driver:
         await driver.connected()
@@ -113,4 +123,4 @@ async def test_a_click_on_a_dimmed_key_reports_why(open_app: Open, mock: str):
 async def test_a_key_of_this_view_without_a_known_reason_is_not_available_now(open_app: Open):
     async with open_app("http://127.0.0.1:1", (120, 36), run=NOTICES) as driver:
         await driver.until("Nothing listens at")
-        assert await notices(driver, "E") == ["E (edit card) is not available now."]
+        assert await notices(driver, "n") == ["n (next) is not available now."]

@@ -13,19 +13,19 @@ from textual.containers import Horizontal
 from textual.message import Message
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import Fault
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card_facts import Signed
 from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.search import SearchScreen
-from inspector.tui.trust import follow_redirect, refused_fault
+from inspector.tui.trust import refresh_card
 from inspector.tui.views.base import View
 from inspector.tui.widgets.agent_pane import SECTIONS, AgentPane
 from inspector.tui.widgets.card_comparisons import CardComparisons
@@ -33,10 +33,13 @@ from inspector.tui.widgets.card_pair import CardPair
 from inspector.tui.widgets.card_view import CardView, RawCard
 from inspector.tui.widgets.connecting import Connecting
 from inspector.tui.widgets.switcher import Switcher
-from inspector.wire.discovery import PrivateRedirectError
 
 if TYPE_CHECKING:
     from inspector.tui.widgets.card_editor import CardEditor
+
+
+_OF_CARD = frozenset({"filter", "representation", "edit-card", "raw-card", "changes", "verify", "older-card"})
+"""The commands that need a card."""
 
 
 class AgentView(View):
@@ -260,6 +263,18 @@ class AgentView(View):
             return self.section == "changes" and self._comparisons.has_older
         return super().check_action(action, parameters)
 
+    def disabled_reason(self, command: str) -> str:
+        """Return why a command does not apply to the card or to the section."""
+        if reason := super().disabled_reason(command):
+            return reason
+        if command == "refresh":
+            return "the card is being fetched"
+        if self.connection is None:
+            return "there is no card" if command in _OF_CARD else ""
+        if command == "filter":
+            return f"press {key_of('back')} to go back to the card"
+        return "the card has no signatures" if command == "verify" else ""
+
     async def on_agent_pane_chosen(self, event: AgentPane.Chosen) -> None:
         """Show the representation that was clicked."""
         await self.show_section(event.section)
@@ -375,7 +390,7 @@ class AgentView(View):
     @work(group="calls")
     async def _refresh(self, before: Connection) -> None:
         with notify_faults(self):
-            after = await self._fetch_again()
+            after = await refresh_card(self.app, self.session)
             if after.found is not before.found:
                 self.post_message(self.Connected(after))
                 self.compare()
@@ -384,15 +399,6 @@ class AgentView(View):
                 self._raw.show_facts(how_served(after))
             self._show_title()
             notify(self, "The card is unchanged.")
-
-    async def _fetch_again(self) -> Connection:
-        """Fetch the card again; ask before a redirect to a private address is followed. Raises `FaultError`."""
-        while True:
-            try:
-                return await self.session.refresh()
-            except PrivateRedirectError as error:
-                if not await follow_redirect(self.app, self.session, error.redirect):
-                    raise FaultError(refused_fault(error)) from error
 
     def selected_text(self) -> str:
         """Return the example, the value or the change under the cursor; by default the raw card."""
