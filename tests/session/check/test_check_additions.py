@@ -32,7 +32,7 @@ async def outcome(run_checks: RunChecks, *steps: Any, test: Any = None, **option
 
 @pytest.mark.parametrize("transport", Transport)
 async def test_a_second_stream_has_the_same_events(transport: Transport, run_checks: RunChecks, slow_mock: MockAgent):
-    step = stream("report 8", expect_stream={"min_count": 4})
+    step = stream("report 100", expect_stream={"min_count": 4})
     found = await outcome(
         run_checks,
         step,
