@@ -49,7 +49,7 @@ async def test_a_stream_continues_after_a_disconnection(
 ):
     expected = {"min_count": 2, "final_event": {"status_update": {"status": {"state": "TASK_STATE_COMPLETED"}}}}
     run = await run_checks(
-        file_of(test_of(stream("report 8", expect_stream=expected), runner_requirements=["stream_disconnect"])),
+        file_of(test_of(stream("report 50", expect_stream=expected), runner_requirements=["stream_disconnect"])),
         slow_mock.url,
         transports=(transport,),
     )
