@@ -69,11 +69,13 @@ def _schema_in(value: Json, depth: int = 0) -> dict[str, Json] | None:
 
 
 def is_schema(value: Json) -> bool:
-    """Return whether a value is the JSON Schema of an object with properties."""
+    """Return whether a value is the JSON Schema of an object with at least one property."""
     if not isinstance(value, Mapping) or not isinstance(value.get("properties"), Mapping):
         return False
-    return value.get("type", "object") == "object" and all(
-        isinstance(member, Mapping) for member in value["properties"].values()
+    return (
+        bool(value["properties"])
+        and value.get("type", "object") == "object"
+        and all(isinstance(member, Mapping) for member in value["properties"].values())
     )
 
 
@@ -162,7 +164,9 @@ def _value(field: SchemaField, text: str) -> Json:
     if field.kind == "json":
         return value
     whole = field.kind == "integer"
-    if type(value) not in (int, float) or not math.isfinite(value) or (whole and value != int(value)):
+    # `isfinite` raises an error for an integer that no float can have.
+    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
+    if not is_number or (whole and value != int(value)):
         raise FieldError(f"{field.label} must be {_WORDS[field.kind]}.")
     return int(value) if whole else value
 

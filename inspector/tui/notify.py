@@ -56,6 +56,7 @@ def copy(node: MessagePump, text: str) -> None:
     if not text:
         notify(node, "Nothing is selected.", "warning")
         return
+    text = text.encode("utf-8", "replace").decode()  # JSON may contain half of a surrogate pair, a clipboard may not
     if node.app.is_web:  # this machine may have a different clipboard
         node.app.copy_to_clipboard(text)
         notify(node, f"Copied {len(text):,} characters to the clipboard of the browser.")

@@ -362,6 +362,8 @@ class Sessions:
             await asyncio.wait({self._closing})
         for workbench in self._workbenches:
             await self._end_calls(workbench)
+            if workbench.views.has("chat"):
+                await workbench.chat.composer.keep_draft()
             await workbench.session.close()
 
 

@@ -121,6 +121,18 @@ def test_invalid_form_values_are_reported(typed: dict[str, str], said: str):
         filled_in(fields_of(SCHEMA), whole | typed)
 
 
+@pytest.mark.parametrize("name", ["count", "price"])
+def test_an_integer_that_no_float_can_have_is_a_number(name: str):
+    values = {"name": "Ada", "address.city": "Bern", name: "1" + "0" * 400}
+    assert filled_in(fields_of(SCHEMA), values)[name] == 10**400
+
+
+def test_an_object_without_properties_has_no_form_but_is_a_field():
+    empty: dict[str, Any] = {"type": "object", "properties": {}}
+    assert not is_schema(empty)
+    assert [field.kind for field in fields_of({"type": "object", "properties": {"any": empty}})] == ["json"]
+
+
 def test_the_number_of_fields_is_limited():
     wide = {"type": "object", "properties": {str(number): {} for number in range(100_000)}}
     assert len(fields_of(wide)) == 60

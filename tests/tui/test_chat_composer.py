@@ -11,6 +11,7 @@ from players import playing
 from puppets import Call
 from textual import events
 
+from inspector.capture.paths import state_folder
 from inspector.capture.records import Kind
 from inspector.session.compose.draft import text_draft
 from inspector.tui.views.chat import ChatView
@@ -61,6 +62,31 @@ async def test_an_unsent_message_is_offered_to_the_next_session_with_the_agent(o
         await driver.press("ctrl+up")
         assert driver.composer.text == "later"
         await driver.until(lambda: "Unsent message" not in driver.screen)
+
+
+async def test_a_message_is_kept_if_the_app_ends_while_it_is_written(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.until(lambda: driver.composer._saved_draft is not None)
+        await driver.type("last words")
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.until("Unsent message: last words")
+
+
+async def test_a_sent_message_is_not_offered_if_the_app_ends_at_once(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.until(lambda: driver.composer._saved_draft is not None)
+        drafts = state_folder() / "drafts"
+        await driver.type("echo sent")
+        await driver.until(lambda: drafts.exists() and any(drafts.iterdir()))
+        await driver.press("enter")
+        await driver.until(lambda: driver.composer.text == "")
+    assert not any(drafts.iterdir())
 
 
 async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_the_history(open_app: Open, mock: str):

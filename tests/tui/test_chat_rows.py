@@ -12,6 +12,7 @@ from puppets import Call, status, task
 
 from inspector.capture.records import Kind
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_part
+from inspector.tui.notify import copy
 from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -273,3 +274,14 @@ async def test_keep_alives_are_counted_in_the_row_of_their_request(open_app: Ope
         rows = driver.timeline.line_count
         await driver.press("escape", "f")
         assert driver.timeline.line_count == rows + 5
+
+
+async def test_a_text_with_half_of_a_surrogate_pair_is_copied(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch
+):
+    copied: list[bytes] = []
+    monkeypatch.setattr(pyperclip, "copy", lambda text: copied.append(text.encode()))
+    async with open_app(mock) as driver:
+        await driver.connected()
+        copy(driver.app, "half \ud800")
+    assert copied == [b"half ?"]

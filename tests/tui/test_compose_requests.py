@@ -346,6 +346,28 @@ async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: P
         assert driver.composer.text == "kept"
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "problem"),
+    [
+        ('"vi', "kept", "cannot be read: No closing quotation"),
+        (" ", "kept", "cannot run an editor"),
+        ("true", "half \ud800", "half of a surrogate pair"),
+    ],
+)
+async def test_a_text_that_cannot_be_edited_is_kept_and_the_reason_reported(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch, command: str, text: str, problem: str
+):
+    monkeypatch.setenv("EDITOR", command)
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with open_app(mock, run=NOTED) as driver:
+        await driver.connected()
+        await driver.write()
+        driver.composer.fill(text)
+        await driver.press("ctrl+g")
+        await driver.until(lambda: any(problem in notice.message for notice in driver.app._notifications))
+        assert driver.composer.text == text
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_the_compose_screen_shows_parts_options_and_the_request(open_app: Open, mock: str, size: tuple[int, int]):
     draft = Draft((text_part("Summarise this."), DraftPart(PartKind.DATA, '{"lines": 5}')), message_id="m-1")

@@ -10,6 +10,7 @@ from textual.app import App
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.schema import FieldError, SchemaField, fields_of, filled_in, find_schema, schema_of_skill
 from inspector.session.session import Session
+from inspector.tui.notify import notify
 from inspector.tui.render.json_nodes import laid_out
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
@@ -36,6 +37,9 @@ def forms_of(session: Session, task_id: str) -> list[Form]:
 
 def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None]) -> None:
     """Open the form of a schema, and ask which if there are several; `done` is called with the values as JSON."""
+    if not found:
+        notify(app, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
+        return
     if len(found) == 1:
         _open(app, found[0], done)
         return

@@ -286,11 +286,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_form(self) -> None:
         """Fill in the form of the agent; the values go to the data part under the cursor or to a new part."""
-        found = forms_of(self._session, self.draft.task_id)
-        if not found:
-            notify(self, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
-            return
-        open_form(self.app, found, self._take_form)
+        open_form(self.app, forms_of(self._session, self.draft.task_id), self._take_form)
 
     def _take_form(self, text: str) -> None:
         self._take_last_keys()

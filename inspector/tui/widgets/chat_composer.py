@@ -98,10 +98,12 @@ class ChatComposer(Composer):
         self._saved_draft = saved  # not before loading: saving would replace the saved draft
 
     async def keep_draft(self) -> None:
-        """Save the draft now, because the session ends."""
+        """Save the draft now, or remove that of a message that was sent, because the session ends."""
+        has_changed = self._timer is not None
         if self._timer is not None:
             self._timer.stop()
-        if self._saved_draft is not None and not self.is_blank:
+        # An offered message stays saved, and so does a message in another tab with the same agent.
+        if self._saved_draft is not None and self._unsent is None and (has_changed or not self.is_blank):
             await self._save(self._saved_draft, self.draft)
 
     def on_composer_changed(self) -> None:
@@ -113,6 +115,7 @@ class ChatComposer(Composer):
         self._timer = self.set_timer(_PAUSE, self._after_pause)
 
     def _after_pause(self) -> None:
+        self._timer = None
         draft = self.draft
         self.note = self._note(draft)
         self.has_form = bool(forms_of(self._session, self.aim.task_id))
