@@ -89,6 +89,19 @@ async def test_a_sent_message_is_not_offered_if_the_app_ends_at_once(open_app: O
     assert not any(drafts.iterdir())
 
 
+async def test_a_key_that_is_pressed_twice_sends_the_message_once(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.type("echo once")
+        driver.composer.action_send()
+        driver.composer.action_send()  # before the message of the first is handled
+        await driver.done()
+        await driver.ask("echo next")
+        texts = [body["params"]["message"]["parts"][0]["text"] for body in driver.sent()]
+        assert texts == ["echo once", "echo next"]
+
+
 async def test_another_message_hides_the_offer_and_the_unsent_message_stays_in_the_history(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyperclip
+import pytest
 from aiohttp import web
 from driving import Driver, Open, artifact_text
 from players import REPORT, begin, playing

@@ -162,8 +162,8 @@ class ChatComposer(Composer):
         return call is not None
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
-        """Send the message."""
-        if self._send_draft(event.draft, stream=event.stream):
+        """Send the message, once if the key was pressed twice."""
+        if event.draft.message_id == self.draft.message_id and self._send_draft(event.draft, stream=event.stream):
             self.take(None)
 
     async def _remember(self, draft: Draft) -> None:
