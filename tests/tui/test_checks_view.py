@@ -123,6 +123,10 @@ async def test_a_running_test_is_shown_and_a_run_can_be_stopped(open_app: Open, 
         await driver.press("down", "down")
         await driver.until("after a minute")
         assert driver.enabled("r") is False, "one run at a time"
+        view.load_file(path)  # made from a record meanwhile
+        await driver.settled()
+        assert "running" in driver.screen
+        assert view.is_running
         await driver.press("x")
         await finished(driver, view)
         assert states(driver) == ["1 of 3", "✓ pass", "· not run", "· not run"]

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from inspector.tui.compose.path_completion import Candidate, completed
+from inspector.tui.compose.path_completion import Candidate, candidates, completed
+
+
+def test_the_file_that_is_typed_is_the_first_candidate(tmp_path: Path):
+    (tmp_path / "data").write_text("x")
+    (tmp_path / "data.d").mkdir()
+    typed = str(tmp_path / "data")
+    assert [candidate.path for candidate in candidates(typed)[0]] == [typed, f"{typed}.d/"]
+    assert candidates(typed[:-1])[0][0].folder
 
 
 @pytest.mark.parametrize(

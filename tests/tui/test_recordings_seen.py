@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import Fault
+from inspector.protocol.lifecycle import State
+from inspector.session import reconnect
 from inspector.tui.widgets.composer import Composer
 
 
@@ -162,3 +165,20 @@ async def test_the_task_of_the_selected_request_is_compared(open_app: Open, reco
         assert driver.line("▌").count("report 40") == 1
         await driver.press("c")
         await driver.until(f"Stream, push and GetTask: task {first.id[:8]}")
+
+
+async def test_a_capture_of_a_task_that_waits_for_an_authorization_sends_nothing(
+    open_app: Open, mock: str, tmp_path: Path
+):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("approval")
+        assert driver.session.tasks.all()[0].now.state == State.AUTH_REQUIRED
+        path = driver.session.journal.capture.path
+    shutil.copy(path, tmp_path / "waiting.a2a")
+    async with open_app(None, recording=tmp_path / "waiting.a2a", run={"notifications": True}) as driver:
+        await read(driver)
+        await driver.go(2)
+        await driver.until("auth-required")
+        await asyncio.sleep(2 * reconnect.DELAYS[0])
+        assert not driver.app._notifications

@@ -139,6 +139,19 @@ async def test_a_poll_is_stopped_by_the_same_key(open_app: Open):
         assert driver.records(Kind.NOTE, event="poll")[-1].label == "polled task task-000 1 time: it was stopped"
 
 
+async def test_the_key_that_starts_a_poll_can_be_pressed_twice(open_app: Open):
+    office = Office(1, moves=10_000)
+    async with playing(office.answer) as agent, open_app(agent.url, run={"notifications": True}) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("1 of 1 listed")
+        view = driver.workbench.query_one(TasksView)
+        view.action_poll()
+        view.action_poll()  # before the first poll has begun
+        await driver.until("every 2 s")
+        assert [notice.message for notice in driver.app._notifications if "Polling" in notice.message] == []
+
+
 async def test_the_table_has_headings_and_shows_request_and_last_message(open_app: Open, mock: str):
     async with open_app(mock, (120, 36)) as driver:
         await driver.connected()

@@ -13,6 +13,7 @@ from puppets import Call, status, task
 from inspector.capture.records import Kind
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.menu import MenuScreen
+from inspector.tui.views.traffic import TrafficView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
 
@@ -222,3 +223,20 @@ async def test_the_title_of_the_detail_is_not_cut(open_app: Open, mock: str, siz
         await driver.until("decoded raw hex headers diff")
         if size[0] >= 120:
             assert f"Detail ─ #{driver.widget('#chat-detail', DetailPane).record.seq}" in driver.screen
+
+
+async def test_a_key_right_after_a_move_is_about_the_new_row(open_app: Open, mock: str):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.ask("echo first")
+        await driver.ask("echo second")
+        await driver.go(5)
+        view = driver.widget("TrafficView", TrafficView)
+        feed = view._exchange_feed
+        driver.app.screen.set_focus(feed)
+        await driver.settled()
+        last = view.selected_record()
+        feed.cursor -= 1
+        record = view.selected_record()  # before the message about the cursor is handled
+        assert (last is not None and record is not None) and record.exchange < last.exchange
+        assert record.seq == record.exchange == view._exchanges.number(feed.cursor)

@@ -81,6 +81,20 @@ async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_ap
         assert not driver.session.push.receiver.overrides
 
 
+async def test_the_number_of_a_registration_may_have_zeros_before_it(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        hook = await listening(driver)
+        other = driver.session.push.register("u", version="1.0").registration
+        await driver.press("O")
+        await choose(driver, "500")
+        await driver.press("enter")
+        driver.app.screen.query_one("#field-registration", LineInput).value = f"0{other.number}"
+        await driver.press("enter", "enter")
+        await driver.until("simulated error")
+        assert await deliver(hook, STATUS) == 204
+        assert await deliver({"url": other.url, "token": other.token}, STATUS) == 500
+
+
 async def test_a_registration_of_which_every_delivery_is_rejected_is_not_shown_as_working(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)

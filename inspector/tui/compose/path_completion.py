@@ -28,9 +28,9 @@ class Candidate(NamedTuple):
 
 
 def candidates(typed: str) -> tuple[list[Candidate], str]:
-    """Return the files and folders whose path begins with `typed`, folders first; if there are none, return the reason.
+    """Return the files and folders whose path begins with `typed`; if there are none, return the reason.
 
-    Hidden files are included once their dot is typed.
+    A file with exactly this path is the first, then folders. Hidden files are included once their dot is typed.
     """
     head, slash, start = typed.rpartition("/")
     found: list[Candidate] = []
@@ -42,7 +42,7 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
                     found.append(_candidate(f"{head}{slash}{name}", entry))
     except OSError as error:
         return [], error.strerror or "no such folder"
-    found.sort(key=lambda candidate: (not candidate.folder, candidate.path.lower()))
+    found.sort(key=lambda candidate: (candidate.path != typed, not candidate.folder, candidate.path.lower()))
     return found[:_MOST_FILES], "" if found else "no matching file"
 
 

@@ -222,6 +222,9 @@ class ChecksView(View):
         self._recent = recent_check_files.load()
         if problem:
             notify(self, problem, "warning")
+        if self.is_running:
+            notify(self, f"Tests are running. Load {path} when they have ended.", "warning")
+            return
         self._paths = (path,)
         self.action_reload()
 

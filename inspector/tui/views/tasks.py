@@ -347,6 +347,8 @@ class TasksView(View):
 
     @work(group="calls")
     async def _poll(self, task_id: str) -> None:
+        if self._polls.get(task_id) is not None:
+            return  # the key was pressed twice
         with notify_faults(self):
             reason = await self._polls.run(task_id, self._interval)
             if reason != "it was stopped":

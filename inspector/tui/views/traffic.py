@@ -280,9 +280,16 @@ class TrafficView(BookmarkView):
 
     def selected_record(self) -> Record | None:
         """Return the request of the selected exchange while the exchanges are focused, else the record shown."""
+        self._catch_up()
         if self._exchange_feed.has_focus and self._number:
             return self.session.journal.capture.get(self._number)
         return super().selected_record()
+
+    def _catch_up(self) -> None:
+        """Show the exchange or the record under the cursor, which the next key can be about before it is drawn."""
+        for feed in (self._exchange_feed, self._hit_feed, self._record_feed):
+            if feed.has_focus:
+                self.on_feed_highlighted(Feed.Highlighted(feed, feed.cursor))
 
     def selected_text(self) -> str:
         """Return the URL of the selected exchange while the exchanges are focused, else the text of the detail."""

@@ -211,9 +211,9 @@ class WebhooksView(BookmarkView):
             overrides.clear()
             self.session.note("accepted deliveries get the default response again")
         else:
-            number = values.get("registration", "")
+            number = int(values.get("registration") or 0)  # 0: for all
             registration = next(
-                (webhook.registration for webhook in webhooks if str(webhook.registration.number) == number), None
+                (webhook.registration for webhook in webhooks if webhook.registration.number == number), None
             )
             override = webhook_forms.override_of(values, registration)
             overrides.add(override)
@@ -342,6 +342,12 @@ class WebhooksView(BookmarkView):
     def _forward(self, values: Mapping[str, str]) -> None:
         self.session.push.relay.url = values["url"]
         self.session.note(f"forwarding deliveries to {values['url']}")
+
+    def selected_record(self) -> Record | None:
+        """Return the delivery under the cursor, which the next key can be about before it is drawn."""
+        if self._feed.has_focus:
+            self._show_row(self._feed.cursor)
+        return super().selected_record()
 
     def on_feed_highlighted(self, event: Feed.Highlighted) -> None:
         """Show the selected delivery."""

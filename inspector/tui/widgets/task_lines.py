@@ -144,6 +144,7 @@ class StreamLine(Static):
         # An agent may end the stream of a task that waits for an authorization, and then continues without a message
         # (1.0 sections 7.6 and 11.7).
         automatic = self.automatic or task.now.state == State.AUTH_REQUIRED
+        automatic = automatic and not self._session.recorded  # a capture has no agent
         if self._drop is not None and self.lost and automatic and self._waiting is None:
             journal = self._session.journal
             running = (journal.exchanges.get(number) for number in journal.running)
