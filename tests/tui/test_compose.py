@@ -319,7 +319,7 @@ async def test_every_option_is_set_in_a_form_and_sent(open_app: Open, mock: str)
             "modes": "text/html",
             "history": "3",
             "tenant": "acme",
-            "params": "X-Trace: 7; X-More: a b",
+            "params": "X-Trace: 7; X-More: a b; q=0.5; X-Last: 1;",
         }.items():
             await fill(key, value)
         screen.query_one(OutlineView).go_to("id")
@@ -345,7 +345,8 @@ async def test_every_option_is_set_in_a_form_and_sent(open_app: Open, mock: str)
         assert configuration == {"acceptedOutputModes": ["text/html"], "historyLength": 3, "returnImmediately": True}
         request = driver.records(Kind.REQUEST)[-1]
         headers = dict(request.meta["headers"])
-        assert (headers["A2A-Extensions"], headers["X-Trace"], headers["X-More"]) == ("urn:ext", "7", "a b")
+        assert (headers["A2A-Extensions"], headers["X-Trace"], headers["X-Last"]) == ("urn:ext", "7", "1")
+        assert headers["X-More"] == "a b; q=0.5", "a value may contain a semicolon"
         assert any("does not declare the extension urn:ext" in words for words in request.meta["deliberate"])
 
 

@@ -34,7 +34,14 @@ async def test_the_menu_changes_the_interface_during_a_session(open_app: Open, m
         await driver.press("down", "enter")
         await driver.until("0.3 · JSONRPC")
         await driver.ask("echo two")
-        assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "message/stream"]
+        driver.composer.stream = False
+        await driver.press("escape", "I")
+        await driver.until(lambda: isinstance(driver.app.screen, InterfacesScreen))
+        await driver.press("home", "enter")
+        await driver.until("1.0 · JSONRPC")
+        await driver.ask("echo three")
+        methods = [call["method"] for call in driver.sent()]
+        assert methods == ["SendStreamingMessage", "message/stream", "SendMessage"], "streaming stays off"
 
 
 async def test_the_menu_closes_without_changes(open_app: Open, mock: str):

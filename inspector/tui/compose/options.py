@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -192,7 +193,7 @@ class SettingForms:
             case "history":
                 self._take(key, history_length=int(text) if text else None)
             case "params":
-                self._take(key, svc_params=tuple(_pair(pair) for pair in text.split(";") if pair.strip()))
+                self._take(key, svc_params=tuple(map(_pair, _pairs(text))))
             case _:
                 self._take(key, **{key: text})
 
@@ -254,13 +255,18 @@ def _number_problem(text: str) -> str:
     return "" if text.isascii() and text.isdigit() and len(text) < 10 else "Enter a number or leave the field empty."
 
 
+def _pairs(text: str) -> list[str]:
+    """Return the pairs of a text; a semicolon that no name follows is a part of the value before it."""
+    return [pair for pair in _BETWEEN_PAIRS.split(text) if pair.strip()]
+
+
 def _pair(text: str) -> tuple[str, str]:
     name, _, value = text.partition(":")
     return name.strip(), value.strip()
 
 
 def _params_problem(text: str) -> str:
-    for pair in filter(str.strip, text.split(";")):
+    for pair in _pairs(text):
         name, value = _pair(pair)
         if not name or ":" not in pair or not all(sign.isalnum() or sign in "-_" for sign in name):
             return f"{pair.strip()!r} does not have the form Name: value."
@@ -269,6 +275,7 @@ def _params_problem(text: str) -> str:
     return ""
 
 
+_BETWEEN_PAIRS = re.compile(r";(?=\s*+(?:[\w-]++\s*+:|;|$))", re.ASCII)
 _TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
     "metadata": ('{"name": "value"}', _object_problem),
     "request_metadata": ('{"name": "value"}', _object_problem),

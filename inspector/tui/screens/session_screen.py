@@ -58,6 +58,7 @@ class SessionScreen(FrameScreen):
         self._glyphs = glyphs
         self.options = options
         self._unsent = unsent
+        self._streams: bool | None = None
         self._doing = ("busy", "connecting")
         self.agent = self.views.agent
         self._throttle = RefreshThrottle(self.status_bar, self.refresh_view)
@@ -169,7 +170,9 @@ class SessionScreen(FrameScreen):
     def _show_connection_in_chat(self) -> None:
         connection = self.session.connection
         if connection is not None and self.views.has("chat"):
-            self.chat.composer.stream = connection.card.capabilities.streaming is not False
+            streams = connection.card.capabilities.streaming is not False
+            if streams is not self._streams:  # otherwise the setting of the user stays
+                self.chat.composer.stream = self._streams = streams
             self.run_worker(self.chat.composer.restore_draft(), group="draft left")
 
     def on_agent_view_connected(self, event: AgentView.Connected) -> None:
