@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from driving import Driver, Open
 from players import misbehave, playing
 from puppets import CARD
 
-from inspector.findings.rules import RULES
+from inspector.capture.records import Kind
+from inspector.findings.rules import RULES, finding
 from inspector.tui.screens.doctor import DoctorScreen
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
@@ -77,6 +79,25 @@ async def test_each_occurrence_is_reached_by_keys_and_by_the_mouse(open_app: Ope
         await driver.click(f"▌ #{second} ", aside=3)
         await driver.until(lambda: driver.workbench.view == "traffic")
         assert driver.widget("#traffic-detail", DetailPane).record == driver.session.journal.capture.get(second)
+
+
+async def test_the_cursor_stays_on_its_rule_if_a_more_severe_rule_is_violated(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        journal = driver.session.journal
+
+        def violate(rule: str) -> None:
+            journal.append(Kind.NOTE, time.time(), label="odd", findings=(finding(rule, "odd"),))
+            journal.notify()
+
+        violate("CARD-005")
+        await driver.go(6)
+        await driver.until("Explanation ─ CARD-005")
+        violate("PUSH-003")
+        await driver.until(lambda: listed(driver) == ["PUSH-003", "CARD-005"])
+        await driver.settled()
+        assert "Explanation ─ CARD-005" in driver.screen
+        assert driver.line("CARD-005").startswith("│▌")
 
 
 async def test_a_filter_without_a_rule_leaves_no_explanation(open_app: Open):

@@ -110,11 +110,14 @@ class FindingsView(View):
         self.set_class(self.size.width < _ROOMY, "-stacked")
 
     def refresh_view(self) -> None:
-        """Update the table and the explanation."""
+        """Update the table and the explanation; the cursor stays on its rule, also if others are sorted before it."""
+        selected = self._rule_at_cursor()
         self._rows.refresh()
         words, found = self._rows.words, self.session.journal.found
         self._feed.empty = _NO_RULE.format(words, key_of("filter")) if words else _NO_FINDINGS
         self._feed.refresh_rows()
+        if selected in self._rows.rules:
+            self._feed.cursor = self._rows.rules.index(selected)
         count = sum(len(found[rule]) for rule in self._rows.rules)
         occurrences = f"{count:,} occurrence{'' if count == 1 else 's'}"
         rules = f"{len(self._rows):,}{f' of {len(found):,}' if words else ''} rule{'' if len(found) == 1 else 's'}"
@@ -124,9 +127,11 @@ class FindingsView(View):
         )
         self._show_rule()
 
+    def _rule_at_cursor(self) -> str:
+        return self._rows.rules[self._feed.cursor] if 0 <= self._feed.cursor < len(self._rows) else ""
+
     def _show_rule(self) -> None:
-        index = self._feed.cursor
-        name = self._rows.rules[index] if 0 <= index < len(self._rows) else ""
+        name = self._rule_at_cursor()
         if name != self._rule:
             self._rule, self._current = name, 0
         count = len(self.session.journal.found.get(name, ()))

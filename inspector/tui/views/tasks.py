@@ -300,18 +300,23 @@ class TasksView(View):
     def action_next_page(self) -> None:
         """List the next page of tasks."""
         if self._listed is not None and self._listed[2]:
-            self._list(self._listed[2])
+            count, total, page_token = self._listed
+            self._listed = count, total, ""  # until the page is here, it cannot be requested again
+            self._list(page_token)
 
     @work(group="calls")
     async def _list(self, page_token: str) -> None:
-        request = (self._filter or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
+        used = self._filter
+        request = (used or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
         with notify_faults(self):
             call = self.session.list_tasks(request)
             fault = await call.finish()
             answer = call.exchange.answer
             if fault is not None:
                 notify_fault(self, fault)
-            elif isinstance(answer, TaskList):
+                if self._listed and page_token and self._filter is used:
+                    self._listed = (*self._listed[:2], page_token)
+            elif isinstance(answer, TaskList) and self._filter is used:
                 before = self._listed[0] if self._listed and page_token else 0
                 token = answer.next_page_token or ""
                 self._listed = (before + len(answer.tasks), answer.total_size, token if token != page_token else "")
