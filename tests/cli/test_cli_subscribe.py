@@ -116,7 +116,7 @@ def test_old_interrupted_state_does_not_end_the_stream(cli: RunCli, make_agent: 
 
 def test_a_timeout_after_the_end_of_the_task_is_not_an_error(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
-    ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "-o", "json", "--timeout", "500ms")
+    ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "-o", "json", "--timeout", "2s")
     assert (ran.code, len(ran.lines)) == (0, 2)
     assert "the stream was still open" in ran.err
 

@@ -172,6 +172,23 @@ async def test_the_task_column_of_a_wide_screen_selects_a_task(open_app: Open, m
         assert artifact_text(driver) == REPORT
 
 
+async def test_a_new_task_does_not_move_the_cursor_of_the_task_column_to_another(open_app: Open, mock: str):
+    async with open_app(mock, (200, 60)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        first = driver.session.tasks.all()[-1]
+        column = driver.widget("#task-column", Feed)
+        column.focus()
+        await driver.settled()
+        assert column.cursor == 0
+        await driver.session.send(Draft((text_part("file"),)), stream=False).finish()
+        await driver.until(lambda: column.line_count == 2)
+        await driver.settled()
+        assert column.cursor == 1
+        await driver.press("enter")
+        assert driver.workbench.chat.shown_task is first
+
+
 # One selection
 
 

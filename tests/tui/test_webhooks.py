@@ -23,6 +23,7 @@ from inspector.tui.views.webhooks import WebhooksView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.fields import LineInput
+from inspector.tui.widgets.receiver_panes import RegistrationsPane
 from inspector.wire.receiver.registration import Proof
 from inspector.wire.receiver.response_override import read_override
 
@@ -467,6 +468,23 @@ async def test_deleting_webhooks_asks_first(open_app: Open, mock: str):
         await driver.press("enter")
         await driver.until(lambda: driver.sent("DeleteTaskPushNotificationConfig"))
         await driver.until("✕ deleted")
+
+
+async def test_a_new_registration_does_not_move_the_cursor_to_another(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await listening(driver)
+        pane = driver.widget("RegistrationsPane", RegistrationsPane)
+        driver.session.journal.notify()
+        await driver.until(lambda: len(pane.rows) == 1)
+        driver.app.screen.set_focus(pane.feed)
+        pane.feed.cursor = 0
+        await driver.settled()
+        first = pane.selected
+        driver.session.push.register("u", version="1.0")
+        driver.session.journal.notify()
+        await driver.until(lambda: len(pane.rows) == 2)
+        await driver.settled()
+        assert first is not None and pane.selected is first
 
 
 async def test_enter_on_a_registration_goes_to_its_last_delivery(open_app: Open, mock: str):

@@ -105,18 +105,24 @@ class ChatView(ChatPanes):
             self._travel.read_on()
         else:
             self._artifact.show(self.shown_task, self._selection.reply)
+        chosen = self._task_at_cursor()
         self._tasks.refresh()
         self._task_feed.refresh_rows()
-        self._show_in_list()
+        self._show_in_list(chosen if self._task_feed.has_focus else self.shown_task)
         self.show_title()
         self.composer.push_on = self.session.push.on
         if self._selection.has_new_aim(self.composer.aim.task_id):
             self.aim_at_task()
 
-    def _show_in_list(self) -> None:
-        """Move the cursor of the task list to the task that is shown, unless the user is there."""
-        task, tasks = self.shown_task, self._tasks.tasks
-        if task is not None and not self._task_feed.has_focus and task.number <= len(tasks):
+    def _task_at_cursor(self) -> TrackedTask | None:
+        """Return the task under the cursor of the task list."""
+        index, tasks = self._task_feed.cursor, self._tasks.tasks
+        return tasks[index] if 0 <= index < len(tasks) else None
+
+    def _show_in_list(self, task: TrackedTask | None) -> None:
+        """Move the cursor of the task list to a task; new tasks are added before it."""
+        tasks = self._tasks.tasks
+        if task is not None and task.number <= len(tasks):
             self._task_feed.cursor = len(tasks) - task.number  # the newest task is first
 
     @property
@@ -175,7 +181,8 @@ class ChatView(ChatPanes):
         self._select(event.index)
         if not self._travel.travelling:
             self._artifact.show(self.shown_task, self._selection.reply)
-            self._show_in_list()
+            if not self._task_feed.has_focus:
+                self._show_in_list(self.shown_task)
             self.show_title()
         else:
             self._time_travel.follow_row(event.index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from inspector.protocol.model import PushConfig
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
 from inspector.tui.keys import key_of
@@ -79,12 +80,18 @@ class RegistrationsPane(Pane):
         yield self.feed
 
     def show(self, listed: str) -> None:
-        """Show the current counts, and what the agent listed; the screen is laid out only for another height."""
+        """Show the current counts, and what the agent listed; the screen is laid out only for another height.
+
+        While the pane has the focus, the cursor stays on its registration.
+        """
+        selected = self._item
         self.rows.refresh()
         count, push = len(self.rows), self._session.push
         self.display = bool(count) or (push.listening and not self._narrow)
         self.feed.empty = f"No webhook yet. Send a message, or press {key_of('register')} to register one for a task."
         self.feed.refresh_rows()
+        if self.feed.has_focus and selected in self.rows.items:
+            self.feed.cursor = self.rows.items.index(selected)
         self.set_title(Chip(f"{count:,}", "$text-soft"), note=[Chip(listed, "$text-soft")])
         self._fit(count)
 
@@ -119,6 +126,10 @@ class RegistrationsPane(Pane):
     @property
     def selected(self) -> WebhookRegistration | None:
         """The selected registration, None if it is not of this session."""
-        index = self.feed.cursor
-        item = self.rows.items[index] if 0 <= index < len(self.rows) else None
+        item = self._item
         return item if isinstance(item, WebhookRegistration) else None
+
+    @property
+    def _item(self) -> WebhookRegistration | tuple[str, PushConfig] | None:
+        index = self.feed.cursor
+        return self.rows.items[index] if 0 <= index < len(self.rows) else None
