@@ -222,9 +222,11 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     if not connection.execute("SELECT 1 FROM meta WHERE name = 'written_by'").fetchone():
         seen = f"{path} is not a capture of a2a-inspect: the entry written_by is missing in its meta."
         raise CaptureError(seen, CHECK_PATH)
-    # SELECT min(seq), max(seq) would scan the table.
-    first, last = connection.execute("SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record)").fetchone()
-    if last is not None and (first != 1 or _number(connection, "SELECT count(*) FROM record") != last):
+    # SELECT min(seq), max(seq) would scan the table. One statement, because a process may be writing the capture.
+    first, last, count = connection.execute(
+        "SELECT (SELECT min(seq) FROM record), (SELECT max(seq) FROM record), (SELECT count(*) FROM record)"
+    ).fetchone()
+    if last is not None and (first != 1 or count != last):
         raise CaptureError(f"{path} is damaged: records are missing from it.", COPY_AGAIN)
     (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     if mode != "wal":

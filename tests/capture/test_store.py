@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 import tracemalloc
 from pathlib import Path
@@ -278,6 +279,27 @@ def test_appended_records_are_written_automatically(capture: Capture, path: Path
         capture.append(Kind.NOTE, 1.0)
         capture.flush(10)
         assert len(other) == 1, "an opened capture is as it was when it was opened"
+
+
+def test_a_capture_can_be_opened_at_any_moment_of_its_writing(capture: Capture, path: Path) -> None:
+    capture.append(Kind.NOTE, 1.0)
+    capture.flush(10)
+    ends = threading.Event()
+
+    def write() -> None:
+        while not ends.is_set():
+            capture.append(Kind.NOTE, 1.0)
+            capture.flush(10)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(300):
+            with Capture.open(path) as other:
+                assert len(other)
+    finally:
+        ends.set()
+        writer.join()
 
 
 def wait_until(condition, seconds: float = 10.0) -> None:

@@ -69,6 +69,7 @@ class ChatComposer(Composer):
         self._undo = UndoStack()  # removed messages and snippets
         self._raw: tuple[str, RawRequest] | None = None  # an edited request and the id of its message
         self._timer: Timer | None = None
+        self._last_sent = ""
         if not session.may_send:
             self.display = False
 
@@ -163,7 +164,9 @@ class ChatComposer(Composer):
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         """Send the message, once if the key was pressed twice."""
-        if event.draft.message_id == self.draft.message_id and self._send_draft(event.draft, stream=event.stream):
+        is_again = self.is_blank and event.draft.message_id == self._last_sent
+        if not is_again and self._send_draft(event.draft, stream=event.stream):
+            self._last_sent = event.draft.message_id
             self.take(None)
 
     async def _remember(self, draft: Draft) -> None:
