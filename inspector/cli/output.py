@@ -57,7 +57,7 @@ class Output:
         self.json = json
         self.lines = False
         self.redact: Callable[[str], str] = str
-        self.is_stderr_waiting: Callable[[], bool] = bool
+        self.is_stderr_waiting: Callable[[], bool] = lambda: False
         self.is_terminal = stdout.isatty()
         self.progress = ProgressLine(stderr, shown=stderr.isatty() and not json, blocked=lambda: self._is_line_open)
         self._stdout = stdout

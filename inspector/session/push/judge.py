@@ -125,8 +125,8 @@ def _transitions(push: PushedEvent) -> Result | None:
 def _task(push: PushedEvent) -> Result:
     """Check that the registration is for the task.
 
-    A registration without a task gets the task of its first delivery, unless it was made elsewhere: that delivery may
-    arrive before the response to the message, which names the task.
+    A registration of this session without a task gets the task of its first delivery, which may arrive before the
+    response to the message, which names the task. A registration that was made elsewhere may have any number of tasks.
     """
     event, registration = push.event, push.registration
     if event is None:

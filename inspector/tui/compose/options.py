@@ -276,6 +276,7 @@ def _params_problem(text: str) -> str:
 
 
 _BETWEEN_PAIRS = re.compile(r";(?=\s*+(?:[\w-]++\s*+:|;|$))", re.ASCII)
+"""A semicolon that is followed by a name with its colon, by another semicolon or by the end."""
 _TEXTS: dict[str, tuple[str, Callable[[str], str]]] = {
     "metadata": ('{"name": "value"}', _object_problem),
     "request_metadata": ('{"name": "value"}', _object_problem),

@@ -87,7 +87,7 @@ def _text(record: Record, annotation: Annotation, glyphs: Glyphs) -> Cell:
     """Return the text of a row without its state; the first push of a streamed event names that event instead."""
     if is_send(record):
         return record.label or record.operation, "feed--user"
-    if annotation.matched and record.kind is Kind.DELIVERY and not is_refused(record) and not _again(record):
+    if annotation.matched and record.kind is Kind.DELIVERY and not is_refused(record) and not _repeated(record):
         late = f"{duration(abs(annotation.delay))} {'before' if annotation.delay < 0 else 'after'} stream"
         same = f"{glyphs.check} {late} #{annotation.seq}"
         return (same if record.state else f"{record.label}  {same}"), "feed--muted"
@@ -95,10 +95,10 @@ def _text(record: Record, annotation: Annotation, glyphs: Glyphs) -> Cell:
     return (record.label, "feed--text") if record.state and not is_refused(record) else (text, style)
 
 
-def _again(record: Record) -> int:
+def _repeated(record: Record) -> int:
     """Return the record of the delivery that this accepted delivery repeats with the same bytes, 0 for none."""
-    again: int = record.meta.get("again", 0)
-    return again
+    first: int = record.meta.get("again", 0)
+    return first
 
 
 def _request_note(record: Record, keepalives: int) -> Cell:
@@ -116,8 +116,8 @@ def _when(record: Record, at: float, began: float | None) -> Cell:
 def _note(record: Record, row: Row, glyphs: Glyphs, annotation: Annotation) -> Cell:
     if record.kind is Kind.DELIVERY:
         verdict, style = _verdict(record, glyphs)
-        if (again := _again(record)) and style == "feed--good" and row.records == 1:
-            return f"repeats #{again}", "feed--warning"
+        if (first := _repeated(record)) and style == "feed--good" and row.records == 1:
+            return f"repeats #{first}", "feed--warning"
         if annotation.paired and style == "feed--good":
             return _beside_stream(annotation, row, verdict, glyphs)
         count = f"{row.records:,} pushes"

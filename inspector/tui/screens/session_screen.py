@@ -186,7 +186,7 @@ class SessionScreen(FrameScreen):
         self._show_status()
 
     def show_fault(self, fault: Fault) -> None:
-        """Show why there is no agent: in the Agent view, unless the requests to it are read in Traffic."""
+        """Show why no agent is connected, in the Agent view; a user who reads the requests in Traffic stays there."""
         self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in DENIED else "no agent")
         self.agent.show_fault(fault)
         if self.view != "traffic":

@@ -110,7 +110,7 @@ class FindingsView(View):
         self.set_class(self.size.width < _ROOMY, "-stacked")
 
     def refresh_view(self) -> None:
-        """Update the table and the explanation; the cursor stays on its rule, also if others are sorted before it."""
+        """Update the table and the explanation; the cursor stays on its rule when another is sorted before it."""
         selected = self._rule_at_cursor()
         self._rows.refresh()
         words, found = self._rows.words, self.session.journal.found

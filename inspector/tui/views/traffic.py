@@ -286,7 +286,7 @@ class TrafficView(BookmarkView):
         return super().selected_record()
 
     def _catch_up(self) -> None:
-        """Show the exchange or the record under the cursor, which the next key can be about before it is drawn."""
+        """Show what is under the cursor now: a key can be handled before the message about the last move."""
         for feed in (self._exchange_feed, self._hit_feed, self._record_feed):
             if feed.has_focus:
                 self.on_feed_highlighted(Feed.Highlighted(feed, feed.cursor))

@@ -344,7 +344,7 @@ class WebhooksView(BookmarkView):
         self.session.note(f"forwarding deliveries to {values['url']}")
 
     def selected_record(self) -> Record | None:
-        """Return the delivery under the cursor, which the next key can be about before it is drawn."""
+        """Return the delivery under the cursor: a key can be handled before the message about the last move."""
         if self._feed.has_focus:
             self._show_row(self._feed.cursor)
         return super().selected_record()

@@ -84,7 +84,7 @@ class RegistrationsPane(Pane):
 
         While the pane has the focus, the cursor stays on its registration.
         """
-        selected = self._item
+        selected = self._selected_row
         self.rows.refresh()
         count, push = len(self.rows), self._session.push
         self.display = bool(count) or (push.listening and not self._narrow)
@@ -126,10 +126,10 @@ class RegistrationsPane(Pane):
     @property
     def selected(self) -> WebhookRegistration | None:
         """The selected registration, None if it is not of this session."""
-        item = self._item
+        item = self._selected_row
         return item if isinstance(item, WebhookRegistration) else None
 
     @property
-    def _item(self) -> WebhookRegistration | tuple[str, PushConfig] | None:
+    def _selected_row(self) -> WebhookRegistration | tuple[str, PushConfig] | None:
         index = self.feed.cursor
         return self.rows.items[index] if 0 <= index < len(self.rows) else None
