@@ -55,6 +55,10 @@ class CaptureError(Exception):
         self.hint = hint
 
 
+class MissingRecordError(CaptureError):
+    """The capture has no record with this number, or the record is lost."""
+
+
 def is_busy(error: sqlite3.Error) -> bool:
     """Return whether an error means that another connection holds a lock."""
     return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
 from inspector.capture.file_format import READ_COLUMNS, Row, fetch_records, record_of, storable_text
-from inspector.capture.private_files import CaptureError, hint_of, reason
+from inspector.capture.private_files import CaptureError, MissingRecordError, hint_of, reason
 from inspector.capture.query import Query, RecordTimes
 from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
 from inspector.capture.scan import SEARCH_FIRST, SEARCH_SECONDS, Page, Scanner, find, next_count
@@ -158,12 +158,12 @@ class Capture:
         return self._last
 
     def get(self, seq: int) -> Record:
-        """Return the record with this `seq`; raises `LookupError` if it does not exist or is lost (see `failure`)."""
+        """Return the record with this `seq`; raises `MissingRecordError` if it is unknown or lost (see `failure`)."""
         found = self._recent.get(seq)
         if found is None:
             records = self.slice(seq, seq)
             if not records:
-                raise LookupError(f"There is no record {seq} in {self.path}.")
+                raise MissingRecordError(f"There is no record {seq} in {self.path}.")
             found = records[0]
         return found
 

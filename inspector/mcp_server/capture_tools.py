@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from inspector.capture.paths import is_being_written, recent_captures
+from inspector.capture.private_files import MissingRecordError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.findings.rules import RULES
@@ -145,7 +146,7 @@ def read_record(capture: str, seq: int) -> Record:
 def _get(capture: Capture, seq: int) -> Record:
     try:
         return capture.get(seq)
-    except LookupError as error:
+    except MissingRecordError as error:
         raise refused(f"{capture_name(capture.path)} has the records 1 to {len(capture)}, but not {seq}.") from error
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector.capture import file_format, store
-from inspector.capture.private_files import CaptureError
+from inspector.capture.private_files import CaptureError, MissingRecordError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
 from inspector.capture.writer import BATCH
@@ -193,9 +193,9 @@ def test_old_records_from_the_file_equal_new_records_from_memory(capture: Captur
 
 
 @pytest.mark.parametrize("seq", [0, -1, 2, 10**12])
-def test_a_missing_record_raises_lookup_error(capture: Capture, seq: int) -> None:
+def test_a_missing_record_is_an_error_with_its_number(capture: Capture, seq: int) -> None:
     capture.append(Kind.NOTE, 1.0)
-    with pytest.raises(LookupError):
+    with pytest.raises(MissingRecordError):
         capture.get(seq)
 
 
@@ -394,7 +394,7 @@ def test_a_deleted_file_is_noticed_and_the_lost_records_are_reported(capture: Ca
     assert capture.get(newest).seq == newest
     assert f"Records 4 to {newest - RECENT_COUNT} are lost." in capture.failure
     assert f"Records {newest - RECENT_COUNT + 1} to {newest} are only in memory" in capture.failure
-    with pytest.raises(LookupError):
+    with pytest.raises(MissingRecordError):
         capture.get(7)
     capture.close()
     assert "was deleted" in capture.failure

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scripted import OpenSession
 
+from inspector.capture.private_files import MissingRecordError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
 from inspector.session.bookmarks import LONGEST, Bookmarks
@@ -88,7 +89,7 @@ async def test_a_secret_in_a_remark_is_masked_and_a_long_one_is_cut(session):
 
 async def test_a_missing_record_cannot_be_marked(session):
     for seq in (0, -1, 99):
-        with pytest.raises(LookupError):
+        with pytest.raises(MissingRecordError):
             session.bookmarks.toggle(seq)
     assert len(session.journal.capture) == 5
 

@@ -213,6 +213,27 @@ async def test_the_path_of_a_file_is_completed_and_its_bytes_are_sent(open_app: 
         assert parts_of(driver)[1] == {"raw": "JVBERgD/", "filename": "report.pdf", "mediaType": "application/pdf"}
 
 
+async def test_a_path_is_completed_although_the_files_for_it_are_not_listed_yet(
+    open_app: Open, mock: str, tmp_path: Path
+):
+    for name in ("apple.txt", "apricot.txt", "banana.txt"):
+        (tmp_path / name).write_bytes(b"x")
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("see"))
+        await driver.press("ctrl+n", "down", "enter")
+        field = driver.app.screen.query_one("#part-path", Input)
+        field.value = f"{tmp_path}/"
+        await driver.until("apricot.txt   1 B")
+        field.value = f"{tmp_path}/b"
+        field.post_message(Input.Submitted(field, field.value))
+        await driver.until(lambda: field.value == f"{tmp_path}/banana.txt")
+        await driver.until(lambda: screen.draft.parts[1].value == f"{tmp_path}/banana.txt")
+        field.focus()
+        field.value = f"{tmp_path}/a"
+        screen.query_one(PartEditor).action_complete()
+        assert field.value == f"{tmp_path}/ap"
+
+
 async def test_a_file_that_cannot_be_sent_is_reported_and_the_draft_is_kept(
     open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -6,6 +6,7 @@ from driving import Driver, Open
 from textual.widgets import Input
 
 from inspector.capture.records import Kind
+from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.filter_line import FilterLine
@@ -115,3 +116,24 @@ async def test_another_filter_keeps_the_record_under_the_cursor(open_app: Open, 
         await driver.until(lambda: hits.line_count == len(artifacts))
         assert hits.cursor == 0
         assert detail.record == chosen
+
+
+async def test_a_record_that_is_wanted_elsewhere_is_shown_although_the_filter_hides_it(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.press("escape", "slash")
+        await filtering(driver, "kind:artifact")
+        artifacts, statuses = driver.records(event="artifact"), driver.records(event="status")
+        chat, feed = driver.widget("#chat", ChatView), driver.widget("#timeline", Feed)
+        await driver.until(lambda: feed.line_count == 1)  # the chunks share a row
+        chat.show_seq(artifacts[0].seq)
+        assert chat.selected_record() in artifacts
+        assert judged(driver) == "good"
+        chat.show_seq(statuses[0].seq)
+        assert chat.selected_record() == statuses[0]
+        await driver.until(lambda: feed.line_count > 1)
+        await driver.settled()
+        assert chat.selected_record() == statuses[0]
+        assert judged(driver) == ""
+        assert not driver.widget("FilterLine", FilterLine).display

@@ -14,6 +14,7 @@ from puppets import CARD
 from inspector.capture.records import Kind
 from inspector.findings.rules import RULES, finding
 from inspector.tui.screens.doctor import DoctorScreen
+from inspector.tui.views.findings import FindingsView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.finding_pane import FindingPane
@@ -116,6 +117,12 @@ async def test_a_filter_without_a_rule_leaves_no_explanation(open_app: Open):
         assert explained(driver) == ""
         await driver.press("slash", "escape")
         await driver.until("How to fix")
+        await driver.press("slash", *"noxsuchxrule", "enter")
+        await driver.until(f"0 of {len(found)} rules")
+        violating = found["RPC-001"][0]
+        driver.widget("#findings", FindingsView).show_seq(violating)
+        await driver.until("How to fix")
+        assert f"▌ #{violating} " in explained(driver)
 
 
 async def test_the_findings_of_a_card_are_counted_once_and_each_has_its_place(open_app: Open, tmp_path: Path):

@@ -177,6 +177,33 @@ async def test_an_unreadable_past_ends_time_travel_with_a_notification(open_app:
         assert not travel(driver).travelling
 
 
+async def test_changes_that_cannot_be_read_any_more_are_reported_where_they_are_shown(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await arrive(driver)
+        await driver.press("left")
+        present = travel(driver).seq
+
+        def lost(moments: Moments, index: int) -> TrackedTask:
+            raise CaptureError("Cannot read the capture: the disk is gone.")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Moments, "at", lost)
+            await driver.press("c")
+            await driver.until("the disk is gone")
+            await driver.press("escape")
+            assert travel(driver).seq == present
+            pane = driver.widget("#chat-detail", DetailPane)
+            pane.choose("diff")
+            await driver.until("the disk is gone")
+        pane.choose("raw")
+        pane.choose("diff")
+        await driver.until("+ three")
+
+
 async def test_without_a_task_there_is_no_time_travel(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()

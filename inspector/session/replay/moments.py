@@ -9,6 +9,7 @@ from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
 
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
@@ -110,7 +111,10 @@ class Moments:
         return max(bisect_right(self._event_seqs, seq) - 1, min(0, len(self) - 1))
 
     def at(self, index: int) -> TrackedTask:
-        """Return the task after an event; raises `IndexError` if the event was not read."""
+        """Return the task after an event; raises `IndexError` if the event was not read.
+
+        Raises `CaptureError` if its records cannot be read any more.
+        """
         position = self._events[range(len(self))[index]]
         start = position - position % EVERY
         reader = _TaskReader(self._journal, self.task_id, self._snapshots[start // EVERY])
@@ -118,7 +122,7 @@ class Moments:
             reader.take(record)
         task = reader.task
         if task is None:
-            raise LookupError(f"record {self._seqs[position]} no longer contains an event of task {self.task_id}")
+            raise CaptureError(f"Record {self._seqs[position]} no longer contains an event of task {self.task_id}.")
         return task
 
     def _page(self) -> list[Record]:

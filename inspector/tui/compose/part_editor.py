@@ -220,12 +220,17 @@ class PartEditor(Pane):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Complete a path with the first candidate, or go to the next field."""
         event.stop()
-        if event.input.id == "part-path" and self._candidates and self._candidates[0].path != event.value:
-            self._take(self._candidates[0].path)
+        found = self._candidates_of(event.value) if event.input.id == "part-path" else []
+        if found and found[0].path != event.value:
+            self._take(found[0].path)
         else:
             self.screen.focus_next()
 
     # Files
+
+    def _candidates_of(self, typed: str) -> list[Candidate]:
+        """Return the files and folders for a path, which may have been typed after those that are listed were found."""
+        return candidates(typed)[0] if self._part is not None and self._part.kind is PartKind.FILE else []
 
     @work(exclusive=True, group="files")
     async def _offer(self, typed: str) -> None:
@@ -263,7 +268,7 @@ class PartEditor(Pane):
     def action_complete(self) -> None:
         """Complete the path as far as its candidates agree, or go to the next field."""
         field = self.query_one("#part-path", LineInput)
-        path = completed(field.value, self._candidates)
+        path = completed(field.value, self._candidates_of(field.value))
         if field.has_focus and path != field.value:
             self._take(path)
         else:

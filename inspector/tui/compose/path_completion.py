@@ -47,10 +47,7 @@ def candidates(typed: str) -> tuple[list[Candidate], str]:
 
 
 def completed(typed: str, found: Sequence[Candidate]) -> str:
-    """Extend the typed path to the beginning that all candidates share, like the completion of a shell.
-
-    Candidates that were found for another path do not change the typed path.
-    """
+    """Extend the typed path to the beginning that all its candidates share, like the completion of a shell."""
     common = os.path.commonprefix([candidate.path for candidate in found])  # noqa: RUF071 - letters are completed, not folders
     return common if len(common) > len(typed) and common.lower().startswith(typed.lower()) else typed
 

@@ -9,6 +9,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.capture.private_files import CaptureError
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
@@ -55,7 +56,10 @@ class TextDialog(Dialog[None]):
     @work(group="text dialog", exclusive=True)
     async def action_refresh_text(self) -> None:
         """Compute the text again, and keep the scroll position."""
-        written = await self._write()
+        try:
+            written = await self._write()
+        except CaptureError as error:
+            written = [Paragraph(("", "line--bad"), str(error), "line--bad")]
         if written != self._paragraphs or not written:
             self._paragraphs, view = written, self.query_one(FactView)
             top = view.scroll_y

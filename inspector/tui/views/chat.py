@@ -164,9 +164,9 @@ class ChatView(ChatPanes):
         self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
     def show_seq(self, seq: int) -> None:
-        """Select the row of a record."""
+        """Select the row of a record; remove a filter that hides it."""
         self._show_timeline()
-        self._timeline.show_seq(seq)
+        self._timeline.reveal(seq)
 
     # The selection
 

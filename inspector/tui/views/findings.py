@@ -177,8 +177,10 @@ class FindingsView(View):
         return f"{len(self._rows)} of {len(self.session.journal.found)} rules"
 
     def show_seq(self, seq: int) -> None:
-        """Select the first rule that a record violates."""
+        """Select the first rule that a record violates; remove a filter that hides it."""
         broken = {finding.rule for finding in self.session.journal.capture.get(seq).findings}
+        if broken and broken.isdisjoint(self._rows.rules):
+            self._filter("")
         index = next((index for index, rule in enumerate(self._rows.rules) if rule in broken), None)
         if index is not None:
             self._feed.cursor = index

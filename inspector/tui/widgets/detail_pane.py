@@ -11,6 +11,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import EXTENSIONS, Kind, Record
 from inspector.protocol.extensions.known import uses_in
 from inspector.protocol.jsonvalue import parse
@@ -276,6 +277,7 @@ class DetailPane(Pane):
             case "headers":
                 self._body.show(Paragraphs(detail.facts(record)))
             case _:
+                self._body.show(Paragraphs([]))  # not the changes by another record
                 self._compare(record)
 
     def _show_section(self, exchange: HttpExchange) -> None:
@@ -303,20 +305,24 @@ class DetailPane(Pane):
         moments = self._moments
         if moments is None or moments.task_id != record.task:
             moments = self._moments = Moments(self._session.journal, record.task)
-        more = True
-        while more and moments.through < record.seq:
-            more = moments.read()
-            await asyncio.sleep(0)  # a page needs a few milliseconds, and there may be many
-        index = moments.index_of(record.seq)
-        if index < 0 or moments.seq(index) != record.seq:
-            lines = [Paragraph(("", "line--soft"), "The record contains no update of the task.", "line--soft")]
-        else:
-            after, before = moments.at(index), moments.at(index - 1) if index else None
-            account = attrgetter("pushed" if record.kind is Kind.DELIVERY else "answered")
-            found = compare_tasks(account(before) if before else None, account(after))
-            lines = what_changed(found, self._glyphs)
+        try:
+            while moments.through < record.seq and moments.read():  # noqa: ASYNC110 - let other coroutines run
+                await asyncio.sleep(0)  # a page needs a few milliseconds, and there may be many
+            lines = self._changes(moments, record)
+        except CaptureError as error:  # the disk was full, or the file is damaged
+            self._moments = None
+            lines = [Paragraph((f"{self._glyphs.cross} ", "line--bad"), str(error), "line--bad")]
         if self.record is record and self._current == "diff":
             self._texts["diff"].show(Paragraphs(lines))
+
+    def _changes(self, moments: Moments, record: Record) -> list[Paragraph]:
+        index = moments.index_of(record.seq)
+        if index < 0 or moments.seq(index) != record.seq:
+            return [Paragraph(("", "line--soft"), "The record contains no update of the task.", "line--soft")]
+        after, before = moments.at(index), moments.at(index - 1) if index else None
+        account = attrgetter("pushed" if record.kind is Kind.DELIVERY else "answered")
+        found = compare_tasks(account(before) if before else None, account(after))
+        return what_changed(found, self._glyphs)
 
     def _show_title(self) -> None:
         """Show the title with the names of what can be shown; if there is no room, only the number of the record."""

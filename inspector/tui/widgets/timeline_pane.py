@@ -157,6 +157,13 @@ class TimelinePane(Pane):
             earlier = range(nearest, max(-1, nearest - _SIDE_BY_SIDE), -1)
             self.feed.cursor = next((row for row in earlier if self.holds(row, seq)), nearest)
 
+    def reveal(self, seq: int) -> None:
+        """Move the cursor to the row of a record; remove the filter if it hides the record."""
+        self.show_seq(seq)
+        if self.filtering and not (self._list and self.holds(self.feed.cursor, seq)):
+            self.filter.action_clear()
+            self._show_list(self._whole, seq)
+
     def show_task(self, task: TrackedTask) -> None:
         """Move the cursor to the last row about a task, if a row near its last event is about it."""
         capture, rows, last = self._session.journal.capture, self._list, task.now.updated

@@ -166,7 +166,7 @@ class TravelLine(Widget, can_focus=True):
             return
         try:
             task = moments.at(index)
-        except (CaptureError, LookupError) as error:  # the disk was full, or the file is damaged
+        except CaptureError as error:  # the disk was full, or the file is damaged
             self._give_up(str(error))
             return
         self._index, self.past = index, task
