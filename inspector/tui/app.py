@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segments
 from textual import actions, events, work
-from textual.app import App, ScreenStackError, SystemCommand
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.css.query import NoMatches
-from textual.dom import NoScreen
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.widget import MountError
-from textual.worker import WorkerFailed
 
 from inspector import PROGRAM
 from inspector.agents_file import NamedAgent
@@ -30,6 +26,7 @@ from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.notify import notify
+from inspector.tui.removed_widgets import is_caused_by_removal, is_on_removed_widget
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
 from inspector.tui.screens.connect import DEMO, ConnectScreen
@@ -137,14 +134,13 @@ class InspectorApp(App[int | Fault]):
         """Pause background work after a key or a click, so that its effect is drawn first."""
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
             self.workbench.yield_to_input()
-        await super().on_event(event)
+        if not (isinstance(event, events.MouseEvent) and is_on_removed_widget(event, self)):
+            await super().on_event(event)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Ignore errors about missing widgets while the app ends: they are already removed, or were never mounted."""
-        cause = error.error if isinstance(error, WorkerFailed) else error
-        is_ending = self.return_code is not None or not self.is_running
-        if is_ending and isinstance(cause, NoMatches | NoScreen | MountError | ScreenStackError):
-            self.log(f"missing while the app ends: {cause}")
+        """Ignore errors about widgets that are already removed, or were never mounted."""
+        if is_caused_by_removal(error, self):
+            self.log(f"missing while it is removed: {error}")
         else:
             super()._handle_exception(error)
 

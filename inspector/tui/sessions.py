@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.app import App
 from textual.screen import Screen
@@ -38,7 +38,9 @@ from inspector.wire.discovery import PrivateRedirectError, name_of
 
 if TYPE_CHECKING:
     from inspector.session.compose.draft import Draft
+    from inspector.session.replay.recording import Recording
 
+Result = TypeVar("Result")
 _ATTEMPTS_TO_FREE = 8
 """How often to try to free the memory of a closed session."""
 _BEING_WRITTEN = "Another process is still writing this capture. Open it again to see new records."
@@ -67,8 +69,8 @@ class Sessions:
         """The passphrases of client certificates, once the user has entered them."""
         self._begin_tour = options.tour
         self._attempt: asyncio.Task[Connection] | None = None
-        self._closing: asyncio.Task[None] | None = None
-        """The task that closes a session, if one is being closed."""
+        self._changes = set[asyncio.Task[Any]]()
+        """The tasks that show or close a session now."""
         self._left: WorkbenchScreen | None = None
         """The tab that is shown again if nothing can be opened."""
         # Load all style sheets now: each sheet that is loaded later styles all widgets again, which lasts 200 ms.
@@ -93,7 +95,7 @@ class Sessions:
             except FaultError as error:  # the client certificate cannot be used
                 await self._report(error.fault)
                 return
-            unsent = await self._leave(reference, options)
+            unsent = await self._to_its_end(self._leave(reference, options))
             try:
                 session = Session(self._capture_path(reference), settings)
             except CaptureError as error:
@@ -101,7 +103,8 @@ class Sessions:
                 return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
-                await self._finish(await self._show(session, reference, options, unsent), self._attempt)
+                workbench = await self._to_its_end(self._show(session, reference, options, unsent))
+                await self._finish(workbench, self._attempt)
             finally:
                 await self._end_attempt()
 
@@ -196,11 +199,14 @@ class Sessions:
             except CaptureError as error:
                 await self._report(_usage(error))
                 return
-            unsent = await self._leave(path.name, self._options)
-            workbench = await self._show(recording, path.name, self._options, unsent, view="chat")
-            workbench.show_recording(recording)
+            await self._to_its_end(self._show_recording(recording, path.name))
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
+
+    async def _show_recording(self, recording: Recording, name: str) -> None:
+        unsent = await self._leave(name, self._options)
+        workbench = await self._show(recording, name, self._options, unsent, view="chat")
+        workbench.show_recording(recording)
 
     async def _report(self, fault: Fault) -> None:
         """Report why nothing was opened; exit with the fault if the user gave nothing else to show."""
@@ -210,8 +216,7 @@ class Sessions:
             return
         if self.workbench is None:
             back = self._left or (self._workbenches[-1] if self._workbenches else None)
-            await self._replace(self._frame(), back or ConnectScreen())
-            self._select(back)
+            await self._to_its_end(self._switch(back))
         notify(self._app, fault.sentence(), "error")
 
     # Tabs
@@ -226,8 +231,7 @@ class Sessions:
     async def go_to(self, workbench: WorkbenchScreen) -> None:
         """Show another tab."""
         if workbench is not self.workbench and not self._opening.locked():
-            await self._replace(self._frame(), workbench)
-            self._select(workbench)
+            await self._to_its_end(self._switch(workbench))
             workbench.refresh_view()
 
     async def step(self, step: int) -> None:
@@ -240,17 +244,22 @@ class Sessions:
         """Close the session of a tab if it is still the current one; show the tab before it, or the connect screen."""
         self.stop_connecting()
         async with self._change():
-            if workbench is not self.workbench:
-                return
-            index = self._workbenches.index(workbench)
-            await self._end(workbench)
-            before = self._workbenches[max(0, index - 1)] if self._workbenches else None
-            await self._replace(self._frame(), before or ConnectScreen())
-            self._select(before)
+            if workbench is self.workbench:
+                await self._to_its_end(self._close_tab(workbench))
+
+    async def _close_tab(self, workbench: WorkbenchScreen) -> None:
+        index = self._workbenches.index(workbench)
+        await self._end_session(workbench)
+        await self._switch(self._workbenches[max(0, index - 1)] if self._workbenches else None)
 
     def rename(self) -> None:
         """Show the tabs again, because the name of an agent is known now."""
         self._select(self.workbench)
+
+    async def _switch(self, tab: WorkbenchScreen | None) -> None:
+        """Show a tab, without one the connect screen, instead of what is shown."""
+        await self._replace(self._frame(), tab or ConnectScreen())
+        self._select(tab)
 
     # Screens
 
@@ -275,7 +284,7 @@ class Sessions:
         if (workbench.reference, workbench.options) == (reference, options) or workbench.is_without_agent:
             await workbench.mounted("chat")
             unsent = workbench.chat.composer.draft
-            await self._end(workbench)
+            await self._end_session(workbench)
             return unsent
         await self._replace(workbench, BootScreen(self._glyphs, workbench.view))
         self.workbench, self._left = None, workbench
@@ -297,18 +306,19 @@ class Sessions:
         await workbench.ready.wait()
         return workbench
 
-    # Closing
-
-    async def _end(self, workbench: WorkbenchScreen) -> None:
-        """Close a tab and its session; if this is cancelled, the tab is closed nevertheless."""
-        self._closing = asyncio.create_task(self._end_session(workbench))
+    async def _to_its_end(self, change: Coroutine[Any, Any, Result]) -> Result:
+        """Show or close a session completely, even if this is cancelled: half of a change would stay on the screen."""
+        task = asyncio.create_task(change)
+        self._changes.add(task)
         try:
-            await asyncio.shield(self._closing)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
-            await asyncio.wait({self._closing})
+            await asyncio.wait({task})
             raise
         finally:
-            self._closing = None
+            self._changes.remove(task)
+
+    # Closing
 
     async def _end_session(self, workbench: WorkbenchScreen) -> None:
         """Replace the workbench by the boot screen, close its session, and remove its tab."""
@@ -355,11 +365,13 @@ class Sessions:
         await asyncio.gather(*(worker.wait() for worker in running), return_exceptions=True)
 
     async def close(self) -> None:
-        """Close all sessions. One that is being closed is closed without replacing its screen: the app ends."""
+        """Close all sessions, also one that is being shown or closed."""
         await self._end_attempt()
-        if self._closing is not None:
-            self._closing.cancel()
-            await asyncio.wait({self._closing})
+        changes = set(self._changes)
+        for change in changes:
+            change.cancel()
+        if changes:
+            await asyncio.wait(changes)
         for workbench in self._workbenches:
             await self._end_calls(workbench)
             if workbench.views.has("chat"):

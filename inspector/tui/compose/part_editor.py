@@ -25,7 +25,7 @@ from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.render.text_lines import WrappedText
-from inspector.tui.widgets.fields import LineInput
+from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, value_of
 from inspector.tui.widgets.lines import LineView
 from inspector.tui.widgets.message_area import MOST
 from inspector.tui.widgets.pane import Chip, Pane
@@ -79,7 +79,6 @@ class PartEditor(Pane):
         super().__init__("Part", id=id)
         self._part: DraftPart | None = None
         self.index = 0
-        self._candidates: list[Candidate] = []
 
     def compose(self) -> ComposeResult:
         """Make a widget for each kind of value, and the fields that every part has."""
@@ -87,7 +86,7 @@ class PartEditor(Pane):
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
         yield LineView(id="part-long")
         yield LineInput(enter_hint="use", id="part-path", select_on_focus=False)
-        yield OptionList(id="part-files", compact=True)
+        yield ChoiceList(enter_hint="use", id="part-files")
         with Vertical(id="part-fields"):
             for name, label in _FIELDS.items():
                 with Horizontal(classes="part-field"):
@@ -238,12 +237,11 @@ class PartEditor(Pane):
         part = self._part
         if part is None or part.kind is not PartKind.FILE or part.value != typed:
             return
-        self._candidates = found
-        listed = self.query_one("#part-files", OptionList)
+        listed = self.query_one(ChoiceList)
         listed.clear_options()
         for candidate in found:
             name = plain(candidate.name).stylize("bold" if candidate.folder else "")
-            listed.add_option(Option(Content.assemble(name, (f"   {candidate.words}", "$text-soft"))))
+            listed.add_option(ValueOption(Content.assemble(name, (f"   {candidate.words}", "$text-soft")), candidate))
         if problem:
             listed.add_option(Option(plain(problem), disabled=True))
 
@@ -256,12 +254,14 @@ class PartEditor(Pane):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Use the path of the file or folder."""
         event.stop()
-        self._take(self._candidates[event.option_index].path)
+        candidate = value_of(event.option, Candidate)
+        if candidate is not None:
+            self._take(candidate.path)
 
     def action_go_to_candidates(self) -> None:
         """Go from the path to its candidates."""
-        listed = self.query_one("#part-files", OptionList)
-        if listed.display and self._candidates:
+        listed = self.query_one(ChoiceList)
+        if listed.display and any(value_of(option, Candidate) for option in listed.options):
             listed.highlighted = 0
             self.screen.set_focus(listed)
 

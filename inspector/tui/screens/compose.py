@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
@@ -26,7 +27,7 @@ from inspector.tui.compose.title import ComposeTitle
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
-from inspector.tui.screens.dialog import ask
+from inspector.tui.screens.dialog import ask, bring_to_top
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.widgets.footer import KeyFooter
@@ -382,6 +383,10 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Go from the outline back to the chat, keeping the message."""
         self._take_last_keys()
         self.dismiss(Outcome(self.draft, self.stream, raw=self._preview.edited))
+
+    def dismiss(self, result: Outcome | None = None) -> AwaitComplete:
+        """Close the screen with the message, unless it is closed already."""
+        return super().dismiss(result) if bring_to_top(self) else AwaitComplete()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys that do not apply to the selected row or the state of the message."""

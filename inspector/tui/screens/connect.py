@@ -33,7 +33,7 @@ from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.times import ago
-from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, value_of
 from inspector.tui.widgets.footer import KeyFooter
 from inspector.tui.widgets.pane import Pane
 
@@ -118,7 +118,6 @@ class ConnectScreen(Screen[None]):
         self._agents: list[Row] = []
         self._recent: Sequence[RecentAgent] = ()
         self._captures: list[Row] = []
-        self._shown: list[Row | None] = []
         self._problem = ""
         self._has_mistake = False
         """Whether `agents.toml` cannot be read, so that its names are unknown."""
@@ -200,28 +199,25 @@ class ConnectScreen(Screen[None]):
         listed, before = self.query_one(OptionList), self._selected
         words, sections = self._typed, self.sections()
         self._name_width = self._widest_name([row for section in sections for row in section.rows])
-        self._shown = []
         listed.clear_options()
         for heading, rows in sections:
             found = [row for row in rows if row.matches(words)]
             if found:
-                self._shown += [None, *found[:_MOST_ROWS]]
-                lines = [Option(self._line(row), disabled=not row.enabled) for row in found[:_MOST_ROWS]]
+                lines = [ValueOption(self._line(row), row, disabled=not row.enabled) for row in found[:_MOST_ROWS]]
                 listed.add_options([_text_option(heading), *lines])
             if len(found) > _MOST_ROWS:
-                self._shown.append(None)
                 listed.add_option(_text_option(f"{len(found) - _MOST_ROWS:,} more. Type a word to filter the list."))
-        if not self._shown:
+        rows_shown = [value_of(option, Row) for option in listed.options]
+        if not rows_shown:
             listed.add_option(_text_option(self.nothing))
-        shown = {index: row for index, row in enumerate(self._shown) if row and row.enabled}
+        shown = {index: row for index, row in enumerate(rows_shown) if row and row.enabled}
         exact = (index for index, row in shown.items() if row.name.casefold() == words.casefold())
         same = (index for index, row in shown.items() if row == before)
         listed.highlighted = next(chain(exact, same, shown), None)
 
     @property
     def _selected(self) -> Row | None:
-        index = self.query_one(OptionList).highlighted
-        return self._shown[index] if index is not None and index < len(self._shown) else None
+        return value_of(self.query_one(OptionList).highlighted_option, Row)
 
     @property
     def _width(self) -> int:
@@ -302,7 +298,7 @@ class ConnectScreen(Screen[None]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Choose a line of the list."""
-        row = self._shown[event.option_index]
+        row = value_of(event.option, Row)
         if row is not None:
             self.post_message(self.Chosen(row.choice, self.options))
 
@@ -339,7 +335,8 @@ class ConnectScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Close the screen."""
-        self.app.pop_screen()
+        if self.is_active:  # not closed by an earlier key
+            self.app.pop_screen()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the keys that have no effect now."""

@@ -7,11 +7,12 @@ from typing import ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.await_remove import AwaitRemove
 from textual.command import CommandList, CommandPalette
 from textual.containers import Vertical
 from textual.message_pump import MessagePump
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Input
 
 from inspector.tui.render.content import plain
@@ -27,6 +28,19 @@ _AROUND = 4
 """Lines of a dialog for its border, the footer and the line above it."""
 
 
+def bring_to_top(screen: Screen[Result]) -> bool:
+    """Close the screens over a screen, so that it can be closed; return whether it is open at all.
+
+    Textual's `dismiss` closes whatever is on top. A key that was pressed twice, or before the screen closed, would
+    close the screen below it, too.
+    """
+    if screen not in screen.app.screen_stack:
+        return False
+    while screen.app.screen is not screen:
+        screen.app.pop_screen()
+    return True
+
+
 class Palette(CommandPalette):
     """The command palette, without two errors of Textual: in a list that is not laid out, and while it is removed."""
 
@@ -35,6 +49,10 @@ class Palette(CommandPalette):
         if action == "command_list":
             return any(map(is_laid_out, self.query(CommandList)))
         return super().check_action(action, parameters)
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close the palette, unless it is closed already."""
+        return super().dismiss(result) if bring_to_top(self) else AwaitComplete()
 
     @on(Input.Changed)
     def _prevent_late_search(self, event: Input.Changed) -> None:
@@ -79,6 +97,10 @@ class Dialog(ModalScreen[Result | None]):
         """Remove the dialog; its workers are cancelled before, because its widgets are removed first."""
         self.workers.cancel_node(self)
         return super().remove()
+
+    def dismiss(self, result: Result | None = None) -> AwaitComplete:
+        """Close the dialog with a result, unless it is closed already."""
+        return super().dismiss(result) if bring_to_top(self) else AwaitComplete()
 
     def action_leave(self) -> None:
         """Close the dialog without a result."""

@@ -32,7 +32,7 @@ from inspector.tui.render.drafts import excerpt
 from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.undo import UndoStack
-from inspector.tui.widgets.fields import ChoiceList, LineInput
+from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, value_of
 
 _MAX_SHOWN = 200
 _TITLE = "Sent messages and snippets"
@@ -76,7 +76,6 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self._history = history
         self._undo = undo
         self._entries: list[Entry] = []
-        self._shown: list[Entry] = []
 
     def body(self) -> ComposeResult:
         """Make the search field, the headings, the list and the line for problems."""
@@ -117,15 +116,15 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
 
     def _show(self, words: str, at: int = 0) -> None:
         wanted = words.lower().split()
-        self._shown = [entry for entry in self._entries if entry.contains(wanted)][:_MAX_SHOWN]
+        shown = [entry for entry in self._entries if entry.contains(wanted)][:_MAX_SHOWN]
         listed = self.query_one(OptionList)
         listed.clear_options()
-        width = min(_WHERE, max((cell_len(entry.where) for entry in self._shown), default=0))
+        width = min(_WHERE, max((cell_len(entry.where) for entry in shown), default=0))
         width = max(width, cell_len(_HEADINGS[1]))
         self.query_one("#history-headings", Static).update(_line(*_HEADINGS, width).stylize("$text-soft"))
-        listed.add_options(Option(_line(entry.when, entry.where, entry.title, width)) for entry in self._shown)
-        if self._shown:
-            listed.highlighted = min(at, len(self._shown) - 1)
+        listed.add_options(ValueOption(_line(entry.when, entry.where, entry.title, width), entry) for entry in shown)
+        if shown:
+            listed.highlighted = min(at, len(shown) - 1)
         elif self._entries:
             listed.add_option(Option(plain("No message contains these words."), disabled=True))
 
@@ -134,8 +133,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self.refresh_bindings()
 
     def _selected(self) -> Entry | None:
-        index = self.query_one(OptionList).highlighted
-        return self._shown[index] if index is not None and index < len(self._shown) else None
+        return value_of(self.query_one(OptionList).highlighted_option, Entry)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search for what is typed."""
@@ -143,15 +141,15 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
 
     def on_input_submitted(self) -> None:
         """Return the message under the cursor."""
-        self._choose(at_once=False)
+        self._choose(self._selected(), at_once=False)
 
-    def on_option_list_option_selected(self) -> None:
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the message that was chosen."""
-        self._choose(at_once=False)
+        self._choose(value_of(event.option, Entry), at_once=False)
 
     def action_send(self) -> None:
         """Return the message under the cursor, to be sent at once."""
-        self._choose(at_once=True)
+        self._choose(self._selected(), at_once=True)
 
     def action_to_list(self) -> None:
         """Focus the list."""
@@ -189,8 +187,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
             return self._selected() is not None
         return bool(self._undo.name) if action == "undo" else super().check_action(action, parameters)
 
-    def _choose(self, *, at_once: bool) -> None:
-        entry = self._selected()
+    def _choose(self, entry: Entry | None, *, at_once: bool) -> None:
         if entry is None:
             return
         draft = entry.draft.with_new_ids()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.screen import ModalScreen
@@ -15,6 +16,7 @@ from textual.widgets import Input, Static
 from inspector.tui.keys import bind
 from inspector.tui.render.content import styled
 from inspector.tui.render.key_hints import with_keys
+from inspector.tui.screens.dialog import bring_to_top
 from inspector.tui.widgets.fields import LineInput
 
 
@@ -37,6 +39,10 @@ class SearchScreen(ModalScreen[None]):
             yield Static("find ", id="search-label")
             yield LineInput(self._words, id="search-words")
             yield Static(id="search-found")
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close the line, unless it is closed already."""
+        return super().dismiss(result) if bring_to_top(self) else AwaitComplete()
 
     def on_mount(self) -> None:
         """Focus the line."""

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+from textual import events
+from textual.visual import VisualType
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
+
+Value = TypeVar("Value")
 
 
 class LineInput(Input):
@@ -24,12 +30,30 @@ class LineInput(Input):
         self.cursor_blink = False
 
 
+class ValueOption(Option):
+    """A choice with its value, which remains correct if the list changes before a key is handled."""
+
+    def __init__(self, prompt: VisualType, value: object, *, disabled: bool = False) -> None:
+        super().__init__(prompt, disabled=disabled)
+        self.value = value
+
+
+def value_of(option: Option | None, kind: type[Value]) -> Value | None:
+    """Return the value of a choice, None for a heading or no choice."""
+    return option.value if isinstance(option, ValueOption) and isinstance(option.value, kind) else None
+
+
 class ChoiceList(OptionList):
     """A list of choices with a hint for the footer."""
 
     def __init__(self, *choices: Option, enter_hint: str, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(*choices, id=id, compact=True)
         self.enter_hint = enter_hint
+
+    def on_click(self, event: events.Click) -> None:
+        """Ignore a click on a choice that was removed before the click is handled: Textual would raise an error."""
+        if event.style.meta.get("option", -1) >= self.option_count:
+            event.prevent_default()
 
     def action_page_up(self) -> None:
         """Go up by a page, unless the list is not laid out yet: Textual would raise an error."""

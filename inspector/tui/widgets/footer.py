@@ -34,7 +34,7 @@ class KeyFooter(Static):
         self.call_after_refresh(self._changed, self.screen)
 
     def _changed(self, screen: Screen[object]) -> None:
-        if screen is self.screen and self.is_attached:
+        if self.is_attached and screen is self.screen:
             self.refresh()
 
     def on_resize(self) -> None:
