@@ -17,6 +17,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.theme import ThemeProvider
 
 from inspector import PROGRAM
 from inspector.agents_file import NamedAgent
@@ -313,6 +314,10 @@ class InspectorApp(App[int | Fault]):
         """Show the command palette."""
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
+
+    def search_themes(self) -> None:
+        """Choose the theme, in a list that is filtered by typing."""
+        self.push_screen(Palette(providers=[ThemeProvider], placeholder="Search for themes…"))
 
     def action_connect(self) -> None:
         """Choose another agent."""

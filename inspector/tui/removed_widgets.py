@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from textual import events
@@ -11,7 +12,7 @@ from textual.css.query import NoMatches
 from textual.dom import DOMNode, NoScreen
 from textual.errors import NoWidget
 from textual.widget import MountError
-from textual.worker import WorkerFailed
+from textual.worker import NoActiveWorker, WorkerFailed, get_current_worker
 
 
 def is_caused_by_removal(error: Exception, app: App[Any]) -> bool:
@@ -19,9 +20,8 @@ def is_caused_by_removal(error: Exception, app: App[Any]) -> bool:
     cause = error.error if isinstance(error, WorkerFailed) else error
     if not isinstance(cause, NoMatches | NoScreen | MountError | ScreenStackError):
         return False
-    active = active_message_pump.get(None)
     is_ending = app.return_code is not None or not app.is_running
-    return is_ending or (isinstance(active, DOMNode) and _is_removed(active))
+    return is_ending or _is_removed(_node_of(error))
 
 
 def is_on_removed_widget(event: events.MouseEvent, app: App[Any]) -> bool:
@@ -33,5 +33,15 @@ def is_on_removed_widget(event: events.MouseEvent, app: App[Any]) -> bool:
     return not widget.is_attached
 
 
-def _is_removed(node: DOMNode) -> bool:
-    return not node.is_attached or any(each._pruning for each in node.ancestors_with_self)
+def _node_of(error: Exception) -> object:
+    """Return the widget whose worker or message handler raised an error."""
+    if isinstance(error, WorkerFailed):
+        with suppress(NoActiveWorker):
+            return get_current_worker().node
+    return active_message_pump.get(None)
+
+
+def _is_removed(node: object) -> bool:
+    return isinstance(node, DOMNode) and (
+        not node.is_attached or any(each._pruning for each in node.ancestors_with_self)
+    )

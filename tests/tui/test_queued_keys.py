@@ -125,3 +125,26 @@ async def test_typed_text_and_enter_at_once_open_what_was_typed(open_app: Open, 
         queue(driver, "enter", "enter", "enter")
         await driver.connected()
         assert isinstance(driver.app.screen, WorkbenchScreen)
+
+
+async def test_a_palette_that_is_closed_while_it_searches(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        workbench = driver.workbench
+        for _ in range(10):
+            queue(driver, "ctrl+p", "a", "escape", "escape")
+            await driver.until(lambda: driver.app.screen is workbench)
+        await driver.settled()
+        assert driver.app.screen is workbench
+
+
+async def test_the_list_of_themes_is_closed_once(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        workbench = driver.workbench
+        driver.app.action_change_theme()
+        await driver.until(lambda: driver.app.screen is not workbench)
+        queue(driver, "escape", "escape", "escape")
+        await driver.until(lambda: driver.app.screen is workbench)
+        await driver.settled()
+        assert driver.app.screen is workbench
