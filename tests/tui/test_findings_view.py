@@ -10,6 +10,7 @@ import pytest
 from driving import Driver, Open
 from players import misbehave, playing
 from puppets import CARD
+from textual import events
 
 from inspector.capture.records import Kind
 from inspector.findings.rules import RULES, finding
@@ -75,6 +76,12 @@ async def test_each_occurrence_is_reached_by_keys_and_by_the_mouse(open_app: Ope
         assert f"▌ #{second} " in explained(driver)
         await driver.press("n")
         assert f"▌ #{first} " in explained(driver)
+        await driver.press("slash", "escape", "home")
+        await driver.press(*["down"] * (listed(driver).index("RPC-001") - 1))
+        for key in ("down", "n"):  # without waiting between them
+            driver.app.post_message(events.Key(key, None))
+        await driver.until(lambda: f"▌ #{second} " in explained(driver))
+        await driver.press("n")
         await driver.click(f"  #{second} ", aside=4)
         assert f"▌ #{second} " in explained(driver)
         await driver.click(f"▌ #{second} ", aside=3)

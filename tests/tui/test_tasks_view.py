@@ -14,6 +14,7 @@ from puppets import Call
 
 from inspector.capture.records import Kind
 from inspector.tui.views.tasks import TasksView
+from inspector.tui.widgets.feed import Feed
 
 
 def task_of(number: int, state: str) -> dict[str, Any]:
@@ -117,7 +118,7 @@ async def test_several_tasks_are_polled_concurrently_until_they_end(open_app: Op
         field.value = "0.2"
         await driver.press("enter", "P", "down", "P")
         await driver.until(lambda: driver.screen.count("working ⟳") == 2)
-        assert "every 0.2 s" in driver.line("polled")
+        await driver.until(lambda: "every 0.2 s" in driver.line("polled"))  # the facts are drawn later than the table
         await driver.until(lambda: driver.screen.count("● completed") >= 2 and "⟳" not in driver.screen)
         assert office.left == {"task-000": 0, "task-001": 0}
         assert not driver.enabled("P")
@@ -245,6 +246,22 @@ async def test_a_heading_that_is_clicked_sorts_and_the_cursor_stays_on_its_task(
         assert "CONTEXT▾" in driver.screen
         await driver.press("H")
         assert "CONTEXT▴" in driver.screen
+
+
+async def test_a_refresh_keeps_the_cursor_on_the_row_to_which_a_key_has_just_moved_it(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("report 2")
+        await driver.go(3)
+        tasks, table = driver.widget("#tasks", TasksView), driver.widget("#task-table", Feed)
+        await driver.until(lambda: table.line_count == 2)
+        moved = 1 - table.cursor
+        table.cursor = moved
+        tasks.refresh_view()  # before the message about the move is handled
+        assert table.cursor == moved
+        await driver.settled()
+        assert table.cursor == moved
 
 
 async def test_words_filter_the_table_by_id_state_and_texts(open_app: Open, mock: str):

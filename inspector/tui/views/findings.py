@@ -163,6 +163,7 @@ class FindingsView(View):
 
     def action_occurrence(self, step: int) -> None:
         """Go to the next (1) or previous (-1) occurrence of the rule, and from the last to the first."""
+        self._show_rule()  # the message about the last move of the cursor may not be handled yet
         count = len(self._occurrences(self._rule)) if self._rule else 0
         self._current = (self._current + step) % count if count else 0
         self._show_rule()

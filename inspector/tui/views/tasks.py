@@ -153,6 +153,7 @@ class TasksView(View):
 
     def refresh_view(self) -> None:
         """Show the current state of the tasks; the cursor stays on its task."""
+        self._selected_id = self.call_task or self._selected_id
         self._rows.refresh()
         self._fit_columns()
         self._feed.empty = self._empty
