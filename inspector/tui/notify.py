@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 from textual.message_pump import MessagePump
+from textual.notifications import Notification, Notify
 
 from inspector.protocol.errors import Fault, FaultCode, FaultError
 from inspector.tui.keys import key_of
@@ -22,6 +23,15 @@ def notify(
 ) -> None:
     """Show a notification; the text may come from an agent, so it is cleaned and not parsed as markup."""
     node.app.notify(plain(text, newlines=newlines).plain, severity=severity, markup=False)
+
+
+def notify_instead(node: MessagePump, before: Notification | None, text: str) -> Notification:
+    """Show a warning instead of an earlier warning, because several would cover the screen, and return it."""
+    if before is not None:
+        node.app._unnotify(before)
+    warning = Notification(plain(text).plain, severity="warning", timeout=node.app.NOTIFICATION_TIMEOUT)
+    node.app.post_message(Notify(warning))
+    return warning
 
 
 DENIED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from driving import Driver, Open
+from textual.widgets._toast import Toast
 
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.footer import KeyFooter
@@ -124,3 +125,15 @@ async def test_a_key_of_this_view_without_a_known_reason_is_not_available_now(op
     async with open_app("http://127.0.0.1:1", (120, 36), run=NOTICES) as driver:
         await driver.until("Nothing listens at")
         assert await notices(driver, "n") == ["n (next) is not available now."]
+
+
+async def test_the_reason_of_a_key_replaces_that_of_the_key_before(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24), run=NOTICES) as driver:
+        await driver.connected()
+        await driver.go(2)
+        await driver.press("escape")
+        driver.app.notify("another notice", markup=False)
+        await driver.press("x", "s", "full_stop")
+        await driver.settled()
+        shown = [toast._notification.message.partition(": ")[2] for toast in driver.app.screen.query(Toast)]
+        assert shown == ["", "no call is running."]

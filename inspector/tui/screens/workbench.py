@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import work
 from textual.binding import BindingType
 from textual.events import Key
+from textual.notifications import Notification
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.card import AgentCard
@@ -19,7 +20,7 @@ from inspector.session.connection import Connection
 from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
 from inspector.tui.keys import COMMANDS, Group, bind, command_with, disabled_reason, is_read_only, not_available
-from inspector.tui.notify import copy, notify, notify_fault, notify_faults
+from inspector.tui.notify import copy, notify, notify_fault, notify_faults, notify_instead
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS
 from inspector.tui.screens.interfaces import InterfacesScreen
@@ -78,6 +79,8 @@ class WorkbenchScreen(SessionScreen):
     _credentials: CredentialDialogs | None = None
     _tour: Tour | None = None
     _has_tour = False
+    _reason: Notification | None = None
+    """Why the last key did nothing."""
 
     def refresh_view(self) -> None:
         """Update the current view and the status, and let the tour follow."""
@@ -98,7 +101,8 @@ class WorkbenchScreen(SessionScreen):
         reason = disabled_reason(command, active.node if active is not None else None, self.views.view, self)
         places = self.views.names_with(command)
         is_here = active is not None or entry_of(self.view).title in places
-        notify(self, not_available(event.key, command, reason, None if is_here else places), "warning")
+        sentence = not_available(event.key, command, reason, None if is_here else places)
+        self._reason = notify_instead(self, self._reason, sentence)
 
     def disabled_reason(self, command: str) -> str:
         """Return why a command of the screen cannot be used now, `""` if it is not known."""
