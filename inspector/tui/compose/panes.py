@@ -11,7 +11,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Static
 
 from inspector.session.compose.draft import Draft, DraftPart
 from inspector.tui.compose.built_request import BuiltRequest
@@ -21,6 +20,7 @@ from inspector.tui.compose.preview import PreviewPane, RawRequest
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.content import plain, styled
 from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.text_block import TextBlock
 
 _UNDO = "undo"
 _LONGEST = 4000
@@ -47,7 +47,7 @@ class OutlinePane(Pane):
         self.call_later(self.run_action, f"screen.{target}")
 
 
-class SettingPane(Static):
+class SettingPane(TextBlock):
     """Describes the option under the cursor, with its whole value."""
 
     def show(self, row: Row, description: str, built: BuiltRequest) -> None:

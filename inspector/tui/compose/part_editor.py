@@ -29,6 +29,7 @@ from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, val
 from inspector.tui.widgets.lines import LineView
 from inspector.tui.widgets.message_area import MOST
 from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 _ONE_LINE = (PartKind.FILE, PartKind.LINK)
@@ -82,7 +83,7 @@ class PartEditor(Pane):
 
     def compose(self) -> ComposeResult:
         """Make a widget for each kind of value, and the fields that every part has."""
-        yield Static(id="part-notes")
+        yield TextBlock(id="part-notes")
         yield PartArea(id="part-text", soft_wrap=True, show_line_numbers=False, compact=True)
         yield LineView(id="part-long")
         yield LineInput(enter_hint="use", id="part-path", select_on_focus=False)
@@ -145,7 +146,7 @@ class PartEditor(Pane):
 
     def show_notes(self, problem: str, notes: tuple[str, ...]) -> None:
         """Show the problem of the part and notes about it."""
-        line = self.query_one("#part-notes", Static)
+        line = self.query_one("#part-notes", TextBlock)
         lines = [plain(problem).stylize("$state-bad")] if problem else []
         lines += [plain(note).stylize("$state-warning") for note in notes]
         line.display = bool(lines)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from inspector.protocol.errors import Fault, FaultError
 from inspector.session.call import Call
@@ -23,6 +23,7 @@ from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 from inspector.wire.client.observations import Sent
 
@@ -74,8 +75,8 @@ class PreviewPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Make the head, the body and the area."""
-        yield Static(id="preview-head")
-        yield Static(id="preview-transport")
+        yield TextBlock(id="preview-head")
+        yield TextBlock(id="preview-transport")
         yield JsonView(id="preview-body", empty="No body.")
         yield RawArea(id="preview-raw", soft_wrap=True, show_line_numbers=False, compact=True)
 
@@ -98,8 +99,8 @@ class PreviewPane(Pane):
     def show_problem(self, problem: str) -> None:
         """Show why there is no request yet."""
         self.set_title(Chip("none: the message has problems", "$state-bad"))
-        self.query_one("#preview-head", Static).update(plain(problem).stylize("$state-bad"))
-        self.query_one("#preview-transport", Static).update("")
+        self.query_one("#preview-head", TextBlock).update(plain(problem).stylize("$state-bad"))
+        self.query_one("#preview-transport", TextBlock).update("")
         self.add_class("-empty")
 
     def show_call(self, shown: Call, seen: Sent | Fault) -> None:
@@ -115,8 +116,8 @@ class PreviewPane(Pane):
         for name, value in own[:_MOST_HEADERS]:
             lines.append(Content.assemble(plain(f"{name}: ").stylize("$text-soft"), plain(value)))
         rest = [f"{name}: {value}" for name, value in seen.headers if name.lower() in _OF_TRANSPORT]
-        self.query_one("#preview-transport", Static).update(plain("   ".join(rest)))
-        self.query_one("#preview-head", Static).update(Content("\n").join(lines))
+        self.query_one("#preview-transport", TextBlock).update(plain("   ".join(rest)))
+        self.query_one("#preview-head", TextBlock).update(Content("\n").join(lines))
         body = self.query_one(JsonView)
         self.set_class(not seen.body, "-empty")
         pointer = body.pointer

@@ -17,7 +17,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from inspector.agents_file import FILE_NAME, NAME, NamedAgent, NamedAgents, load_agents
@@ -36,6 +36,7 @@ from inspector.tui.render.times import ago
 from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, value_of
 from inspector.tui.widgets.footer import KeyFooter
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.text_block import TextBlock
 
 DEMO = "demo"
 """The reference of the built-in agent."""
@@ -130,7 +131,7 @@ class ConnectScreen(Screen[None]):
         with Vertical(id="connect"):
             with Pane(self.field_title, id="connect-field"):
                 yield LineInput(enter_hint="connect", placeholder=self.placeholder, id="reference")
-                yield Static(id="connect-hint")
+                yield TextBlock(id="connect-hint")
             with Pane(self.list_title, id="connect-list"):
                 yield ChoiceList(enter_hint="connect", id="agents")
         yield KeyFooter()
@@ -255,7 +256,7 @@ class ConnectScreen(Screen[None]):
             text = f"{verb} {row.name}{row.about}{row.place}"
         problem = [plain(self._problem).stylize("$state-bad")] if self._problem else []
         lines = [*problem, plain(text).stylize("$text-soft")]
-        self.query_one("#connect-hint", Static).update(Content("\n").join(lines))
+        self.query_one("#connect-hint", TextBlock).update(Content("\n").join(lines))
 
     def is_reference(self, typed: str) -> bool:
         """Return whether the typed text is opened itself; a word without a match in the list may be a host."""

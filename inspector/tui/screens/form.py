@@ -18,6 +18,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fields import ChoiceList, LineInput
 from inspector.tui.widgets.path_input import PathInput
+from inspector.tui.widgets.text_block import TextBlock
 
 _LONGEST_LABEL = 30
 _GAP = 2
@@ -89,7 +90,7 @@ class FormScreen(Dialog[dict[str, str]]):
                     yield _label(field.label, self._fields)
                     kind = PathInput if field.path else LineInput
                     yield kind(field.value, placeholder=field.hint, password=field.secret, id=f"field-{field.name}")
-        yield Static(id="form-problem")
+        yield TextBlock(id="form-problem")
 
     def on_mount(self) -> None:
         """Focus the choices, or the first field."""
@@ -148,7 +149,7 @@ class FormScreen(Dialog[dict[str, str]]):
         problem = empty.required if empty else self._check(values) if self._check else ""
         if empty:
             self.query_one(f"#field-{empty.name}").focus()
-        line = self.query_one("#form-problem", Static)
+        line = self.query_one("#form-problem", TextBlock)
         line.display = bool(problem)
         line.update(plain(problem))
         if not problem:

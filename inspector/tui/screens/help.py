@@ -10,13 +10,13 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Static
 
 from inspector.findings.finding import Severity
 from inspector.protocol.lifecycle import State, short
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, key_of
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.screens.dialog import FITTED, Dialog
+from inspector.tui.widgets.text_block import TextBlock
 
 _KEY = len("shift+tab")
 """The cells of the keys and symbols."""
@@ -124,7 +124,7 @@ def _other_keys(listed: Container[str]) -> list[Content]:
     return lines
 
 
-class _Blocks(Static):
+class _Blocks(TextBlock):
     """Blocks of lines; what does not fit into a line is continued below its beginning, not below the key."""
 
     def __init__(self, blocks: list[list[Content]]) -> None:

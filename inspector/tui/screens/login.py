@@ -12,7 +12,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from inspector.capture.records import LOGIN, Kind, Record, is_login
@@ -34,6 +34,7 @@ from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.fields import ChoiceList
+from inspector.tui.widgets.text_block import TextBlock
 
 _AROUND = 4
 """Lines of the dialog for its border, the footer and the line above it."""
@@ -88,7 +89,7 @@ class LoginScreen(Dialog[LoginEnd]):
     def body(self) -> ComposeResult:
         """Make the lines, the remaining time, and the choices for the end."""
         yield FactView(id="login-lines")
-        yield Static(id="login-wait")
+        yield TextBlock(id="login-wait")
         yield ChoiceList(enter_hint="choose", id="login-next")
 
     def on_mount(self) -> None:
@@ -143,7 +144,7 @@ class LoginScreen(Dialog[LoginEnd]):
 
     def _show_wait(self) -> None:
         text = waiting_in_words(self._state, time.time())
-        line = self.query_one("#login-wait", Static)
+        line = self.query_one("#login-wait", TextBlock)
         line.display = bool(text)
         line.update(plain(text))
 

@@ -33,6 +33,7 @@ from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.undo import UndoStack
 from inspector.tui.widgets.fields import ChoiceList, LineInput, ValueOption, value_of
+from inspector.tui.widgets.text_block import TextBlock
 
 _MAX_SHOWN = 200
 _TITLE = "Sent messages and snippets"
@@ -83,7 +84,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         yield LineInput(enter_hint="edit", placeholder=hint, id="history-words")
         yield Static(id="history-headings")
         yield ChoiceList(enter_hint="edit", id="history-list")
-        yield Static(id="history-problem")
+        yield TextBlock(id="history-problem")
 
     def on_mount(self) -> None:
         """Start reading the list."""
@@ -110,7 +111,7 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         self._show_undo()
 
     def _note(self, text: str) -> None:
-        line = self.query_one("#history-problem", Static)
+        line = self.query_one("#history-problem", TextBlock)
         line.display = bool(text)
         line.update(plain(text, newlines=True))
 

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
 
 from inspector.protocol.errors import Fault, FaultError
 from inspector.settings_file import KEYS, SETTINGS, Setting, Stored, Value, load, read_value, settings_path, store
@@ -20,6 +19,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog, ask
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.tui.widgets.feed import Cell, Column, Feed, Headings, Row
+from inspector.tui.widgets.text_block import TextBlock
 
 _MOST_VALUE = 18
 _COLUMNS = (
@@ -104,8 +104,8 @@ class SettingsScreen(Dialog[None]):
 
     def __init__(self) -> None:
         super().__init__("Settings")
-        self._problem_text = Static(id="settings-problem")
-        self._about = Static(id="settings-about")
+        self._problem_text = TextBlock(id="settings-problem")
+        self._about = TextBlock(id="settings-about")
         self._feed = Feed(_COLUMNS, _Entries([]), follow=False, enter_hint="change", id="settings-list")
 
     def body(self) -> ComposeResult:

@@ -16,6 +16,7 @@ from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.text_block import TextBlock
 
 
 class TranslateScreen(Dialog[None]):
@@ -42,7 +43,7 @@ class TranslateScreen(Dialog[None]):
         with Horizontal():
             yield JsonView(id="left", classes="pane")
             yield JsonView(id="right", classes="pane")
-        yield Static(id="losses")
+        yield TextBlock(id="losses")
         if self._step:
             yield Static(Content.assemble(("Tour  ", "bold $bar"), self._step), id="tour-step")
 
@@ -66,7 +67,7 @@ class TranslateScreen(Dialog[None]):
         right = self.query_one("#right", JsonView)
         right.border_title = plain(f"Translated: {translation.name}")
         right.show_value(translation.value)
-        losses = self.query_one("#losses", Static)
+        losses = self.query_one("#losses", TextBlock)
         if not translation.losses:
             losses.update(Content.styled("No members are lost.", "$state-good"))
         elif "" in translation.losses:

@@ -16,7 +16,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from inspector.capture.private_files import reason
 from inspector.protocol.pointer import steps_of
@@ -29,6 +29,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
 from inspector.tui.render.key_hints import with_keys
 from inspector.tui.widgets.cursor import CursorView
+from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 _WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"?|[{}\[\],:]|[^\s{}\[\],:"]++', re.DOTALL)
@@ -165,7 +166,7 @@ class CardEditor(Vertical):
         self._confirmed = ""
         self._next = 0
         self._verdict = Content("")
-        self._status = Static(id="edit-status")
+        self._status = TextBlock(id="edit-status")
         self._area = CardArea(id="edit-text", show_line_numbers=True, tab_behavior="indent", compact=True)
         self._findings = FindingList(id="edit-findings", empty="No findings.")
         self._path = Input(id="edit-path", placeholder="save as", compact=True)

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Static
 
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
@@ -22,6 +21,7 @@ from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.message_area import MOST, MessageArea
 from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.verbatim_area import VerbatimArea
 
 LARGE = 1_000_000
@@ -101,9 +101,9 @@ class Composer(Pane):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__("Message", id=id)
-        self._question_text = Static(id="question")
-        self._aim_text = Static(id="aim")
-        self._others_text = Static(id="others")
+        self._question_text = TextBlock(id="question")
+        self._aim_text = TextBlock(id="aim")
+        self._others_text = TextBlock(id="others")
         self._area = MessageArea(
             id="text",
             soft_wrap=True,

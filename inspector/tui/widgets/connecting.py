@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Static
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, Whose
@@ -25,6 +24,7 @@ from inspector.tui.notify import DENIED
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
+from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.view_tabs import clickable, clicked
 from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.client.http import Limits
@@ -69,7 +69,7 @@ class Connecting(VerticalScroll):
         self._first = 0
         self._fault: Fault | None = None
         self._unread = False
-        self._text = Static(id="connecting-text")
+        self._text = TextBlock(id="connecting-text")
         self._timer: Timer | None = None  # None until the widget is mounted
         self.fetching = False
         """Whether the card is being fetched."""

@@ -28,6 +28,7 @@ from inspector.tui.render.content import plain, styled
 from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.fields import LineInput
+from inspector.tui.widgets.text_block import TextBlock
 
 _EXAMPLE = 'kind:artifact  state:failed  gap>2s  size>10k  finding:error  "text"  -kind:keepalive'
 
@@ -93,7 +94,7 @@ class FilterLine(Vertical):
         with Horizontal():
             yield Static("Filter", classes="filter-label")
             yield LineInput(placeholder=_EXAMPLE, id="filter-words", select_on_focus=False, enter_hint="go to matches")
-        yield Static(id="filter-message")
+        yield TextBlock(id="filter-message")
 
     @property
     def no_match(self) -> str:
@@ -120,7 +121,7 @@ class FilterLine(Vertical):
         """Show why the filter is invalid or the search failed."""
         self.remove_class("-good")
         self.add_class("-bad")
-        self.query_one("#filter-message", Static).update(plain(f"Invalid filter: {sentence}"))
+        self.query_one("#filter-message", TextBlock).update(plain(f"Invalid filter: {sentence}"))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Read the filter."""
@@ -160,7 +161,7 @@ class FilterLine(Vertical):
             key = Content.styled(f"{key_of('complete')} ", "$bar")
             chosen = plain(first[0]).stylize("bold $foreground")
             message = Content("   ").join([Content.assemble(key, chosen), *map(plain, rest)])
-        self.query_one("#filter-message", Static).update(message)
+        self.query_one("#filter-message", TextBlock).update(message)
 
     def action_complete(self) -> None:
         """Complete the last word with the first choice."""

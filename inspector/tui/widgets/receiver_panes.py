@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.widgets import Static
 
 from inspector.protocol.model import PushConfig
 from inspector.session.push.webhook_registration import WebhookRegistration
@@ -14,6 +13,7 @@ from inspector.tui.render.registration_rows import RegistrationRows
 from inspector.tui.render.webhook_lines import receiver_text
 from inspector.tui.widgets.feed import Column, Feed, Headings
 from inspector.tui.widgets.pane import Chip, Pane
+from inspector.tui.widgets.text_block import TextBlock
 
 COLUMNS = (
     Column("#", 2, "right"),
@@ -37,7 +37,7 @@ class ReceiverPane(Pane):
         super().__init__("Receiver", id="receiver-pane")
         self._session = session
         self._glyphs = glyphs
-        self._text = Static(id="receiver")
+        self._text = TextBlock(id="receiver")
         self._shown = ""
 
     def compose(self) -> ComposeResult:

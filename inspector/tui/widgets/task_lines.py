@@ -7,7 +7,6 @@ import time
 from textual import events
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Static
 
 from inspector.capture.records import Record
 from inspector.protocol.assemble import AssembledTask
@@ -29,6 +28,7 @@ from inspector.tui.render.task_notice import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
 from inspector.tui.views.base import CallWanted
 from inspector.tui.widgets.pane import Chip, NextChip
+from inspector.tui.widgets.text_block import TextBlock
 
 _SILENT = 10.0
 """The seconds without any byte after which an open stream is called silent."""
@@ -37,7 +37,7 @@ _BRIEF = 0.5
 """The seconds after which a response is called awaited: most responses arrive earlier."""
 
 
-class NoticeLine(Static):
+class NoticeLine(TextBlock):
     """Shows that the agent waits for the user, or an illegal transition of the task; hidden otherwise."""
 
     DEFAULT_CSS = """
@@ -68,7 +68,7 @@ class NoticeLine(Static):
             self.update(styled(drawn), layout=False)
 
 
-class StreamLine(Static):
+class StreamLine(TextBlock):
     """Shows that a stream was lost and what was missed, and watches the stream of the task that is shown.
 
     With `automatic`, it requests a new subscription to a task whose stream was lost.
