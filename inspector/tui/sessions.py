@@ -310,13 +310,14 @@ class Sessions:
         """Show or close a session completely, even if this is cancelled: half of a change would stay on the screen."""
         task = asyncio.create_task(change)
         self._changes.add(task)
+        task.add_done_callback(self._changes.discard)
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait({task})
+            if not task.cancelled():
+                task.result()  # raises its error
             raise
-        finally:
-            self._changes.remove(task)
 
     # Closing
 
