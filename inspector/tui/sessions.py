@@ -315,8 +315,8 @@ class Sessions:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait({task})
-            if not task.cancelled():
-                task.result()  # raises its error
+            if not task.cancelled() and task.exception() and self._app.return_code is None:
+                task.result()  # raises its error; an app that ends has removed the views that a change needs
             raise
 
     # Closing
