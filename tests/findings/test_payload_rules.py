@@ -101,6 +101,18 @@ def test_the_examples_of_a_rule_about_errors_pass_and_fail(rule: Any):
     assert judge_error_object(rule.passing, version, "JSONRPC", ("error",)) == ()
 
 
+@pytest.mark.parametrize(
+    ("version", "last"), [("0.1", -32011), ("0.2", -32006), ("0.3", -32007), ("1.0", -32009), ("1.1", -32010)]
+)
+def test_the_error_codes_of_each_version_are_known(version: str, last: int):
+    def rules(code: int) -> set[str]:
+        found = judge_error_object({"code": code, "message": "x"}, version, "JSONRPC", ("error",))
+        return {finding.rule for finding in found}
+
+    assert not any("ERROR-006" in rules(code) for code in range(-32001, last - 1, -1))
+    assert "ERROR-006" in rules(last - 1)
+
+
 @pytest.mark.parametrize("member", ["@type", "reason", "domain"])
 @pytest.mark.parametrize("value", [["x"], {"x": 1}, 7])
 def test_the_details_of_an_error_may_have_any_type(member: str, value: Any):

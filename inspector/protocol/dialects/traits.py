@@ -133,7 +133,7 @@ V0_1 = replace(
     keeps_context=False,
     looks_like="0.1",
     pointers={"/append": "/artifact/append", "/contextId": "/sessionId", "/taskId": "/id"},
-    last_error=-32010,
+    last_error=-32011,
     card=replace(_CARD_0_3, mode_words=frozenset({"text", "file", "data"})),
 )
 
