@@ -142,7 +142,8 @@ _JSON_TYPES: Mapping[JsonType, type] = {
 }
 _TIMESTAMP = re.compile(
     r"(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:([0-5]\d|60)([.,]\d{1,12})?)?"
-    r"([Zz]|[+-]\d{2}(:?\d{2})?)?"
+    r"([Zz]|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)?",
+    re.ASCII,
 )
 
 

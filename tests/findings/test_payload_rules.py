@@ -113,6 +113,30 @@ def test_the_error_codes_of_each_version_are_known(version: str, last: int):
     assert "ERROR-006" in rules(last - 1)
 
 
+@pytest.mark.parametrize(
+    ("time", "is_valid"),
+    [
+        ("2026-01-31T12:00:00+05:45", True),
+        ("2026-01-31T12:00:00-0800", True),
+        ("2026-01-31T12:00:00+23", True),
+        ("2016-12-31T23:59:60.123456789012Z", True),
+        ("2026-01-31T12:00:00+24:00", False),
+        ("2026-01-31T12:00:00+05:60", False),
+        ("2026-01-31T12:00:0\u0660Z", False),
+    ],
+)
+def test_a_timestamp_has_ascii_digits_and_an_offset_of_hours_and_minutes(time: str, is_valid: bool):
+    event = {
+        "kind": "status-update",
+        "taskId": "t-1",
+        "contextId": "c-1",
+        "status": {"state": "working", "timestamp": time},
+        "final": False,
+    }
+    found = judge_object(event, None, "0.3", "JSONRPC")
+    assert {finding.rule for finding in found} == (set() if is_valid else {"DATA-007"})
+
+
 @pytest.mark.parametrize("member", ["@type", "reason", "domain"])
 @pytest.mark.parametrize("value", [["x"], {"x": 1}, 7])
 def test_the_details_of_an_error_may_have_any_type(member: str, value: Any):
