@@ -94,7 +94,11 @@ def json_problems(value: Json, *steps: str | int) -> Iterator[JsonProblem]:
         for name in value.repeated if isinstance(value, _Repeated) else ():
             yield JsonProblem(JsonProblemKind.REPEATED, pointer(*steps, name), f"{name[:_SHOWN]} is repeated")
         for name, member in value.items():
-            yield from json_problems(member, *steps, name)
+            plain = replace_surrogates(name)
+            if plain != name:
+                seen = f"the name is {name[:_SHOWN]!a}"
+                yield JsonProblem(JsonProblemKind.LONE_SURROGATE, pointer(*steps, plain), seen)
+            yield from json_problems(member, *steps, plain)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from json_problems(item, *steps, number)

@@ -102,6 +102,13 @@ def test_problems_in_json_are_found_at_their_members():
     assert {("CARD-009", "/x-a/b"), ("CARD-009", "/x-a"), ("CARD-095", "/x-c/1"), ("CARD-096", "/x-d")} <= found
 
 
+def test_half_of_a_surrogate_pair_in_a_name_is_found():
+    raw = json.dumps(VALID_CARDS["1.0"])[:-1] + ', "x-\\ud83d": {"x-b\\ude00": 1}}'
+    found = [finding for finding in lint(raw.encode()).findings if finding.rule == "CARD-096"]
+    assert [finding.pointer for finding in found] == ["/x-\ufffd", "/x-\ufffd/x-b\ufffd"]
+    assert found[0].seen == "the name is 'x-\\ud83d'"
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_the_sample_cards_of_the_specification_have_only_hints(sample: Path):
     version, found = lint(sample.read_bytes())

@@ -145,6 +145,7 @@ VIOLATIONS: dict[str, list[Check]] = {
     "DATA-025": [
         lambda: rpc(RESULT, raw=b'{"id": 1, "result": {"a": "\\ud800"}}'),
         lambda: http(200, MESSAGE, raw=b'{"a": "\\udc00\\ud83d"}'),
+        lambda: http(200, MESSAGE, raw=b'{"\\ud83d": 1}'),
     ],
     "HTTP-006": [lambda: http(200, MESSAGE, operation=Operation.STREAM)],
 }
