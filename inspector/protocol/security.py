@@ -262,7 +262,8 @@ def read_scheme(name: str, value: Mapping[str, Json]) -> SecurityScheme:
             return HttpScheme(name, _text(members, "scheme"), _text(members, "bearerFormat"), description)
         case "oauth2":
             flows = members.get("flows")
-            read = tuple(_flow(*item) for item in flows.items()) if isinstance(flows, Mapping) else ()
+            declared = flows.items() if isinstance(flows, Mapping) else ()
+            read = tuple(_flow(kind, inside) for kind, inside in declared if inside is not None)
             return OAuth2Scheme(name, read, _text(members, "oauth2MetadataUrl"), description)
         case "openIdConnect":
             return OpenIdConnectScheme(name, _text(members, "openIdConnectUrl"), description)
@@ -277,7 +278,7 @@ def _kind_and_members(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json
 
     In a card for two versions, a scheme has the members of 0.3 and the wrapper member of 1.0.
     """
-    wrapper = next((name for name in value if name in SCHEME_TYPES), "")
+    wrapper = next((name for name in value if name in SCHEME_TYPES and value[name] is not None), "")
     if wrapper:
         members = value[wrapper]
         return SCHEME_TYPES[wrapper], members if isinstance(members, Mapping) else {}

@@ -109,6 +109,16 @@ def test_half_of_a_surrogate_pair_in_a_name_is_found():
     assert found[0].seen == "the name is 'x-\\ud83d'"
 
 
+def test_wrappers_and_flows_that_are_null_are_not_set():
+    bearer = {"apiKeySecurityScheme": None, "httpAuthSecurityScheme": {"scheme": "Bearer"}, "mtlsSecurityScheme": None}
+    flow = {"tokenUrl": "https://login.example.com/token", "scopes": {"translate": "Translate texts"}}
+    login = {"oauth2SecurityScheme": {"flows": {"clientCredentials": flow, "implicit": None, "password": None}}}
+    card = patched(VALID_CARDS["1.0"], {}) | {"securitySchemes": {"bearer": bearer, "login": login}}
+    assert rules_of(judged(card, "1.0")) == {"CARD-030"}
+    card["securitySchemes"]["bearer"] = dict.fromkeys(bearer)
+    assert "CARD-070" in rules_of(judged(card, "1.0"))
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_the_sample_cards_of_the_specification_have_only_hints(sample: Path):
     version, found = lint(sample.read_bytes())

@@ -85,6 +85,8 @@ def card(schemes: Any = None, required: Any = None, *skills: Any) -> AgentCard:
             ),
         ),
         ({"type": "oauth2", "flows": {"implicit": 5}}, OAuth2Scheme("s", (OAuthFlow("implicit"),))),
+        ({"type": "oauth2", "flows": {"implicit": {}, "password": None}}, OAuth2Scheme("s", (OAuthFlow("implicit"),))),
+        ({"apiKeySecurityScheme": None, "httpAuthSecurityScheme": {"scheme": "Bearer"}}, HttpScheme("s", "Bearer")),
         ({"openIdConnectSecurityScheme": {"openIdConnectUrl": "https://i/d"}}, OpenIdConnectScheme("s", "https://i/d")),
         ({"mtlsSecurityScheme": {}}, MutualTlsScheme("s")),
         ({"type": "mutualTLS"}, MutualTlsScheme("s")),

@@ -208,8 +208,9 @@ def no_flow(card: Facts) -> Iterator[Violation]:
 def several_flows(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         flows = scheme.members.get("flows")
-        if scheme.kind == "oauth2" and isinstance(flows, dict) and len(flows) > 1:
-            yield Violation(pointer(*scheme.inside, "flows"), f"flows has {' and '.join(list(flows)[:5])}")
+        named = [kind for kind, flow in flows.items() if flow is not None] if isinstance(flows, dict) else []
+        if scheme.kind == "oauth2" and len(named) > 1:
+            yield Violation(pointer(*scheme.inside, "flows"), f"flows has {' and '.join(named[:5])}")
 
 
 @RULE_SET.rule(

@@ -45,7 +45,7 @@ class Interface(NamedTuple):
 class Scheme(NamedTuple):
     """A declared security scheme.
 
-    - `kind`: its `type` in 0.3; `wrappers`: its wrapper members of 1.0.
+    - `kind`: its `type` in 0.3; `wrappers`: its wrapper members of 1.0 that are not null.
     - `known`: whether the version has this kind; `foreign`: whether the scheme has the format of another version.
     - `steps`: the path to the scheme; `inside`: the path to its `members`.
     """
@@ -146,7 +146,7 @@ class CardView:
     def _scheme(self, name: str, value: Mapping[str, Json]) -> Scheme:
         steps = ("securitySchemes", name)
         kind, types = _text(value, "type"), self.layout.scheme_types
-        wrappers = tuple(member for member in value if member in SCHEME_TYPES)
+        wrappers = tuple(member for member in value if member in SCHEME_TYPES and value[member] is not None)
         if types:
             foreign = bool(wrappers) and kind not in SCHEME_TYPES.values()
             return Scheme(name, kind, wrappers, kind in types, foreign, value, value, steps, steps)
