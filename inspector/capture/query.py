@@ -207,7 +207,7 @@ def _finding_sql(condition: Condition, _: SearchFacts) -> Sql:
     listed = "CASE WHEN json_valid(findings) THEN findings ELSE '[]' END"
     part = f"CASE WHEN finding.type = 'array' THEN json_extract(finding.value, '$[{at}]') END"
     exists = f"EXISTS (SELECT 1 FROM json_each({listed}) AS finding WHERE {part} = ?)"  # noqa: S608 - constants only
-    return f"findings != '' AND {exists}", [value]
+    return f"findings != '' AND {exists}", [storable_text(value)]
 
 
 def _found(condition: Condition) -> tuple[str, int]:

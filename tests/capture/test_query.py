@@ -244,6 +244,8 @@ def test_a_hostile_filter_changes_nothing(tmp_path: Path) -> None:
         with Capture.open(capture.path) as stored:
             for line in ('"\'; DROP TABLE record; --"', "task:x'--", "finding:$[0]", "state:?", "op:')", "\x00"):
                 assert [page.hits for page in stored.search(query(line))] == [[]]
+            for line in ("finding:\udcff", "op:\udcff", "\udcff"):  # bytes of the command line that are not UTF-8
+                assert [page.hits for page in stored.search(query(line))] == [[]]
             assert [page.hits for page in stored.search(query("kept"))] == [[1]]
 
 
