@@ -59,6 +59,7 @@ class Capture:
         self._recent: dict[int, Record] = {}
         self._recent_bytes = 0
         self._floor = last + 1
+        self._first_at = 0.0  # the time of record 1 after it has left `_recent`, because it may be lost
         self._read: OrderedDict[int, tuple[Record, int]] = OrderedDict()
         self._read_bytes = 0
         self._record_of = record_of
@@ -226,14 +227,14 @@ class Capture:
 
     @property
     def _began(self) -> float:
-        return self.get(1).at
+        return self._first_at or self.get(1).at
 
     def _search_old(self, query: Query, after: int, through: int) -> list[int]:
         return self._guarded(find, self._reader, query, self._began, after, through).hits
 
     def _search_recent(self, query: Query, after: int, through: int) -> list[int]:
         began = self._began
-        before = self.get(after).at if after else None
+        before = next((record.at for record in self.slice(after, after)), None) if after else None
         hits = []
         for record in self.slice(after + 1, through):  # some may have been moved to the file meanwhile
             if query.matches(record, RecordTimes(began, before)):
@@ -299,6 +300,8 @@ class Capture:
             if writer is None or (self._floor > writer.committed and writer.failure is None):
                 return
             record = recent.pop(self._floor)
+            if self._floor == 1:
+                self._first_at = record.at
             self._recent_bytes -= len(record.raw) + len(record.label) + _RECORD_BYTES
             self._floor += 1
 

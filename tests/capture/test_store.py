@@ -17,6 +17,7 @@ import pytest
 
 from inspector.capture import file_format, store
 from inspector.capture.private_files import CaptureError, MissingRecordError
+from inspector.capture.query import parse
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import RECENT_COUNT, Capture
 from inspector.capture.writer import BATCH
@@ -398,6 +399,19 @@ def test_a_deleted_file_is_noticed_and_the_lost_records_are_reported(capture: Ca
         capture.get(7)
     capture.close()
     assert "was deleted" in capture.failure
+
+
+def test_records_in_memory_are_found_after_other_records_are_lost(capture: Capture, path: Path) -> None:
+    path.unlink()
+    fill(capture, 1)
+    assert not capture.flush(10)
+    fill(capture, 2 * RECENT_COUNT, label="later")
+    oldest = len(capture) - RECENT_COUNT + 1
+    for line, first in (("later", oldest), ("at>=1000s", oldest), ("gap>0", oldest + 1)):
+        pages = list(capture.search(parse(line)))
+        hits = [seq for page in pages for seq in page.hits if seq >= oldest]
+        assert hits == list(range(first, len(capture) + 1))
+        assert pages[-1].through == len(capture)
 
 
 def test_a_file_deleted_after_the_last_record_is_noticed_on_closing(capture: Capture, path: Path) -> None:
