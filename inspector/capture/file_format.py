@@ -42,8 +42,10 @@ COLUMN_COUNT = 14
 
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 """The most bytes of a payload that are read; the records of a2a-inspect have no more, those of a changed file may."""
+_READ_LABEL = "CASE WHEN length(CAST(label AS BLOB)) > 100000 THEN substr(label, 1, 100000) ELSE label END"
+"""The beginning of a long label. `substr` of a text ends at a NUL, so a short label is read without it."""
 READ_COLUMNS = (
-    COLUMNS.replace("label", "substr(label, 1, 100000)").removesuffix("raw")
+    COLUMNS.replace("label", _READ_LABEL).removesuffix("raw")
     + f"CASE WHEN length(raw) > {LARGEST_PAYLOAD} THEN NULL ELSE raw END"
 )
 """The columns for reading: SQLite loads a whole value even if only its beginning is selected."""

@@ -414,6 +414,16 @@ def test_records_in_memory_are_found_after_other_records_are_lost(capture: Captu
         assert pages[-1].through == len(capture)
 
 
+def test_a_label_with_a_nul_is_read_completely(path: Path) -> None:
+    labels = ["before\0after", "x" * 99_999 + "\0", "y" * 200_000, "\ud83d\0"]
+    with Capture.create(path) as capture:
+        for label in labels:
+            capture.append(Kind.NOTE, 1.0, label=label)
+    with Capture.open(path) as opened:
+        assert [record.label for record in opened.select()] == [*labels[:2], "y" * 100_000, labels[3]]
+        assert [len(page.hits) for page in opened.search(parse('"after"'))] == [1]
+
+
 def test_a_file_deleted_after_the_last_record_is_noticed_on_closing(capture: Capture, path: Path) -> None:
     fill(capture, 3)
     assert capture.flush(10)
