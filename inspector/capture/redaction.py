@@ -45,7 +45,8 @@ _PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|"
 _CHARACTER = re.compile(_PAIR + _ESCAPE.pattern)
 _NESTED_CHARACTER = re.compile(_PAIR + rb'\\(?:u[0-9a-fA-F]{4}|["/bfnrt])')
 """Escapes of a character; in the second, the backslash can be escaped itself, as in JSON in a string."""
-_ESCAPED_ASCII = re.compile(rb"\\(?:u00[0-7]|/)")
+_ESCAPED_ASCII, _ESCAPED = re.compile(rb"\\(?:u00[0-7]|/)"), re.compile(rb"\\[u/]")
+"""Escapes that can encode a character of a secret: of one that is ASCII, and of any other."""
 _SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
@@ -135,6 +136,7 @@ class Redactor:
         self._texts = [form for secret in secrets for form in spellings[secret]]
         self._forms = [_encode(form) for secret in self._others for form in spellings[secret]]
         self._numbers = [_encode(secret) for secret in self._numeric]
+        self._escapes = _ESCAPED_ASCII if all(map(str.isascii, secrets)) else _ESCAPED
         self._search: _Search | None = None
         # Ids, urls, headers and the texts of webhook checks are often repeated. Adding a secret replaces these caches.
         self._short_text = functools.lru_cache(_CACHE_SIZE)(self._masked_text)
@@ -168,7 +170,7 @@ class Redactor:
         """Return whether the bytes contain a form of a secret, or escapes that could encode it."""
         search = self._many()
         contains = _contains_any(raw, forms) if search is None else search.any_in(raw)
-        return contains or _ESCAPED_ASCII.search(raw) is not None
+        return contains or self._escapes.search(raw) is not None
 
     def _masked(self, raw: bytes, secrets: Sequence[str], *, numeric: bool) -> bytes:
         """Mask each of these secrets, which are all `numeric` or none of which is.
@@ -254,13 +256,15 @@ def _encode(text: str) -> bytes:
 
 
 def _spellings(secret: str) -> list[str]:
-    """Return the usual spellings of a secret: plain, in JSON and in a URL; the longest first."""
+    """Return the usual spellings of a secret: plain, in JSON, in JSON in a string, and in a URL; the longest first."""
     quoted = quote(secret, safe="", errors="surrogatepass")
-    escaped = json.dumps(secret)[1:-1]
+    written, escaped = json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1]
     forms = {
         secret,
-        json.dumps(secret, ensure_ascii=False)[1:-1],
+        written,
         escaped,
+        json.dumps(written, ensure_ascii=False)[1:-1],
+        json.dumps(escaped)[1:-1],
         re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), escaped),
         quoted,
         re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), quoted),

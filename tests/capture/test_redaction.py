@@ -199,6 +199,24 @@ def test_a_secret_of_any_characters_is_masked_in_json(secret: str, ascii_only: b
     assert secret not in Redactor([secret]).text(f"x{secret}y")
 
 
+@pytest.mark.parametrize("others", [0, 400])
+def test_a_secret_is_masked_if_its_characters_are_escaped_in_different_ways(others: int) -> None:
+    redactor = Redactor(["pässwörd-中", *(f"other-secret-{number}" for number in range(others))])
+    for written in ("p\\u00e4sswörd-中", "p\\u00E4ssw\\u00f6rd-\\u4E2D", "pässwörd-\\u4e2d"):
+        assert redactor.body(f'{{"a": "{written}"}}'.encode()) == b'{"a": "****"}'
+
+
+@pytest.mark.parametrize("secret", ['quo"te-1', "back\\slash", "new\nline", "näh-ß-中"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("others", [0, 400])
+def test_a_secret_is_masked_in_json_in_a_string(secret: str, ascii_only: bool, others: int) -> None:
+    redactor = Redactor([secret, *(f"other-secret-{number}" for number in range(others))])
+    inner = json.dumps({"a": secret}, ensure_ascii=ascii_only)
+    masked = redactor.body(json.dumps({"text": inner}, ensure_ascii=ascii_only).encode())
+    assert json.loads(json.loads(masked)["text"]) == {"a": "****"}
+    assert redactor.text(json.dumps(inner, ensure_ascii=ascii_only)) == json.dumps('{"a": "****"}')
+
+
 def test_of_secrets_with_the_same_prefix_the_longest_is_masked_completely() -> None:
     redactor = Redactor(["abcd", "abcdefgh"])
     assert redactor.body(b'["abcdefgh","abcdef"]') == b'["****","****ef"]'
