@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.protocol.model import Json, Message
@@ -24,6 +24,8 @@ class SchemaField:
     - `path`: the position of its value in the object.
     - `kind`: the simple JSON type of its value, `json` for other types.
     - `value`: the default, as text; `options`: the allowed values, empty for any.
+    - `within`: the position of the innermost optional object that contains it, `()` for none. A `required` field needs
+      a value only if another field of that object has one.
     """
 
     path: tuple[str, ...]
@@ -33,6 +35,7 @@ class SchemaField:
     value: str = ""
     required: bool = False
     options: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -84,15 +87,15 @@ def fields_of(schema: Mapping[str, Json]) -> list[SchemaField]:
     return list(islice(_fields(schema, ()), _MOST_FIELDS))
 
 
-def _fields(schema: Mapping[str, Json], above: tuple[str, ...]) -> Iterator[SchemaField]:
+def _fields(schema: Mapping[str, Json], above: tuple[str, ...], within: tuple[str, ...] = ()) -> Iterator[SchemaField]:
     listed = schema.get("required")
     required = listed if isinstance(listed, list) else []
     for name, wanted in schema["properties"].items():
-        path = (*above, str(name))
+        path, is_required = (*above, str(name)), name in required
         if is_schema(wanted) and len(path) < _DEEPEST:
-            yield from _fields(wanted, path)
+            yield from _fields(wanted, path, within if is_required else path)
         else:
-            yield _field(path, wanted, required=name in required)
+            yield replace(_field(path, wanted, required=is_required), within=within)
 
 
 def _field(path: tuple[str, ...], wanted: Mapping[str, Json], *, required: bool) -> SchemaField:
@@ -132,10 +135,12 @@ def filled_in(fields: Sequence[SchemaField], values: Mapping[str, str]) -> dict[
     `values` are the texts by `SchemaField.name`. Optional fields without a text are left out.
     """
     result: dict[str, Json] = {}
+    filled = [field.path for field in fields if values.get(field.name, "").strip()]
     for field in fields:
         text = values.get(field.name, "").strip()
         if not text:
-            if field.required:
+            within = field.within
+            if field.required and (not within or any(path[: len(within)] == within for path in filled)):
                 raise FieldError(f"{field.label} is required.")
             continue
         parent = result

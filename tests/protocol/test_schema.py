@@ -100,6 +100,18 @@ def test_form_values_have_the_types_of_the_schema():
     }
 
 
+def test_an_optional_object_with_required_members_can_be_left_out():
+    address = {"type": "object", "required": ["city", "geo"], "properties": {"city": {"type": "string"}, "geo": {}}}
+    address["properties"]["geo"] = {"type": "object", "required": ["x"], "properties": {"x": {}, "y": {}}}
+    fields = fields_of({"required": ["name"], "properties": {"name": {"type": "string"}, "address": address}})
+    assert filled_in(fields, {"name": "Ada"}) == {"name": "Ada"}
+    for typed, missing in (({"address.geo.y": "1"}, "address.city"), ({"address.city": "Bern"}, "address.geo.x")):
+        with pytest.raises(FieldError, match=f"{missing} is required"):
+            filled_in(fields, {"name": "Ada", **typed})
+    with pytest.raises(FieldError, match="name is required"):
+        filled_in(fields, {})
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
