@@ -101,6 +101,15 @@ def test_requests_refer_to_a_task_by_id(operation: Operation, request_: Any, wri
     assert DIALECT.encode_request(operation, request_) == written
 
 
+def test_a_status_with_an_artifact_that_is_null_is_a_status_update() -> None:
+    value = {"id": "t", "status": {"state": "working"}, "artifact": None, "final": False}
+    event = DIALECT.decode_event(value)
+    assert isinstance(event, TaskStatusUpdateEvent)
+    assert event.status.state == "TASK_STATE_WORKING"
+    artifact = DIALECT.decode_event({"id": "t", "status": None, "artifact": {"parts": []}})
+    assert isinstance(artifact, TaskArtifactUpdateEvent)
+
+
 def test_a_status_item_is_a_status_update() -> None:
     value = {"id": "t", "status": {"state": "working"}, "final": False}
     event = DIALECT.decode_event(value)

@@ -155,7 +155,7 @@ def decode_event(value: Json) -> Event | Unreadable:
     shape = looks_like(value)
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
         return unknown_event(value, "expected status or artifact, as in 0.1")
-    if "artifact" in value:
+    if value.get("artifact") is not None:
         return read_lenient(TaskArtifactUpdateEvent, value, _import_artifact_update)
     if "status" in value and value.keys() & _TASK_ONLY:
         return read_lenient(Task, value, _import_task)
