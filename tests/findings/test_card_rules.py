@@ -119,6 +119,23 @@ def test_wrappers_and_flows_that_are_null_are_not_set():
     assert "CARD-070" in rules_of(judged(card, "1.0"))
 
 
+@pytest.mark.parametrize(
+    ("url", "rules"),
+    [
+        ("http://[2606:4700::1111]/a2a", {"CARD-043", "CARD-046"}),
+        ("http://[fd00::1]/a2a", {"CARD-004"}),
+        ("http://[::1]/a2a", {"CARD-004"}),
+        ("http://agent/a2a", {"CARD-046"}),
+    ],
+)
+def test_the_address_of_an_interface_is_public_private_or_local(url: str, rules: set[str]):
+    card = patched(VALID_CARDS["1.0"], {})
+    card["supportedInterfaces"] = [{**card["supportedInterfaces"][0], "url": url}]
+    assert rules_of(judged(card, "1.0")) == rules
+    at_address = check(card, "1.0", Served("http://[2606:4700::2]/card", serving.VALID_HEADERS))
+    assert rules_of(at_address) == rules
+
+
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)
 def test_the_sample_cards_of_the_specification_have_only_hints(sample: Path):
     version, found = lint(sample.read_bytes())

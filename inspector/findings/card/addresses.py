@@ -84,7 +84,8 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
 def not_encrypted(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         host = host_of(interface.url)
-        inside = is_local(host) or is_private(host) or is_wildcard(host) or "." not in host
+        # A name without a dot is of the own network, unlike an IPv6 address.
+        inside = is_local(host) or is_private(host) or is_wildcard(host) or not {".", ":"} & set(host)
         if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
             yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
@@ -135,7 +136,7 @@ def unreachable(card: Facts) -> Iterator[Violation]:
         return
     for interface in card.interfaces:
         host = host_of(interface.url)
-        if is_local(host) or (is_private(host) and not is_private(served) and "." in served):
+        if is_local(host) or (is_private(host) and not is_private(served) and {".", ":"} & set(served)):
             yield Violation(pointer(*interface.steps, "url"), f"{interface.url}; the card was served by {served}")
 
 
