@@ -79,8 +79,8 @@ class LoginFacts:
         return inside if isinstance(inside, Mapping) else {}
 
     def header(self, name: str) -> str:
-        """Return the value of a header of the response, `""` if it is missing."""
-        return next((value for field_name, value in self.headers if field_name.lower() == name), "")
+        """Return a header of the response, `""` if it is missing; repeated values are joined by commas."""
+        return ", ".join(value for field_name, value in self.headers if field_name.lower() == name)
 
 
 def is_number(value: Json) -> bool:

@@ -87,6 +87,7 @@ def test_a_violation_is_reported_at_its_place(rule: str, example: Any, pointer: 
 
 
 VALID: list[Any] = [
+    token(headers=[["Cache-Control", "private"], ["cache-control", "no-store"]]),
     metadata(issuer=f"{SERVER}/t") | {"url": f"{SERVER}{WELL_KNOWN}/t"},
     metadata(issuer=f"{SERVER}/t") | {"url": f"{SERVER}/t/.well-known/openid-configuration"},
     metadata(jwks_uri="http://127.0.0.1:9000/keys"),
