@@ -109,6 +109,14 @@ def test_half_of_a_surrogate_pair_in_a_name_is_found():
     assert found[0].seen == "the name is 'x-\\ud83d'"
 
 
+@pytest.mark.parametrize("levels", [250, 500, 700, 900, 5000])
+@pytest.mark.parametrize("around", [("[", "]"), ('{"a":', "}")])
+def test_a_deeply_nested_card_with_other_problems_is_checked(levels: int, around: tuple[str, str]):
+    before, after = around
+    raw = f'{{"x": 1, "x": "\\ud83d", "y": NaN, "d": {before * levels}1{after * levels}}}'
+    assert rules_of(lint(raw.encode()).findings) & {"CARD-006", "CARD-009"}
+
+
 def test_wrappers_and_flows_that_are_null_are_not_set():
     bearer = {"apiKeySecurityScheme": None, "httpAuthSecurityScheme": {"scheme": "Bearer"}, "mtlsSecurityScheme": None}
     flow = {"tokenUrl": "https://login.example.com/token", "scopes": {"translate": "Translate texts"}}

@@ -141,16 +141,16 @@ def read_document(raw: bytes) -> Document:
     strict = parse_strictly(text.encode("utf-8", "replace"))
     reader = LenientReader()
     try:
-        document.value = reader.read(text)
+        value = reader.read(text)
+        problems = [*json_problems(value)] if reader.has_problems else []
+        document.value = without_problems(value) if reader.has_problems else value
     except (ValueError, RecursionError):
         document.read = not isinstance(strict, Unreadable)
         document.value = strict if document.read else None
     else:
         document.read = True
-        if reader.has_problems:
-            for problem in json_problems(document.value):
-                document.add_finding(_RULES_OF_PROBLEMS[problem.kind], problem.pointer, problem.seen)
-            document.value = without_problems(document.value)
+        for problem in problems:
+            document.add_finding(_RULES_OF_PROBLEMS[problem.kind], problem.pointer, problem.seen)
     if isinstance(strict, Unreadable) and not document.findings:
         document.add_finding("CARD-098" if document.read and not reader.not_strict else "CARD-006", "", strict.why)
     elif document.read and not isinstance(document.value, dict):

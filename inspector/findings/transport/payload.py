@@ -155,9 +155,10 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
     reader = LenientReader()
     try:
         value = reader.read(payload.raw.decode("utf-8"))
+        problems = [*json_problems(value)] if reader.has_problems else []
     except (ValueError, RecursionError):
         return  # other rules report what is not JSON
-    for problem in json_problems(value) if reader.has_problems else ():
+    for problem in problems:
         if problem.kind is JsonProblemKind.REPEATED:
             yield Violation(problem.pointer, problem.seen)
 
@@ -180,10 +181,10 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
     if not 0 < len(payload.raw) <= _MAX_SEARCHED or not has_lone_surrogates(payload.raw):
         return
     try:
-        value = LenientReader().read(payload.raw.decode("utf-8"))
+        problems = [*json_problems(LenientReader().read(payload.raw.decode("utf-8")))]
     except (ValueError, RecursionError):
         return  # other rules report what is not JSON
-    for problem in json_problems(value):
+    for problem in problems:
         if problem.kind is JsonProblemKind.LONE_SURROGATE:
             yield Violation(problem.pointer, problem.seen)
 
