@@ -173,6 +173,27 @@ def test_an_id_is_one_segment_of_the_path(identity: str, segment: str) -> None:
     assert encode(Operation.GET, TaskRequest(id=identity)).url == f"http://h/a2a/tasks/{segment}"
 
 
+@pytest.mark.parametrize(
+    ("operation", "identity", "path"),
+    [
+        (Operation.GET, "a/b", "/v1/tasks/a%2Fb"),
+        (Operation.GET, "a/pushNotificationConfigs/b", "/v1/tasks/a%2FpushNotificationConfigs%2Fb"),
+        (Operation.CANCEL, "..", "/v1/tasks/%2E%2E:cancel"),
+        (Operation.GET_PUSH, "a/b", "/v1/tasks/a%2Fb/pushNotificationConfigs/c%2Fd"),
+        (Operation.LIST_PUSH, "a/b", "/v1/tasks/a%2Fb/pushNotificationConfigs"),
+    ],
+)
+def test_an_id_is_one_segment_of_a_path_of_0_3(operation: Operation, identity: str, path: str) -> None:
+    dialect, of_task = v0_3_proto.DIALECT, operation in (Operation.GET, Operation.CANCEL)
+    of_config = PushConfigRequest(task_id=identity, id=None if operation is Operation.LIST_PUSH else "c/d")
+    request = TaskRequest(id=identity) if of_task else of_config
+    sent = encode(operation, request, dialect=dialect)
+    assert sent.url == f"http://h/a2a{path}"
+    assert rest.operation_at(dialect, sent.method, sent.url) is operation
+    members = rest.decode_params(dialect, operation, sent.url, None)
+    assert dialect.decode_request(operation, members) == request
+
+
 def test_a_member_may_keep_its_slashes_and_a_body_may_be_whole() -> None:
     routes = {
         Operation.GET: Route("GET", "/v1/{+id}"),

@@ -68,8 +68,12 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
 
     def insert(found: re.Match[str]) -> str:
         used.add(found[2])
-        value = str(members.get(found[2], ""))
-        return "/".join(map(_segment, value.split("/"))) if found[1] or found[3] else _segment(value)
+        value, form = str(members.get(found[2], "")), found[3]
+        fitting = re.fullmatch(re.escape(form).replace(r"\*", "(.+)"), value, re.DOTALL) if form else None
+        if fitting is not None:
+            segments = map(_segment, fitting.groups())
+            return re.sub(r"\*", lambda _: next(segments), form)
+        return "/".join(map(_segment, value.split("/"))) if found[1] or form else _segment(value)
 
     filled = _MEMBER.sub(insert, path)
     return filled, {name: member for name, member in members.items() if name not in used}

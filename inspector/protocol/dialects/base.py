@@ -38,7 +38,7 @@ class Route:
     """The HTTP method (`verb`) and the path of an operation over HTTP+JSON.
 
     - `{member}` in the path is replaced by a member of the parameters, percent-encoded.
-    - `{+member}` and `{member=tasks/*}` keep their slashes; `*` is one segment.
+    - `{+member}` keeps its slashes, and `{member=tasks/*}` those of the pattern; `*` is one segment.
     - The other members are sent in the body of a POST, or in the query. With `whole_body`, the body has all members.
     - With `body`, this member is the body of a POST, and the others are in the query.
     """
