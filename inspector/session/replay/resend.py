@@ -13,7 +13,7 @@ from inspector.session.replay.translate import sent_message
 
 def message_to_resend(request: Record) -> SendRequest:
     """Return the message of a request with a new id; raises `FaultError` if the request contains no message."""
-    if RAW_REQUEST in request.meta.get("deliberate", ()):
+    if RAW_REQUEST in (request.meta.get("deliberate") or ()):
         seen = f"Record #{request.seq} is a raw request, which cannot be sent again as a message."
         raise usage_error(seen, "Copy it as a curl command instead.")
     earlier = sent_message(request)

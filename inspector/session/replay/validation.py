@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inspector.capture.records import Kind, Record
+from inspector.capture.records import EXTENSIONS, VERIFIED, Kind, Record
 
 _END_OF_TIME = 253_402_300_800.0
 """The year 10000, in seconds since 1970: later times cannot be shown."""
@@ -28,13 +28,21 @@ def problem_of(record: Record) -> str:
         return "its exchange is not valid"
     if record.size < 0:
         return "its size is not valid"
-    members = _MEMBERS.get(record.kind, {})
-    invalid = next((name for name, is_valid in members.items() if not is_valid(record.meta.get(name))), "")
-    return f"its {invalid} is missing or has the wrong type" if invalid else ""
+    meta, members = record.meta, _MEMBERS.get(record.kind, {})
+    invalid = next((name for name, is_valid in members.items() if not is_valid(meta.get(name))), "")
+    if invalid:
+        return f"its {invalid} is missing or has the wrong type"
+    optional = ((name, is_valid) for name, is_valid in _OPTIONAL.items() if name in meta)
+    wrong = next((name for name, is_valid in optional if not is_valid(meta[name])), "")
+    return f"its {wrong} has the wrong type" if wrong else ""
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_text_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str)
 
 
 def _is_flag(value: Any) -> bool:
@@ -64,7 +72,24 @@ def _rows(*columns: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 _are_headers = _rows(_is_text, _is_text)
+_are_results = _rows(_is_text, _is_text, _is_text, _is_text)
 
+
+def _are_verified(value: Any) -> bool:
+    return value is None or (isinstance(value, dict) and all(map(_are_results, value.values())))
+
+
+_OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
+    "headers": lambda value: value is None or _are_headers(value),
+    "lag": lambda value: value is None or _is_number(value),
+    "whose": _is_text_or_none,
+    "code": lambda value: _is_text_or_none(value) or _is_count(value),
+    "seen": _is_text_or_none,
+    "hint": _is_text_or_none,
+    EXTENSIONS: _are_words,
+    VERIFIED: _are_verified,
+}
+"""The members of `meta` that records of several kinds may have."""
 
 _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
     Kind.REQUEST: {"method": _is_text, "url": _is_text, "headers": _are_headers, "deliberate": _are_words},
@@ -89,7 +114,6 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "gap": _is_number,
         "latency": lambda value: value is None or _is_number(value),
         "again": lambda value: value is None or _is_count(value),
-        "lag": lambda value: value is None or _is_number(value),
         "checks": _rows(_is_text, _is_flag, _is_text),
     },
 }

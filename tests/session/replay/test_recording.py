@@ -21,8 +21,10 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.operations import Operation
 from inspector.session.compose.draft import text_draft
+from inspector.session.extension_use import results_in
 from inspector.session.record_list import RecordList
 from inspector.session.replay.recording import Recording
+from inspector.session.replay.resend import message_to_resend
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 
@@ -216,6 +218,41 @@ async def test_invalid_numbers_are_recognised(tmp_path: Path, change: str, said:
     assert second.kind is Kind.NOTE
     assert said in second.label
     await recording.close()
+
+
+ODD: dict[str, list[Any]] = {
+    "headers": [True, "text", [["a"]]],
+    "lag": ["text", 1e300],
+    "whose": [[], 1],
+    "seen": [{}],
+    "extensions": [True, 5, [1]],
+    "verified": [True, [1], {"a": 1}, {"a": [1]}, {"a": [["name"]]}],
+}
+"""Values that members of `meta` cannot have which only some records have."""
+
+
+@pytest.mark.parametrize("kind", [Kind.REQUEST, Kind.FRAME, Kind.BODY, Kind.END, Kind.NOTE])
+async def test_a_record_with_an_invalid_optional_member_becomes_a_note(tmp_path: Path, kind: Kind):
+    known = GOOD.get(kind, {})
+    metas = [known | {name: bad} for name, values in ODD.items() for bad in values]
+    with Capture.create(tmp_path / "odd.a2a") as capture:
+        capture.append(Kind.REQUEST, 1.0, operation="SendMessage", meta=GOOD[Kind.REQUEST], payloads=[(0, b"{}")])
+        for meta in metas:
+            capture.append(kind, 1.0, operation="SendMessage", exchange=1, meta=meta, payloads=[(0, b"{}")])
+    recording = Recording(tmp_path / "odd.a2a")
+    [*_] = recording.read()
+    for record in recording.journal.capture.slice(2, len(metas) + 1):
+        assert (record.kind, record.event) == (Kind.NOTE, "unreadable")
+        assert list(results_in(record)) == []
+    await recording.close()
+
+
+def test_a_request_whose_warnings_are_null_can_be_sent_again():
+    body = b'{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER",'
+    body += b'"parts":[{"text":"hello"}]}}}'
+    meta = GOOD[Kind.REQUEST] | {"deliberate": None}
+    request = Record(1, 1.0, Kind.REQUEST, exchange=1, operation="SendMessage", raw=body, meta=meta)
+    assert message_to_resend(request).message.parts[0].text == "hello"
 
 
 async def test_decreasing_times_raise_nothing(tmp_path: Path):
