@@ -176,7 +176,7 @@ def _arrivals(entry: HarEntry, frames: list[Frame], ended: float) -> list[float]
 def _time(value: Json, began: float) -> float:
     """Return the time of an event, 0 if it is missing or of another clock."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and abs(value - began) < _DAY else 0.0
+    return float(value) if is_number and began - _DAY < value < began + _DAY else 0.0
 
 
 def _stream_of(entry: HarEntry) -> bytes:

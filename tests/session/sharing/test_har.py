@@ -231,6 +231,19 @@ def log(*entries: Any, **members: Any) -> str:
     return json.dumps({"log": {"version": "1.2", "entries": list(entries), **members}})
 
 
+@pytest.mark.parametrize(
+    "time", [10**400, -(10**400), 1e300, None, True, "now"], ids=["huge", "negative", "large", "null", "true", "text"]
+)
+def test_events_with_an_invalid_time_arrive_at_the_end(tmp_path: Path, time: Any):
+    stream = entry(_eventSourceMessages=[{"time": time, "data": "{}"}])
+    stream["response"]["headers"][0]["value"] = "text/event-stream"
+    stream["response"]["content"]["text"] = "data: {}\n\n"
+    imported(log(stream), tmp_path / "stream.a2a")
+    records = all_records(tmp_path / "stream.a2a")
+    [frame] = [item for item in records if item.kind is Kind.FRAME]
+    assert frame.at == records[-1].at
+
+
 def test_other_traffic_is_left_out_unless_it_is_wanted(tmp_path: Path):
     page = entry(request={"method": "GET", "url": "https://example.com/tasks/1", "headers": []})
     page["response"]["headers"][0]["value"] = "text/html"
