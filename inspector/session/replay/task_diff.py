@@ -140,7 +140,8 @@ def _artifacts(before: AssembledTask, after: AssembledTask) -> Iterator[Artifact
 def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool) -> Iterator[ArtifactChange]:
     old, text = str(before.text), str(after.text)
     parts, others = _part_lines(before), _part_lines(after)
-    if not new and (old, parts, before.closed, before.name) == (text, others, after.closed, after.name):
+    completed = after.closed and not before.closed
+    if not new and not completed and (old, parts, before.name) == (text, others, after.name):
         return
     grown = text.startswith(old) and others[: len(parts)] == parts
     how = "new" if new else "longer" if grown else "replaced" if after.revision != before.revision else "changed"
@@ -153,7 +154,7 @@ def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool)
         after.chunks - before.chunks,
         after.size - before.size,
         len(after.parts) - len(before.parts),
-        after.closed and not before.closed,
+        completed,
         tuple(line_difference(old, text)),
         tuple(_lines("\n".join(parts).splitlines(), "\n".join(others).splitlines())),
     )
@@ -170,7 +171,7 @@ def _sentence(change: ArtifactChange) -> str:
     if change.how != "longer":
         return f"artifact {change.name} was {change.how}"
     if not change.size and not change.parts:
-        return f"artifact {change.name} is complete"
+        return f"artifact {change.name} {'is complete' if change.closed else 'was renamed'}"
     if change.parts > 0 and change.parts >= change.chunks:
         return f"artifact {change.name} has {change.parts:,} more part{'' if change.parts == 1 else 's'}"
     if change.chunks > 0:

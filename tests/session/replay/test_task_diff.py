@@ -78,6 +78,20 @@ def test_an_artifact_that_is_only_closed_is_reported_as_complete():
     assert found.words == "artifact a is complete"
 
 
+def test_a_whole_task_that_repeats_a_complete_artifact_changes_nothing():
+    begun = [*BEGUN, artifact("two\n", name="a", append=True, lastChunk=True)]
+    whole = {"task": task("WORKING", {"artifactId": "a", "parts": [{"text": "one\ntwo\n"}]})}
+    found = change(begun, [whole])
+    assert (found.words, found.is_empty) == ("nothing changed", True)
+
+
+def test_an_artifact_with_only_another_name_is_renamed():
+    chunk = artifact("", name="a", append=True)
+    chunk["artifactUpdate"]["artifact"]["name"] = "b"
+    found = change(BEGUN, [chunk])
+    assert found.words == "artifact b was renamed"
+
+
 def test_a_line_with_appended_text_is_one_line():
     assert line_difference("a\nthe report says", "a\nthe report says more\nand ends")[1:] == [
         DiffLine(Sign.LONGER, " more", "the report says"),
