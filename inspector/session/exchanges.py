@@ -88,7 +88,8 @@ class ExchangeSummary:
     then. `pulse` is None unless there is a stream. `last_seq` is the number of the newest record of the exchange,
     `stream_task` the task of the first streamed event. `worst` is the severity of the most severe finding. `error` is
     the A2A error that the agent returned, in words, which JSON-RPC sends with the status 200, or the text of an HTTP
-    error. `login` is whether it is a step of a login, whose server may be on the host of the agent.
+    error; `refused` is whether there was no event before it. `login` is whether it is a step of a login, whose server
+    may be on the host of the agent.
     """
 
     number: int
@@ -109,6 +110,7 @@ class ExchangeSummary:
     findings: int = 0
     worst: Severity | None = None
     error: str = ""
+    refused: bool = False
     last_at: float = 0.0
     last_seq: int = 0
     headed: float = 0.0
@@ -197,7 +199,7 @@ class Exchanges:
             summary.findings += len(first.findings) * count
             summary.worst = worst_of([summary.worst, *(finding.severity for finding in first.findings)])
         if first.event in ("error", HTTP_ERROR):
-            summary.error = first.label or first.event
+            summary.error, summary.refused = first.label or first.event, not summary.events
         if not summary.task:
             summary.task = first.task
         if first.kind is FRAME:

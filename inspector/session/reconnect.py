@@ -48,12 +48,12 @@ class NextStep(StrEnum):
 
 
 def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream | None:
-    """Return the last stream of a task if it ended while the task was running; None if we stopped it.
+    """Return the last stream of a task if it ended while the task was running; None if it was refused or we stopped it.
 
     A task that waits for an authorization continues without a message of the client (1.0 section 7.6), one that waits
     for input does not.
     """
-    if stream is None or stream.seconds is None or stream.how == "stopped":
+    if stream is None or stream.seconds is None or stream.how == "stopped" or stream.refused:
         return None
     if is_terminal(task.now.state) or task.now.state == State.INPUT_REQUIRED or not task.now.moves:
         return None
@@ -67,8 +67,9 @@ def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
 
     Subscribe until `DELAYS` is used up. If the agent rejects a subscription, get the task once, then do nothing.
     """
-    kinds = (Kind.BODY, Kind.TRAILERS)
-    responses = capture.select(kinds=kinds, task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)
+    kinds = (Kind.BODY, Kind.TRAILERS), (Kind.FRAME,)  # an agent may send the error as the only event of a stream
+    found = (capture.select(kinds=each, task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED) for each in kinds)
+    responses = [record for records in found for record in records]
     if any(record.operation == Operation.GET for record in responses):
         return NextStep.NOTHING
     if any(record.operation == Operation.SUBSCRIBE and record.event == "error" for record in responses):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -28,6 +29,11 @@ def last_drop(session: Session) -> LostStream | None:
     tracked = session.tasks.get("t")
     assert tracked is not None
     return lost_stream(tracked, session.journal.exchanges.stream_of("t"))
+
+
+def refusal(error: Any) -> bytes:
+    """Return the only event of a stream that refuses a call."""
+    return f"data: {json.dumps({'jsonrpc': '2.0', 'id': None, 'error': error})}\n\n".encode()
 
 
 BEGUN = [{"task": task("WORKING")}, artifact("one\n"), artifact("two\n", append=True)]
@@ -113,14 +119,20 @@ async def test_without_a_snapshot_the_missed_changes_are_unknown(agent: Agent, o
     assert missed_changes(session.journal.capture, drop) is None
 
 
-async def test_the_task_is_requested_once_if_subscribing_is_refused(agent: Agent, open_session: OpenSession):
-    refuse = answering(error={"code": -32004, "message": "not now"})
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_task_is_requested_once_if_subscribing_is_refused(
+    agent: Agent, open_session: OpenSession, *, streamed: bool
+):
+    error = {"code": -32004, "message": "not now"}
+    refuse = streaming(refusal(error)) if streamed else answering(error=error)
     asked = answering(task("COMPLETED"))
     agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=refuse, GetTask=asked))
     session = await open_session(agent.url)
     await say(session)
     drop = dropped(session)
     await drive(session.subscribe("t"))
+    last = last_drop(session)
+    assert last is None or last.exchange == drop.exchange, "a refused subscription is no stream of the task"
     assert next_step(session.journal.capture, drop, 1) is NextStep.ASK
     await drive(session.get("t"))
     assert next_step(session.journal.capture, drop, 2) is NextStep.NOTHING
