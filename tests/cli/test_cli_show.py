@@ -173,6 +173,8 @@ def test_open_reports_an_unreadable_capture_as_other_commands_do(tmp_path: Path)
         ('{"a": 1.50}', False),
         ('{"a": 1e5}', False),
         ('{"a": 1e999}', False),
+        (r'{"a": "\ud800"}', False),
+        (r'{"a": "\ud83d\ude00"}', True),
         ('{"a": -0}', False),
         ('{"a": 0.1000000000000000055511151231257827}', False),
         ("{", False),

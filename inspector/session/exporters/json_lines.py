@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.capture.records import Record
 from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import has_lone_surrogates, parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.safe_json import dump
 
@@ -54,9 +54,11 @@ class _InexactError(Exception):
 
 
 def _is_exact(payload: bytes) -> bool:
-    """Return whether the value of JSON text has every member of it, and every number in the same spelling."""
+    """Return whether the value of JSON text has every member and every character, and each number in its spelling."""
     if not payload:
         return True
+    if has_lone_surrogates(payload):
+        return False
     try:
         json.loads(payload, object_pairs_hook=_distinct, parse_float=_same_float, parse_int=_same_int)
     except _InexactError:
