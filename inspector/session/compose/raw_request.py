@@ -65,13 +65,21 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
     headers: dict[str, str] = {}
     for name, value in map(_header, lines):
         headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 5.3
-    url = urljoin(before.url, found[2]) if found[2].startswith("/") else found[2]
+    url = _absolute(found[2], before.url)
     if found[1] == _GRPC:
         return _grpc(url, headers, body, before, call)
     raw = body.encode("utf-8", "surrogateescape")
     if isinstance(before, HttpRequest) and before.splices:
         return HttpRequest(found[1], url, headers, *_extract_files(raw, before))
     return HttpRequest(found[1], url, headers, raw)
+
+
+def _absolute(url: str, base: str) -> str:
+    """Return a URL; one that begins with a slash is relative to `base`."""
+    try:
+        return urljoin(base, url) if url.startswith("/") else url
+    except ValueError:  # brackets without an address
+        raise usage_error(f"{url!r} is not a valid URL.") from None
 
 
 def raw_context(wire: WireRequest, like: CallContext) -> CallContext:

@@ -94,6 +94,7 @@ def test_a_header_that_stands_there_twice_has_both_values():
     [
         ("", "The first line must be a method and a URL"),
         ("\n\nPOST http://h/", "The first line must be"),
+        ("POST //[half/x", "'//[half/x' is not a valid URL"),
         ("POST", "The first line must be"),
         ("POST http://h/ with more", "The first line must be"),
         ("PO(ST http://h/", "'PO(ST' has characters that an HTTP method cannot contain"),
