@@ -228,6 +228,21 @@ def test_a_call_over_tls_is_one_with_curl_too():
     assert "https://h:443/s/M" in as_curl(wire)
 
 
+@needs_curl
+async def test_a_url_that_looks_like_an_option_is_none(tmp_path: Path):
+    (tmp_path / "options").write_text(f"output = {tmp_path / 'written'}\nurl = file:///dev/null\n")
+    command = as_curl(HttpRequest("GET", f"-K{tmp_path / 'options'}", {}, b""))
+    shell = await asyncio.create_subprocess_exec("sh", "-c", command, stderr=asyncio.subprocess.PIPE)
+    await asyncio.wait_for(shell.communicate(), PATIENCE)
+    assert shell.returncode
+    assert not (tmp_path / "written").exists()
+
+
+def test_a_url_with_half_of_a_surrogate_pair_is_refused():
+    with pytest.raises(FaultError, match="surrogate"):
+        as_curl(HttpRequest("GET", "http://h/\ud800", {}, b""))
+
+
 def test_what_is_no_command_or_program_is_said_to_be_none(tmp_path: Path):
     large = HttpRequest("POST", "http://h/", {}, b"{}", (FileSplice(1, tmp_path / "x", 9_000_000),))
     call = GrpcRequest("h:1", "/s/M", {}, b"", streaming=False)

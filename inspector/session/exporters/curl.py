@@ -58,6 +58,8 @@ def _escaped(url: str) -> str:
         return str(httpx.URL(url))
     except httpx.InvalidURL:
         return url
+    except UnicodeError:
+        raise cannot_express("Its URL has half of a surrogate pair.", "Correct the URL.") from None
 
 
 def _curl(
@@ -68,7 +70,9 @@ def _curl(
             f"A body of {len(body):,} bytes does not fit on a command line.",
             "Use --preview http, and send it with --request.",
         )
-    words = ["curl", "--silent", "--show-error", "--globoff", "--path-as-is", *flags, "--request", method, url]
+    # The URL in an imported file can begin with a hyphen, and must not become an option.
+    place = ["--url", url] if url.startswith("-") else [url]
+    words = ["curl", "--silent", "--show-error", "--globoff", "--path-as-is", *flags, "--request", method, *place]
     named = {name.lower() for name in headers}
     # Remove headers that curl would add and that we do not send.
     added = [name for name in ("Accept", "Content-Type", "Expect") if name.lower() not in named]
