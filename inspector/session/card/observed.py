@@ -142,6 +142,8 @@ class ObservedBehaviour:
             case Kind.END:
                 self._count(call, record, capture)
                 del self._open[record.exchange]
+            case Kind.TRAILERS if not record.event:
+                pass  # the status OK also follows a message that could not be read
             case _:
                 call.event, call.label = record.event, record.label
 

@@ -28,6 +28,7 @@ from scripted import (
 
 from inspector.capture.card_history import SeenCard
 from inspector.capture.records import Kind
+from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCapabilities, AgentCard, AgentExtension
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.model import PushConfig
@@ -217,6 +218,22 @@ def capabilities(session: Session) -> dict[str, tuple[str, bool]]:
         capability.name: (capability.observed, capability.contradicts)
         for capability in compare_capabilities(session.connection.card, observed_in(session))
     }
+
+
+def test_a_message_over_grpc_that_cannot_be_read_is_a_failed_call(tmp_path: Path):
+    call: dict[str, Any] = {"exchange": 1, "operation": "GetTask"}
+    trailers = {"code": 0, "name": "OK", "message": "", "headers": []}
+    with Capture.create(tmp_path / "odd.a2a") as capture:
+        head = {"method": "POST", "url": "grpc://h:1/s/GetTask", "headers": [], "binding": "GRPC", "dialect": "1.0"}
+        capture.append(Kind.REQUEST, 1.0, operation="GetTask", meta=head)
+        capture.append(Kind.RESPONSE, 1.0, meta={"status": 200, "reason": "", "http": "HTTP/2", "headers": []}, **call)
+        capture.append(Kind.BODY, 1.0, event="unreadable", label="not a message", **call)
+        capture.append(Kind.TRAILERS, 1.0, label="OK", meta=trailers, **call)
+        end = {"how": "complete", "events": 1, "bytes": 1, "seconds": 0.1}
+        capture.append(Kind.END, 1.0, meta=end, **call)
+        observed = ObservedBehaviour()
+        observed.catch_up(capture)
+    assert calls_in_words(observed) == "GetTask 1 failed: not a message"
 
 
 async def test_nothing_is_observed_before_the_first_call(agent: Agent, open_session: OpenSession):
