@@ -35,7 +35,7 @@ def split_userinfo(url: str) -> tuple[str, str]:
 
 def basic(userinfo: str) -> str:
     """Return the value of Authorization for the userinfo of a URL, which is percent-encoded (RFC 7617)."""
-    return f"Basic {b64encode(unquote_to_bytes(userinfo)).decode('ascii')}"
+    return f"Basic {b64encode(unquote_to_bytes(userinfo.encode('utf-8', 'surrogateescape'))).decode('ascii')}"
 
 
 def basic_credentials(user_and_password: str) -> str:

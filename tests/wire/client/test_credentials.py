@@ -126,6 +126,7 @@ def test_userinfo_is_removed_from_a_url(url: str, parts: tuple[str, str]):
 
 def test_userinfo_becomes_basic_authentication():
     assert basic("us%20er:p%40ss") == "Basic dXMgZXI6cEBzcw=="
+    assert basic("u:\udcff") == "Basic dTr/", "a byte of a terminal that is not UTF-8"
 
 
 def test_headers_of_a_raw_request_have_priority_over_credentials():
