@@ -188,6 +188,13 @@ async def test_httpx_sends_the_same(listener: Listener, tmp_path: Path, body: by
     agree(heard, wire, listener.url)
 
 
+async def test_httpx_sends_bytes_of_a_terminal_that_are_not_utf_8(listener: Listener, tmp_path: Path):
+    wire = HttpRequest("GET", f"{listener.url}/", {"X-Odd": "a\udcff"})
+    (tmp_path / "program.py").write_text(as_httpx(wire), encoding="utf-8")
+    await ran(sys.executable, str(tmp_path / "program.py"))
+    assert listener.heard[0].headers["x-odd"] == "a\xff"
+
+
 async def test_httpx_asks_without_a_body(listener: Listener, tmp_path: Path):
     wire = HttpRequest("GET", f"{listener.url}/tasks/t?historyLength=1", {"Accept": "application/json"})
     (tmp_path / "program.py").write_text(as_httpx(wire), encoding="utf-8")
