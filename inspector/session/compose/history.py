@@ -22,6 +22,8 @@ MOST = 200
 LARGEST_DRAFT = 200_000
 """The largest draft that is kept, in characters of its JSON."""
 _LARGEST_FILE = MOST * LARGEST_DRAFT
+_END_OF_TIME = 253_402_214_400.0
+"""The last day of the year 9999, in seconds since 1970: later times cannot be shown in every time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,10 @@ _UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 
 def _read(line: bytes) -> SentMessage:
     entry = json.loads(line, parse_constant=_refuse)
-    return SentMessage(read(entry["draft"]).draft, str(entry["agent"]), float(entry["at"]), line)
+    at = float(entry["at"])
+    if not 0 <= at < _END_OF_TIME:
+        raise ValueError("its time cannot be shown")
+    return SentMessage(read(entry["draft"]).draft, str(entry["agent"]), at, line)
 
 
 def _time_of(line: bytes) -> float:
