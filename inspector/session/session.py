@@ -187,10 +187,12 @@ class Session:
         before = self._connected()
         await self.credentials.renew(before.url)
         after = await self.cards.refresh(before, self.credentials.current)
+        now = self._connected()  # another interface may have been chosen or proposed meanwhile
+        after = replace(after, choice=now.choice, proposed=now.proposed)
         if after.found is before.found:
             self.note("the card is unchanged")
         else:
-            after = replace(after, choice=same_choice(before.choice, after.card) or self._select(after))
+            after = replace(after, choice=same_choice(now.choice, after.card) or self._select(after))
             self._note_connection(after)
         self.connection = after
         return after

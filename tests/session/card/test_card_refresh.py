@@ -91,6 +91,28 @@ async def test_a_card_that_changed_is_taken_and_the_interface_in_use_stays(agent
     assert session.choice.interface.url == f"{agent.url}/new"
 
 
+@pytest.mark.parametrize("name", ["Scripted", "Another"])
+async def test_an_interface_that_is_chosen_while_the_card_is_fetched_again_is_kept(
+    agent: Agent, open_session: OpenSession, name: str
+):
+    rpc = {"url": f"{agent.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+    interfaces = [rpc, rpc | {"url": f"{agent.url}/other"}]
+    agent.routes[CARD_PATH] = giving(card_of("", supportedInterfaces=interfaces))
+    session = await open_session(agent.url)
+    [_, other, *_] = session.connection.choices
+    served = giving(card_of("", supportedInterfaces=interfaces, name=name))
+
+    async def choose(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        session.use(other)
+        session.propose(other)
+        return await served(request, heard)
+
+    agent.routes[CARD_PATH] = choose
+    after = await session.refresh()
+    assert (after.card.name, session.choice.interface.url) == (name, f"{agent.url}/other")
+    assert [choice.reason for choice in session.connection.proposed] == ["proposed by the doctor"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [giving(b"", status=500), giving(b"", status=304), giving(b"<html>"), giving({}), redirecting("ftp://x")],
