@@ -86,8 +86,10 @@ class CallFactory:
             Operation.SEND, choice.dialect, choice.binding, None, card=target.card, interface=choice.interface
         )
         context = replace(lazy_loading.raw_context(wire, like), label=label)
-        credentials = target.credentials if signed else target.credentials.withheld()
-        return self._call(context, SendRequest(), wire, credentials, raw=True)
+        if signed:
+            return self._call(context, SendRequest(), wire, target.credentials, raw=True)
+        # Renewing a token would add the credentials.
+        return self._call(context, SendRequest(), wire, target.credentials.withheld(), raw=True, renew=None)
 
     def again(self, sent: Record, target: Target) -> Call:
         """Prepare the message of a recorded request as a new message; raises `FaultError`."""
@@ -128,7 +130,7 @@ class CallFactory:
             what = "a request of your own" if members.get("raw") else context.operation
             raise usage_error(f"Read-only: {what} is not sent.", "Start a2a-inspect without --read-only.")
         exchange = Exchange(self._journal, context.operation.value, context, self._tasks)
-        members["renew"] = self._renew
+        members.setdefault("renew", self._renew)
         return Call(exchange, request, wire, self._client, self._grpc, credentials, self._push, **members)
 
 

@@ -80,7 +80,7 @@ class GrpcCardReader:
         offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
         for offer in offers:
             call = self.prepare(Choice(interface, dialect, BINDING, "to read the card"))
-            call.credentials = offer
+            call.credentials, call.renew = offer, None  # they were renewed before, and must not replace those withheld
             fault = await call.finish()
             denied = fault is not None and fault.code == FaultCode.CREDENTIALS_MISSING
             if not denied or not credentials.are_for(url):

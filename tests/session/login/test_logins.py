@@ -12,6 +12,7 @@ from authority import CLIENT, SECRET, TOKEN, Authority, Browser, granted, start
 from scripted import Agent, OpenSession, giving
 
 from inspector.capture.paths import stored_tokens_path
+from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import FaultError
 from inspector.session.login.token_store import Place
 from inspector.session.login.tokens import Token, TokenKey
@@ -56,6 +57,18 @@ async def test_a_token_is_renewed_before_it_expires(
     if requests == 2:
         assert authority.asked[1]["grant_type"] == "refresh_token"
         assert session.credentials.logins.tokens[0].refresh_token == "canary-refresh"
+
+
+async def test_a_request_without_credentials_does_not_get_those_that_are_renewed(
+    authority: Authority, open_session: OpenSession
+):
+    authority.serve()
+    authority.tokens = [(200, granted(expires_in=1)), (200, granted(access_token="canary-second"))]
+    session = await open_session(authority.url)
+    await start(session, "clientCredentials").run()
+    wire = HttpRequest("POST", f"{authority.agent.url}/rpc", {"Content-Type": "application/json"}, b'{"id": 1}')
+    await session.send_http(wire, session.choice, signed=False).finish()
+    assert "Authorization" not in authority.agent.heard[-1].headers
 
 
 async def test_client_credentials_are_renewed_with_the_secret(authority: Authority, open_session: OpenSession):
