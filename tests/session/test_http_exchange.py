@@ -13,6 +13,7 @@ from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity
 from inspector.session.exporters.http_exchange import MOST_EVENTS, HttpExchange
 from inspector.session.journal import Journal
+from inspector.session.replay.validation import validated
 
 REQUEST = Record(
     1,
@@ -36,6 +37,12 @@ def raw(record: Record) -> bytes:
 def test_the_request_is_http_text():
     text = 'POST http://agent/rpc\nAccept: text/event-stream\n\n{"a": 1}'
     assert HttpExchange.of([REQUEST]).request_text(raw) == text
+
+
+def test_the_reason_replaces_a_request_that_cannot_be_read():
+    note = validated(REQUEST._replace(meta={}))
+    exchange = HttpExchange.of([note, response("application/json")])
+    assert exchange.request_text(raw).startswith("This record of the capture file cannot be read: its method")
 
 
 def test_without_a_response_there_is_no_text():

@@ -66,8 +66,10 @@ class HttpExchange:
         return [record for record in parts if record and (record.findings or "seen" in record.meta)]
 
     def request_head(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return the first line and the headers of the request."""
+        """Return the first line and the headers of the request; of one that cannot be read, the reason."""
         meta = self.request.meta
+        if self.request.kind is not Kind.REQUEST:
+            return self.request.label, []
         return f"{meta['method']} {meta['url']}", _headers(meta)
 
     def response_head(self) -> tuple[str, list[tuple[str, str]]]:

@@ -51,7 +51,7 @@ def _record_forms(session: Session, record: Record) -> list[Form]:
 def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
     request = exchange.request
     forms: list[Form] = [
-        ("URL", lambda: str(request.meta["url"])),
+        ("URL", (lambda: str(request.meta["url"])) if request.kind is Kind.REQUEST else None),
         ("Request as HTTP text", lambda: exchange.request_text(session.payload)),
     ]
     body = session.payload(request)
