@@ -100,7 +100,7 @@ def read_entry(name: str, value: Json) -> HarEntry:
     stated = next((text for key, text in headers if key.lower() == "content-type"), "")
     return HarEntry(
         name=name,
-        at=reader.started(),
+        at=reader.started(seconds),
         wait=min(wait, seconds),
         receive=max(seconds - wait, 0.0),
         method=reader.member(request, "method", str),
@@ -156,7 +156,8 @@ class _Reader:
         unknown = isinstance(value, int | float) and -1 <= value < 0
         return 0.0 if unknown else self.milliseconds(timings, name)
 
-    def started(self) -> float:
+    def started(self, seconds: float) -> float:
+        """Return the time of the request; it fails if the exchange, which lasts so long, ends after the year 9999."""
         text = self.member(self.entry, "startedDateTime", str)
         try:
             moment = datetime.fromisoformat(text)
@@ -165,6 +166,8 @@ class _Reader:
             self.fail("its startedDateTime is not a time")
         if at < 0:
             self.fail("its startedDateTime is before 1970")
+        if at + seconds >= _END_OF_TIME:
+            self.fail("it ends after the year 9999")
         return at
 
     def status(self, response: Mapping[str, Json]) -> int:

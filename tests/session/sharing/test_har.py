@@ -16,6 +16,7 @@ from inspector.capture.query import Query, parse
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
+from inspector.session.exporters import check_file
 from inspector.session.exporters.har import write_capture
 from inspector.session.exporters.selection import Selection
 from inspector.session.importers import har_file
@@ -258,6 +259,15 @@ def test_other_traffic_is_left_out_unless_it_is_wanted(tmp_path: Path):
     assert sum(item.kind is Kind.REQUEST for item in all_records(tmp_path / "all.a2a")) == 3
 
 
+def test_a_request_without_a_message_is_part_of_a_check_file(tmp_path: Path):
+    empty = entry()
+    empty["request"]["postData"]["text"] = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": null}'
+    imported(log(empty), tmp_path / "empty.a2a")
+    with Capture.open(tmp_path / "empty.a2a", validated) as capture:
+        text = "".join(check_file.write_capture(Selection(capture), lambda _: None))
+    assert "SendMessage" in text
+
+
 def test_a_request_without_a_response_ends_broken(tmp_path: Path):
     broken = entry(response={"status": 0, "_error": "net::ERR_CONNECTION_REFUSED", "content": {"size": 0}})
     bare = entry()
@@ -289,6 +299,8 @@ def with_member(path: str, value: Any) -> dict[str, Any]:
         ("startedDateTime", "yesterday", "its startedDateTime is not a time"),
         ("startedDateTime", 5, "its startedDateTime is of the wrong type"),
         ("startedDateTime", "1950-01-01T00:00:00Z", "its startedDateTime is before 1970"),
+        ("startedDateTime", "9999-12-31T23:59:59.999Z", "it ends after the year 9999"),
+        ("startedDateTime", "9999-12-31T23:00:00-12:00", "it ends after the year 9999"),
         ("request", None, "its request is missing"),
         ("request/url", ["http://x"], "its url is of the wrong type"),
         ("request/headers", {"a": "b"}, "its headers is of the wrong type"),

@@ -137,7 +137,7 @@ class Conversation:
             self.needs_webhook = True
             return {"taskId": params.get("taskId"), "pushNotificationConfig": dict(_OUR_WEBHOOK)}
         if isinstance(request, SendRequest):
-            params["message"].pop("messageId", None)
+            params.get("message", {}).pop("messageId", None)  # a recorded request may have no message
             if exchange.names_tasks and request.message.task_id not in self.ids:
                 del params["message"]["taskId"]
         if isinstance(configuration := params.get("configuration"), dict):
