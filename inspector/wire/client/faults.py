@@ -248,7 +248,11 @@ def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:
     """Return the fault for metadata that is invalid in gRPC, None if all of it is valid."""
     for name, value in metadata.items():
         pattern = _BASE64 if name.endswith(BINARY) else _VALUE
-        if not _NAME.fullmatch(name) or not pattern.fullmatch(value) or (pattern is _BASE64 and len(value) % 4 == 1):
+        if (
+            not _NAME.fullmatch(name)
+            or not pattern.fullmatch(value)
+            or (pattern is _BASE64 and len(value.rstrip("=")) % 4 == 1)
+        ):
             return _usage(
                 f"The header {name!r} is not valid gRPC metadata.",
                 "Use letters, digits, _ - . in names, and printable ASCII in values (base64 if the name ends in -bin).",

@@ -7,8 +7,9 @@ import os
 import ssl
 import time
 from base64 import b64decode, b64encode
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import aclosing, suppress
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -63,10 +64,12 @@ class GrpcClient:
         self._clock = clock
         self._certificate_for = certificate_for
         self._channels: dict[_Key, Any] = {}
+        self._calls: Counter[Any] = Counter()
+        """How many calls each connection has."""
 
     async def aclose(self) -> None:
         """Close every connection and end all running calls."""
-        channels = [*self._channels.values()]
+        channels = {*self._channels.values(), *self._calls}
         self._channels.clear()
         for channel in channels:
             await channel.close(_CLOSE_SECONDS)
@@ -95,35 +98,55 @@ class GrpcClient:
                         yield seen
             except LostError as error:
                 how, fault = error.how, error.fault
-                await self._forget(request)
             except OSError as error:
                 how, fault = Ending.BROKEN, explain(error, request.url)
         yield Ended(self._clock(), how, time.perf_counter() - started, tally.events, tally.size, b"", fault)
 
     async def _call(self, request: GrpcRequest, tally: Tally) -> AsyncGenerator[Observation, None]:
-        library = _library()
-        key = self._key(request)
+        library, key = _library(), self._key(request)
+        async with self._connection(key) as channel:
+            connected = await self._connect(channel)
+            if connected is None:
+                raise connect_timeout(request)
+            method = channel.unary_stream if request.streaming else channel.unary_unary
+            call = method(request.path)(request.body, metadata=_metadata(request.metadata))
+            try:
+                head = await call.initial_metadata()
+                await _check(call, request, tally, key[2], connected=connected)
+                yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
+                with suppress(library.aio.AioRpcError):  # the status is read below
+                    async for message in _messages(call, library.aio.EOF, request):
+                        tally.events += 1
+                        tally.size += len(message)
+                        at = self._clock()
+                        yield Frames(at, [Frame(message, message)]) if request.streaming else Body(at, message)
+                await _check(call, request, tally, key[2], connected=connected)
+                code, words = (await call.code()).value[0], await call.details()
+                trailing = await call.trailing_metadata()
+                yield Trailers(self._clock(), code, STATUSES[code], words or "", _pairs(trailing))
+            finally:
+                call.cancel()
+
+    @asynccontextmanager
+    async def _connection(self, key: _Key) -> AsyncIterator[Any]:
+        """Use a connection for a call; one that failed is not used again, as the library would delay the next call.
+
+        Closing a connection cancels its calls, so it is closed after the last of them.
+        """
         channel = await self._channel(key)
-        connected = await self._connect(channel)
-        if connected is None:
-            raise connect_timeout(request)
-        method = channel.unary_stream if request.streaming else channel.unary_unary
-        call = method(request.path)(request.body, metadata=_metadata(request.metadata))
+        self._calls[channel] += 1
         try:
-            head = await call.initial_metadata()
-            await _check(call, request, tally, key[2], connected=connected)
-            yield Head(self._clock(), 200, "OK", "HTTP/2", _pairs(head), request.streaming)
-            with suppress(library.aio.AioRpcError):  # the status is read below
-                async for message in _messages(call, library.aio.EOF, request):
-                    tally.events += 1
-                    tally.size += len(message)
-                    at = self._clock()
-                    yield Frames(at, [Frame(message, message)]) if request.streaming else Body(at, message)
-            await _check(call, request, tally, key[2], connected=connected)
-            code, words, trailing = (await call.code()).value[0], await call.details(), await call.trailing_metadata()
-            yield Trailers(self._clock(), code, STATUSES[code], words or "", _pairs(trailing))
+            yield channel
+        except LostError:
+            if self._channels.get(key) is channel:
+                del self._channels[key]
+            raise
         finally:
-            call.cancel()
+            self._calls[channel] -= 1
+            if not self._calls[channel]:
+                del self._calls[channel]
+                if self._channels.get(key) is not channel:
+                    await channel.close()
 
     async def _channel(self, key: _Key) -> Any:
         target, tls, own = key
@@ -170,12 +193,6 @@ class GrpcClient:
                     await channel.wait_for_state_change(state)
                     state = channel.get_state(try_to_connect=True)
         return {states.READY: True, states.TRANSIENT_FAILURE: False}.get(state)
-
-    async def _forget(self, request: GrpcRequest) -> None:
-        """Remove a failed connection, because the library would delay the next call."""
-        channel = self._channels.pop(self._key(request), None)
-        if channel is not None:
-            await channel.close()
 
 
 async def _check(

@@ -223,6 +223,29 @@ async def test_a_message_beyond_the_limit_is_not_read():
     assert not any(isinstance(observation, Body) for observation in seen)
 
 
+async def test_a_call_that_failed_does_not_end_the_other_calls_of_its_connection():
+    failed = asyncio.Event()
+
+    async def long(raw: bytes, context: Any) -> bytes:
+        return message("x" * 2000)
+
+    async def stream(raw: bytes, context: Any) -> AsyncIterator[bytes]:
+        yield message("first")
+        await failed.wait()
+        yield message("second")
+
+    client = GrpcClient(Limits(body=1000))
+    async with served(long, stream) as target:
+        observed = client.exchange(asking(target, streaming=True))
+        seen = [await anext(observed) for _ in range(3)]
+        assert ended([each async for each in client.exchange(asking(target))]).how is Ending.LIMIT
+        failed.set()
+        seen += [each async for each in observed]
+        await client.aclose()
+    assert len([each for each in seen if isinstance(each, Frames)]) == 2
+    assert ended(seen).how is Ending.COMPLETE
+
+
 async def test_closing_the_iterator_ends_the_call_on_the_wire():
     ending = asyncio.Event()
 
@@ -385,7 +408,9 @@ asyncio.run(main())
     assert not any(isinstance(observation, Trailers) for observation in seen)
 
 
-@pytest.mark.parametrize("metadata", [{"x_header": "café"}, {"X_header": "upper"}, {"x_header": "a\r\nb"}])
+@pytest.mark.parametrize(
+    "metadata", [{"x_header": "café"}, {"X_header": "upper"}, {"x_header": "a\r\nb"}, {"x_bin": "a=="}, {"x_bin": "a"}]
+)
 async def test_invalid_metadata_is_a_usage_error(metadata: dict[str, str]):
     async with served(unary=echo) as target:
         seen = await observe(asking(target, **metadata))
