@@ -20,6 +20,7 @@ import httpx
 from inspector.protocol.errors import FaultCode
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
+from inspector.wire.client.http import tls_context
 from inspector.wire.receiver.listen_address import authority
 
 TIMEOUT = 10.0
@@ -132,7 +133,7 @@ async def tls_handshake(
     """
 
     async def open_it() -> str:
-        context = httpx.create_ssl_context(verify=verify)
+        context = tls_context(verify=verify)
         if certificate is not None:
             certificate.load_into(context)
         _, writer = await open_connection(endpoint, context)

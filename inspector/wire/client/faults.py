@@ -27,6 +27,7 @@ _USE_GRPC_TLS = "If this port uses TLS, its URL has to start with grpcs:// or ht
 _CHECK_GRPC_PORT = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
 _ABOUT_URL = frozenset({CHECK_PORT, _USE_HTTP, _USE_PLAIN_GRPC, _USE_GRPC_TLS, _CHECK_GRPC_PORT})
 """The hints about a URL whose scheme or port is probably wrong."""
+_CHECK_TRUST = "Correct the environment variables SSL_CERT_FILE and SSL_CERT_DIR, or remove them."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 
 PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
@@ -97,6 +98,8 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
     `certificate` is the client certificate that was used; `headed`: the head of the response was received.
     """
     host, authority = _host_and_port(url)
+    if trust := next((each for each in (error, error.__cause__) if isinstance(each, TrustError)), None):
+        return _usage(f"The trusted certificate authorities cannot be read: {_words(trust)}.", _CHECK_TRUST)
     cause = _root(error)
     match cause:
         case ssl.SSLCertVerificationError():
@@ -135,7 +138,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
                 f"The request to {host} is not valid HTTP: {_words(error)}.",
                 "Check the host and your headers for invalid characters or a wrong Content-Length.",
             )
-        case httpx.ConnectTimeout():
+        case httpx.ConnectTimeout() | TimeoutError():
             return _network(f"The connection to {host} timed out.", _CHECK_FIREWALL)
         case httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
             seen = f"{host} accepted the request, but did not respond before the timeout."
@@ -144,7 +147,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
         case httpx.ProxyError() if _words(error).startswith("407"):
             seen = f"The proxy requires credentials for the connection to {host}: {_words(error)}."
             return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
-        case httpx.ConnectError():
+        case httpx.ConnectError() | OSError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
         case httpx.RemoteProtocolError() if any(mark in _words(error) for mark in _CLOSED):
             seen = f"{host} closed the connection before the end of the response: {_words(error)}."
@@ -224,6 +227,10 @@ def _http_words(words: str) -> str:
     if "_SWITCH_" in words:
         return "it switches to another protocol (101), which the request did not ask for"
     return _QUOTED.sub(r"\2", words)
+
+
+class TrustError(OSError):
+    """The trusted certificate authorities that the environment names cannot be read; the message has the reason."""
 
 
 class LostError(Exception):

@@ -21,6 +21,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.faults import (
     BINARY,
     LostError,
+    TrustError,
     connect_timeout,
     explain,
     invalid_metadata,
@@ -181,7 +182,10 @@ class GrpcClient:
             shown = await asyncio.to_thread(ssl.get_server_certificate, address, timeout=self.limits.connect_seconds)
             return shown.encode("ascii")
         path = os.environ.get("SSL_CERT_FILE")  # which the HTTP client uses, too
-        return await asyncio.to_thread(Path(path).read_bytes) if path else None
+        try:
+            return await asyncio.to_thread(Path(path).read_bytes) if path else None
+        except OSError as error:
+            raise TrustError(f"{path}: {error.strerror or error}") from error
 
     async def _connect(self, channel: Any) -> bool | None:
         """Wait for the connection; return True if it is open, False if it failed, None after a timeout."""

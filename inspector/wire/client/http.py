@@ -19,12 +19,12 @@ import h11
 import httpx
 
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.text.limited_file import LARGEST_DOCUMENT
 from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
 from inspector.wire.client.credentials import basic, split_userinfo
-from inspector.wire.client.faults import TOO_LARGE, after_events, explain
+from inspector.wire.client.faults import TOO_LARGE, TrustError, after_events, explain
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
 from inspector.wire.client.transport import Transport
 from inspector.wire.client.upload import Upload, UploadError, body_of
@@ -79,7 +79,10 @@ class Tally:
 
 
 class Client:
-    """Sends requests and observes the responses; redirects are never followed and cookies never kept."""
+    """Sends requests and observes the responses; redirects are never followed and cookies never kept.
+
+    The environment may name a proxy; if it cannot be used, `FaultError` is raised when the client is made.
+    """
 
     def __init__(
         self,
@@ -96,7 +99,14 @@ class Client:
         self._transport = transport
         self._certificate_for = certificate_for
         self._clients: dict[ClientCertificate | None, httpx.AsyncClient] = {}
-        self._http = self._client(None)
+        try:
+            self._http = self._client(None)
+        except TrustError as error:
+            raise FaultError(explain(error, "")) from error
+        except (ValueError, ImportError, httpx.InvalidURL) as error:
+            why = str(error).partition(". ")[0].rstrip(".")
+            seen = f"The proxy that the environment names cannot be used: {why}."
+            raise usage_error(seen, "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY.") from error
 
     def _client(self, certificate: ClientCertificate | None) -> httpx.AsyncClient:
         """Return the HTTP client for a client certificate, or for none.
@@ -112,7 +122,7 @@ class Client:
         return httpx.AsyncClient(
             **chosen,
             follow_redirects=False,
-            timeout=httpx.Timeout(None, connect=self.limits.connect_seconds, read=self.limits.read_seconds),
+            timeout=httpx.Timeout(self.limits.read_seconds, connect=self.limits.connect_seconds, pool=None),
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
@@ -327,7 +337,7 @@ def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[s
 
     @cache
     def with_certificate(own: ClientCertificate) -> ssl.SSLContext:
-        context = httpx.create_ssl_context(verify=verify)
+        context = tls_context(verify=verify)
         own.load_into(context)
         return context
 
@@ -335,7 +345,7 @@ def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[s
         if certificate is not None:
             return with_certificate(certificate)
         if not verify:
-            return httpx.create_ssl_context(verify=False)
+            return tls_context(verify=False)
         return _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
     proxies = getproxies()
@@ -344,10 +354,19 @@ def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[s
     return {"transport": Transport(trust)}
 
 
+def tls_context(*, verify: bool) -> ssl.SSLContext:
+    """Return a TLS context that trusts the usual authorities, or without `verify` all; raises `TrustError`."""
+    try:
+        return httpx.create_ssl_context(verify=verify)
+    except OSError as error:  # ssl.SSLError is an OSError
+        place = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or "the authorities of the system"
+        raise TrustError(f"{place}: {error.strerror or error}") from error
+
+
 @cache
 def _trusted(_file: str | None, _folder: str | None) -> ssl.SSLContext:
     """Read the trusted certificate authorities once, because this is slow; the arguments are only the cache key."""
-    return httpx.create_ssl_context()
+    return tls_context(verify=True)
 
 
 async def _keep_head(response: httpx.Response) -> None:

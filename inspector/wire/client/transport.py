@@ -37,6 +37,8 @@ _QUOTED = 60
 _LARGEST_PORT = 65_535
 _MOST_BUFFERED = 512 * 1024
 """The connection is not read while more than this many bytes wait, so that a fast server cannot fill the memory."""
+_PIECE = 64 * 1024
+"""How many bytes are written at once, each time with the timeout."""
 _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
 
 _Origin: TypeAlias = tuple[str, str, int]
@@ -233,11 +235,20 @@ class _Connection(asyncio.Protocol):
             selector.register(self._transport.get_extra_info("socket"), selectors.EVENT_READ)
             return bool(selector.select(0))
 
-    async def write(self, data: bytes) -> None:
-        """Write bytes; nothing happens on a closed connection, whose response may still be read."""
-        if not self.closed:
-            self._transport.write(data)
-            await self._writable.wait()
+    async def write(self, data: bytes, seconds: float | None) -> None:
+        """Write bytes; nothing happens on a closed connection, whose response may still be read.
+
+        Raises httpx.WriteTimeout if nothing is sent for some seconds.
+        """
+        for start in range(0, len(data), _PIECE):
+            if self.closed:
+                return
+            self._transport.write(data[start : start + _PIECE])
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._writable.wait()
+            except TimeoutError as error:
+                raise httpx.WriteTimeout(str(error)) from error
 
     async def read(self, seconds: float | None) -> bytes:
         """Return what was received, at least one byte; `b""` at the end. Raises httpx.ReadTimeout, httpx.ReadError."""
@@ -287,7 +298,7 @@ class _Exchange:
 
     async def _write(self, event: h11.Event) -> None:
         if data := self._http.send(event):
-            await self._connection.write(data)
+            await self._connection.write(data, self._seconds)
 
     async def head(self) -> _Head:
         """Read the head of the response; a limited number of informational heads before it is skipped."""

@@ -421,6 +421,23 @@ async def test_invalid_metadata_is_a_usage_error(metadata: dict[str, str]):
 # ── TLS ──
 
 
+async def test_a_server_that_does_not_answer_the_handshake_without_checks_is_reported():
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        target = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        seen = await observe(asking(target, tls=True), GrpcClient(Limits(connect_seconds=0.2), verify=False))
+    assert (fault(seen).whose, fault(seen).code) == (Whose.NETWORK, FaultCode.UNREACHABLE)
+
+
+async def test_authorities_that_cannot_be_read_are_a_usage_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SSL_CERT_FILE", "/missing.pem")
+    seen = await observe(asking("127.0.0.1:9", tls=True))
+    assert (fault(seen).whose, fault(seen).code) == (Whose.YOURS, FaultCode.USAGE)
+
+
 async def test_a_call_is_encrypted_where_the_url_says_so(certified: grpc.ServerCredentials):
     async with served(unary=echo, credentials=certified) as target:
         seen = await observe(asking(target, tls=True))

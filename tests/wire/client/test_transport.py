@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -14,7 +15,8 @@ import pytest
 from raw_server import PATIENCE, Peer, answering, chunk, response, serve, stream_head
 
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.wire.client.http import Client
+from inspector.protocol.errors import FaultCode, FaultError
+from inspector.wire.client.http import Client, Limits
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
@@ -158,6 +160,31 @@ async def test_an_upload_that_is_refused_before_its_end_is_answered(client: Clie
     assert outcome(seen) == (413, b"too large", Ending.COMPLETE)
 
 
+async def test_an_upload_of_which_nothing_is_taken_times_out():
+    async def script(peer: Peer) -> None:
+        await asyncio.sleep(PATIENCE)
+
+    async with serve(script) as server, aclosing(Client(Limits(read_seconds=0.2))) as client:
+        seen = await ask(client, server.url, body=b"x" * 30_000_000)
+    assert isinstance(seen[-1], Ended)
+    assert seen[-1].fault is not None
+    assert seen[-1].fault.code == FaultCode.TIMEOUT
+
+
+async def test_an_upload_that_is_slower_than_the_timeout_continues_while_bytes_are_taken():
+    async def script(peer: Peer) -> None:
+        for _ in range(6):
+            await asyncio.sleep(0.1)
+            await peer.reader.readexactly(1_000_000)
+        while not (await peer.reader.read(1_000_000)).endswith(b"end"):
+            pass
+        await peer.send(response(b"taken"))
+
+    async with serve(script) as server, aclosing(Client(Limits(read_seconds=0.3))) as client:
+        seen = await ask(client, server.url, body=b"x" * 8_000_000 + b"end")
+    assert outcome(seen) == (200, b"taken", Ending.COMPLETE)
+
+
 async def test_a_server_that_is_faster_than_its_reader_has_to_wait(client: Client):
     written = 0
 
@@ -190,6 +217,39 @@ async def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatc
         async with aclosing(Client()) as client:
             assert outcome(await ask(client, "http://agent.invalid/rpc"))[1] == b"from the proxy"
         assert proxy.heard[0].startswith(b"POST http://agent.invalid/rpc HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"https_proxy": "unknown://127.0.0.1:1"},
+        {"http_proxy": "http://proxy:port"},
+        {"http_proxy": "http://127.0.0.1:1", "no_proxy": "::1/128"},
+        {"http_proxy": "http://127.0.0.1:1", "SSL_CERT_FILE": "/missing.pem"},
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_a_usage_error(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(FaultError) as raised:
+        Client()
+    assert raised.value.fault.code == FaultCode.USAGE
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_authorities_that_cannot_be_read_are_a_usage_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None
+):
+    file = tmp_path / "authorities.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    async with aclosing(Client()) as client:
+        seen = await ask(client, "https://127.0.0.1:9/")
+    assert isinstance(seen[-1], Ended)
+    assert seen[-1].fault is not None
+    assert seen[-1].fault.code == FaultCode.USAGE
+    assert str(file) in seen[-1].fault.seen
 
 
 async def test_closing_ends_a_connection_that_is_being_opened():
