@@ -20,7 +20,9 @@ def origin(url: str) -> str:
         port = parts.port or _PORTS.get(parts.scheme)
     except ValueError:  # an invalid address or port, which the client reports
         return ""
-    return f"{parts.scheme}://{(parts.hostname or '').lower()}:{port}" if parts.hostname else ""
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}:{port}" if host else ""
 
 
 def split_userinfo(url: str) -> tuple[str, str]:
@@ -34,8 +36,12 @@ def split_userinfo(url: str) -> tuple[str, str]:
 
 
 def basic(userinfo: str) -> str:
-    """Return the value of Authorization for the userinfo of a URL, which is percent-encoded (RFC 7617)."""
-    return f"Basic {b64encode(unquote_to_bytes(userinfo.encode('utf-8', 'surrogateescape'))).decode('ascii')}"
+    """Return the value of Authorization for the userinfo of a URL, which is percent-encoded (RFC 7617).
+
+    Without a colon, the userinfo is a user with an empty password.
+    """
+    pair = userinfo if ":" in userinfo else f"{userinfo}:"
+    return f"Basic {b64encode(unquote_to_bytes(pair.encode('utf-8', 'surrogateescape'))).decode('ascii')}"
 
 
 def basic_credentials(user_and_password: str) -> str:

@@ -19,7 +19,7 @@ HOME = "https://home.example:443"
         ("https://user:pw@home.example", HOME),
         ("http://home.example", "http://home.example:80"),
         ("https://home.example:8443", "https://home.example:8443"),
-        ("http://[::1]:9000/x", "http://::1:9000"),
+        ("http://[::1]:9000/x", "http://[::1]:9000"),
         ("/path", ""),
         ("home.example", ""),
         ("", ""),
@@ -127,6 +127,14 @@ def test_userinfo_is_removed_from_a_url(url: str, parts: tuple[str, str]):
 def test_userinfo_becomes_basic_authentication():
     assert basic("us%20er:p%40ss") == "Basic dXMgZXI6cEBzcw=="
     assert basic("u:\udcff") == "Basic dTr/", "a byte of a terminal that is not UTF-8"
+
+
+def test_userinfo_without_a_password_has_an_empty_password():
+    assert basic("user") == basic("user:") == "Basic dXNlcjo="
+
+
+def test_the_origin_of_an_ipv6_address_is_itself_a_url_with_this_origin():
+    assert origin("http://[::1]:8080/rpc") == origin(origin("http://[::1]:8080/rpc")) == "http://[::1]:8080"
 
 
 def test_headers_of_a_raw_request_have_priority_over_credentials():
