@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
@@ -30,6 +31,7 @@ from inspector.session.login.tokens import REFRESH_MARGIN, Token, TokenKey
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 
+_Result = TypeVar("_Result")
 _RETRY_SECONDS = 60.0
 """How long the requests to an agent do not wait again for an authorization server that did not renew a token."""
 
@@ -147,12 +149,16 @@ class Logins:
         """
         if not self._to_renew(url):
             return False
+        await _completed(self._renew(url))
+        return True
+
+    async def _renew(self, url: str) -> None:
         async with self._renewing:
             current = self._to_renew(url)
             if current is None:  # another request has renewed it, or tried to
-                return True
+                return
             try:
-                await self.refresh(current)
+                await self._refresh_stored(current)
             except FaultError as error:
                 if error.fault.code == FaultCode.AUTH_FAILED:
                     self._refused = current.access_token
@@ -160,7 +166,6 @@ class Logins:
                 label = f"the token was not renewed: {error.fault.sentence()}"
                 self._journal.append(Kind.NOTE, self._clock(), label=label)
                 self._journal.notify()
-        return True
 
     def _to_renew(self, url: str) -> Token | None:
         """Return the token for a URL if it has to be renewed now."""
@@ -177,11 +182,22 @@ class Logins:
 
         Raises `FaultError`.
         """
+        return await _completed(self._refresh_alone(token))
+
+    async def _refresh_alone(self, token: Token) -> Token:
+        async with self._renewing:
+            current = self._tokens.get(token.key.origin)
+            if current is not None and current.key == token.key and current != token:  # renewed meanwhile
+                return current
+            return await self._refresh_stored(token)
+
+    async def _refresh_stored(self, token: Token) -> Token:
+        used = self.token_for(token.key.origin)
         is_stored = any(entry.key == token.key for entry in self.stored.entries(token.key.origin))
         async with self.stored.renewing() if is_stored else nullcontext():
-            return await self._refresh(token)
+            return await self._refresh(token, used)
 
-    async def _refresh(self, token: Token) -> Token:
+    async def _refresh(self, token: Token, used: Token | None) -> Token:
         latest = self._stored_since(token)
         if latest is not None:
             self.use(latest)
@@ -194,6 +210,8 @@ class Logins:
         else:
             raise usage_error("The token cannot be refreshed: the server issued no refresh token.", "Log in again.")
         renewed = _renewed(token, response, self._clock())
+        if self.token_for(token.key.origin) is not used:  # the user has logged out or in again meanwhile
+            return renewed
         self.use(renewed)
         for entry in self.stored.entries(token.key.origin):
             if entry.key == token.key:
@@ -284,6 +302,16 @@ def resource_metadata_url(journal: Journal, agent_url: str) -> str:
     _, challenges = last_refusal(journal, agent_url)
     urls = (challenge.get("resource_metadata") for challenge in challenges)
     return next((url for url in urls if url and origin(url) == origin(agent_url)), "")
+
+
+async def _completed(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Wait for a renewal, which continues if the waiting task is canceled.
+
+    The server may have accepted the refresh token, which is valid once: without its response, the login is lost.
+    """
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the waiting task may have ended
+    return await asyncio.shield(task)
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:

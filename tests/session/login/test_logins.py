@@ -8,14 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from authority import CLIENT, SECRET, TOKEN, Authority, Browser, granted, start
-from scripted import Agent, OpenSession, giving
+from scripted import Agent, Heard, OpenSession, giving
 
 from inspector.capture.paths import stored_tokens_path
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import FaultError
 from inspector.session.login.token_store import Place
 from inspector.session.login.tokens import Token, TokenKey
+from inspector.session.session import Session
 from inspector.wire.client.credentials import Credentials
 
 
@@ -126,6 +128,52 @@ async def test_of_several_processes_one_renews_a_stored_token_and_the_others_use
     await asyncio.gather(*(session.list_tasks().finish() for session in sessions))
     assert [session.credentials.logins.tokens[0].access_token for session in sessions] == ["canary-renewed"] * 3
     assert len(authority.asked) == 2
+
+
+async def renewing(authority: Authority, session: Session) -> tuple[asyncio.Event, asyncio.Task[bool]]:
+    """Begin the renewal of a token, which the server answers after the event."""
+    authority.tokens = [
+        (200, granted(expires_in=10, refresh_token="canary-refresh")),
+        (200, granted(access_token="canary-renewed", refresh_token="canary-refresh-2")),
+    ]
+    await start(session, "clientCredentials").run()
+    asked, go_on, answer = asyncio.Event(), asyncio.Event(), authority.agent.routes["/token"]
+
+    async def wait(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        asked.set()
+        await go_on.wait()
+        return await answer(request, heard)
+
+    authority.agent.routes["/token"] = wait
+    renewal = asyncio.ensure_future(session.credentials.logins.renew(authority.url))
+    await asked.wait()
+    return go_on, renewal
+
+
+async def test_a_request_that_is_canceled_during_a_renewal_does_not_lose_the_token(
+    authority: Authority, open_session: OpenSession
+):
+    authority.serve()
+    session = await open_session(authority.url)
+    go_on, renewal = await renewing(authority, session)
+    renewal.cancel()
+    await asyncio.wait([renewal])
+    go_on.set()
+    await session.list_tasks().finish()
+    [token] = session.credentials.logins.tokens
+    assert (token.access_token, token.refresh_token) == ("canary-renewed", "canary-refresh-2")
+    assert len(authority.asked) == 2
+
+
+async def test_a_log_out_during_a_renewal_is_final(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    session = await open_session(authority.url)
+    go_on, renewal = await renewing(authority, session)
+    [token] = session.credentials.logins.tokens
+    await session.credentials.logins.log_out(token.key)
+    go_on.set()
+    await renewal
+    assert session.credentials.logins.tokens == ()
 
 
 async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority: Authority, open_session: OpenSession):
