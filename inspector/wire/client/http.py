@@ -45,6 +45,8 @@ _KEPT_OF_OVERRUN = 64 * 1024
 """How many bytes are kept of a body or an event that exceeds the limit."""
 _CODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 """The supported codings."""
+_GZIP = b"\x1f"
+"""The first byte of each member of a gzip body."""
 
 _PIECE = 256 * 1024
 _FREE = 64 * 1024
@@ -304,7 +306,7 @@ class Inflater:
     def __init__(self, coding: str, ratio: int) -> None:
         self._coding = coding
         self._ratio = ratio
-        self._stream = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: a gzip or a zlib header
+        self._stream = _decompressor()
         self._taken = 0
         self._grown = 0
 
@@ -312,6 +314,8 @@ class Inflater:
         """Yield the next bytes decoded; raises `CodingError`."""
         self._taken += len(chunk)
         while chunk:
+            if self._stream.eof and self._coding != "deflate" and chunk.startswith(_GZIP):
+                self._stream = _decompressor()  # RFC 1952 section 2.2: a gzip body may have several members
             if self._stream.eof:
                 raise CodingError(f"the {self._coding} body continues after its end")
             try:
@@ -330,6 +334,10 @@ class Inflater:
         if self._taken and not self._stream.eof:
             raise CodingError(f"the {self._coding} body breaks off")
         return left
+
+
+def _decompressor() -> zlib._Decompress:
+    return zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)  # 32: a gzip or a zlib header
 
 
 def _transport(certificate: ClientCertificate | None, *, verify: bool) -> dict[str, Any]:

@@ -32,6 +32,13 @@ async def test_a_body_with_a_content_coding_that_was_not_requested_is_read(clien
     assert b"accept-encoding: identity" in server.heard[0].lower()
 
 
+async def test_a_gzip_body_of_several_members_is_read(client: Client):
+    members = gzip.compress(b'{"a": ') + gzip.compress(b"") + gzip.compress(b"1}")
+    async with serve(answering(response(members, JSON, "Content-Encoding: gzip"))) as server:
+        seen = await observe(client, server.url)
+    assert (body_of(seen), end_of(seen).how) == (b'{"a": 1}', Ending.COMPLETE)
+
+
 async def test_a_stream_in_gzip_is_read_event_by_event(client: Client):
     packer = zlib.compressobj(wbits=31)
     pieces = [packer.compress(b"data: %d\n\n" % number) + packer.flush(zlib.Z_SYNC_FLUSH) for number in range(3)]
