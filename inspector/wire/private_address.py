@@ -64,4 +64,4 @@ def _is_this_machine(address: _Address) -> bool:
 
 
 def _is_public(address: _Address) -> bool:
-    return not (address.is_private or address.is_loopback or address.is_link_local or address.is_unspecified)
+    return address.is_global  # not private, and not shared (RFC 6598), as for the metadata service of one cloud

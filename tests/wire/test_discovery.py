@@ -20,6 +20,7 @@ from inspector.wire.discovery import (
     read_bytes,
     read_file,
 )
+from inspector.wire.private_address import nearer_address, private_address
 
 CARD: dict[str, Any] = {
     "name": "Agent",
@@ -259,3 +260,13 @@ def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int]
 def test_a_server_error_leads_to_the_log():
     assert "log" in not_found("http://h", [("http://h/card", "500")], {500}).hint
     assert "base URL" in not_found("http://h", [("http://h/card", "404")], {404}).hint
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.1", "169.254.169.254", "100.100.100.200", "[fe80::1]", "[::ffff:10.0.0.1]"]
+)
+async def test_an_address_that_is_not_public_is_private_and_nearer(address: str):
+    url, agent = f"http://{address}/card", "http://8.8.8.8/"
+    assert await private_address(url, agent)
+    assert await nearer_address(url, agent)
+    assert not await private_address("http://9.9.9.9/", agent)
