@@ -89,7 +89,11 @@ class Session:
         self.connection: Connection | None = None
         self.credentials = SessionCredentials(self)
         tls: _Tls = {"verify": not self.settings.insecure, "certificate_for": self.credentials.certificate_for}
-        self.client = Client(self.settings.limits, **tls)
+        try:
+            self.client = Client(self.settings.limits, **tls)
+        except FaultError:
+            self.journal.capture.close()
+            raise
         self.grpc = GrpcClient(self.settings.limits, **tls)
         self._url = ""
         wanted = self.settings.transports, self.settings.version

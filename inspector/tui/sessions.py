@@ -101,6 +101,9 @@ class Sessions:
             except CaptureError as error:
                 await self._report(_usage(error))
                 return
+            except FaultError as error:  # the environment names a proxy that cannot be used
+                await self._report(error.fault)
+                return
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
                 workbench = await self._to_its_end(self._show(session, reference, options, unsent))

@@ -10,6 +10,7 @@ from driving import Driver, Open
 from textual.widgets import Input
 
 from inspector.capture import recent_agents
+from inspector.capture.paths import captures_folder, is_being_written
 from inspector.capture.recent_agents import RecentAgent
 from inspector.tui.screens.connect import ConnectScreen
 
@@ -141,3 +142,12 @@ async def test_the_screen_opens_over_the_agent(open_app: Open, mock: str):
         assert isinstance(driver.app.screen, ConnectScreen)
         await driver.press("escape")
         assert driver.workbench.session is first
+
+
+async def test_a_proxy_that_cannot_be_used_is_reported(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ALL_PROXY", "nonsense://127.0.0.1:1")
+    async with open_app(mock, (120, 36), run={"notifications": True}) as driver:
+        await driver.until(lambda: "The proxy that the environment names cannot be used" in driver.words)
+        assert isinstance(driver.app.screen, ConnectScreen)
+        [capture] = captures_folder().glob("*.a2a")
+        assert not is_being_written(capture)
