@@ -24,8 +24,11 @@ import httptools
 import httpx
 
 _MOST_IDLE = 20
-_IDLE_SECONDS = 5.0
-"""How many unused connections are kept for further requests, and for how long: as in httpx."""
+IDLE_SECONDS = 4.0
+"""How many unused connections are kept for further requests, and for how long.
+
+Many servers close them after 5 s; a request that is sent at that moment would fail.
+"""
 _NEXT_ADDRESS_SECONDS = 0.25
 """How long one address of a host is tried alone before the next address is tried as well (RFC 8305)."""
 _LARGEST_HEAD = 100 * 1024
@@ -91,7 +94,7 @@ class Transport(httpx.AsyncBaseTransport):
             self._drop(connection)
 
     def _reused(self, origin: _Origin) -> _Connection | None:
-        oldest = time.monotonic() - _IDLE_SECONDS
+        oldest = time.monotonic() - IDLE_SECONDS
         for _, since, connection in tuple(self._idle):
             if since < oldest or connection.spent:
                 self._drop(connection)
