@@ -64,8 +64,8 @@ class Logins:
         self._renewing = asyncio.Lock()
         self._refused = ""
         """The token that the server refused to renew, which is not tried again."""
-        self._renew_after = 0.0
-        """When a renewal is tried again after the server did not answer, in seconds since 1970."""
+        self._renew_after: dict[str, float] = {}
+        """When a renewal is tried again after the server did not answer, in seconds since 1970, for each origin."""
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
@@ -162,7 +162,7 @@ class Logins:
             except FaultError as error:
                 if error.fault.code == FaultCode.AUTH_FAILED:
                     self._refused = current.access_token
-                self._renew_after = self._clock() + _RETRY_SECONDS
+                self._renew_after[current.key.origin] = self._clock() + _RETRY_SECONDS
                 label = f"the token was not renewed: {error.fault.sentence()}"
                 self._journal.append(Kind.NOTE, self._clock(), label=label)
                 self._journal.notify()
@@ -170,8 +170,9 @@ class Logins:
     def _to_renew(self, url: str) -> Token | None:
         """Return the token for a URL if it has to be renewed now."""
         token = self.token_for(url)
-        is_due = token is not None and self._is_due(token) and self._clock() >= self._renew_after
-        return token if is_due else None
+        if token is None or self._clock() < self._renew_after.get(token.key.origin, 0.0):
+            return None
+        return token if self._is_due(token) else None
 
     def _is_due(self, token: Token) -> bool:
         is_refused = token.access_token == self._refused
