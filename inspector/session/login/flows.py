@@ -34,6 +34,15 @@ LOGIN_SECONDS = 600.0
 """How long a login waits for the browser."""
 _SLOW_DOWN_SECONDS = 5.0
 _LONGEST_PAUSE = 60.0
+_BUSY = frozenset(
+    {
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.BAD_GATEWAY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.GATEWAY_TIMEOUT,
+    }
+)
+"""The HTTP status of a server or a gateway that may answer later; polling continues more slowly."""
 _LONGEST_CODE = 64
 _LONGEST_TOKEN = 64 * 1024
 """No server accepts headers of this length."""
@@ -181,6 +190,8 @@ async def _poll(flow: Flow, device: DeviceResponse, expires_at: float) -> TokenR
             continue
         error = read_error(fetch.answer)
         match error.code if error else "":
+            case "" if fetch.status in _BUSY:
+                interval = min(2 * interval, _LONGEST_PAUSE)
             case "authorization_pending":
                 pass
             case "slow_down":
