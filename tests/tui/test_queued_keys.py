@@ -118,6 +118,19 @@ async def test_a_mouse_button_on_a_widget_that_is_being_removed(open_app: Open, 
         assert driver.app.is_running
 
 
+async def test_a_delayed_call_of_a_screen_that_was_removed_meanwhile(open_app: Open, mock: str):
+    async with open_app(None, SIZE) as driver:
+        connect = driver.app.screen
+        assert isinstance(connect, ConnectScreen)
+        connect.query_one(Input).value = mock
+        await driver.press("enter")
+        await driver.connected()
+        driver.workbench.call_after_refresh(connect._fit_beside_scroll_bar)
+        driver.workbench.refresh()
+        await driver.settled()
+        assert driver.app.is_running
+
+
 async def test_typed_text_and_enter_at_once_open_what_was_typed(open_app: Open, mock: str):
     async with open_app(None, SIZE) as driver:
         screen = driver.app.screen
