@@ -313,7 +313,7 @@ class InspectorApp(App[int | Fault]):
     def action_command_palette(self) -> None:
         """Show the command palette."""
         if not isinstance(self.screen, Palette):
-            self.push_screen(Palette(id="--command-palette"))
+            self.push_screen(Palette())
 
     def search_themes(self) -> None:
         """Choose the theme, in a list that is filtered by typing."""

@@ -151,6 +151,19 @@ async def test_a_palette_that_is_closed_while_it_searches(open_app: Open, mock: 
         assert driver.app.screen is workbench
 
 
+async def test_the_palette_is_opened_again_before_it_is_removed(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        workbench = driver.workbench
+        for _ in range(10):
+            driver.app.action_command_palette()
+            driver.app.screen.dismiss(None)
+            driver.app.action_command_palette()
+            driver.app.screen.dismiss(None)
+        await driver.settled()
+        assert driver.app.screen is workbench
+
+
 async def test_the_list_of_themes_is_closed_once(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
