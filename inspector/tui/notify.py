@@ -28,7 +28,7 @@ def notify(
 def notify_instead(node: MessagePump, before: Notification | None, text: str) -> Notification:
     """Show a warning instead of an earlier warning, because several would cover the screen, and return it."""
     if before is not None:
-        node.app._unnotify(before)
+        node.app.call_later(node.app._unnotify, before)  # after it was shown
     warning = Notification(plain(text).plain, severity="warning", timeout=node.app.NOTIFICATION_TIMEOUT)
     node.app.post_message(Notify(warning))
     return warning

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from driving import Driver, Open
+from textual import events
 from textual.widgets._toast import Toast
 
 from inspector.tui.widgets.artifact_pane import ArtifactPane
@@ -133,7 +134,8 @@ async def test_the_reason_of_a_key_replaces_that_of_the_key_before(open_app: Ope
         await driver.go(2)
         await driver.press("escape")
         driver.app.notify("another notice", markup=False)
-        await driver.press("x", "s", "full_stop")
+        for key, character in (("x", "x"), ("s", "s"), ("full_stop", ".")):  # without waiting between them
+            driver.app.post_message(events.Key(key, character))
         await driver.settled()
         shown = [toast._notification.message.partition(": ")[2] for toast in driver.app.screen.query(Toast)]
         assert shown == ["", "no call is running."]
