@@ -21,6 +21,9 @@ EXTENSIONS = "extensions"
 VERIFIED = "verified"
 """The member of `meta` with what was verified in the data of extensions: mandates and passports have signatures."""
 
+END_OF_TIME = 253_402_300_800.0
+"""The year 10000, in seconds since 1970: later times cannot be shown."""
+
 HTTP_ERROR = "http-error"
 """The event of the body of an HTTP error that is not an A2A error, such as a web page of a proxy."""
 

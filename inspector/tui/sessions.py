@@ -260,7 +260,7 @@ class Sessions:
         self._select(self.workbench)
 
     async def _switch(self, tab: WorkbenchScreen | None) -> None:
-        """Show a tab, without one the connect screen, instead of what is shown."""
+        """Show a tab, or the connect screen if there is none, instead of the current frame."""
         await self._replace(self._frame(), tab or ConnectScreen())
         self._select(tab)
 

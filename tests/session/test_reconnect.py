@@ -132,7 +132,7 @@ async def test_the_task_is_requested_once_if_subscribing_is_refused(
     drop = dropped(session)
     await drive(session.subscribe("t"))
     last = last_drop(session)
-    assert last is None or last.exchange == drop.exchange, "a refused subscription is no stream of the task"
+    assert last is None or last.exchange == drop.exchange, "a refused subscription is not a stream of the task"
     assert next_step(session.journal.capture, drop, 1) is NextStep.ASK
     await drive(session.get("t"))
     assert next_step(session.journal.capture, drop, 2) is NextStep.NOTHING

@@ -61,18 +61,6 @@ async def test_a_message_that_is_sent_twice_from_the_compose_screen_is_sent_once
         assert len(driver.sent()) == 1
 
 
-async def test_escape_twice_closes_only_the_connect_screen(open_app: Open, mock: str):
-    async with open_app(mock, SIZE) as driver:
-        await driver.connected()
-        workbench = driver.workbench
-        await driver.press("o")
-        await driver.until(lambda: isinstance(driver.app.screen, ConnectScreen))
-        queue(driver, "escape", "escape", "escape")
-        await driver.until(lambda: driver.app.screen is workbench)
-        await driver.settled()
-        assert driver.app.screen is workbench
-
-
 async def test_a_dialog_that_is_closed_before_it_is_drawn(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
@@ -164,11 +152,12 @@ async def test_the_palette_is_opened_again_before_it_is_removed(open_app: Open, 
         assert driver.app.screen is workbench
 
 
-async def test_the_list_of_themes_is_closed_once(open_app: Open, mock: str):
+@pytest.mark.parametrize("command", ["connect", "change_theme"])
+async def test_a_screen_that_is_not_a_dialog_is_closed_once(open_app: Open, mock: str, command: str):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()
         workbench = driver.workbench
-        driver.app.action_change_theme()
+        await driver.app.run_action(command)
         await driver.until(lambda: driver.app.screen is not workbench)
         queue(driver, "escape", "escape", "escape")
         await driver.until(lambda: driver.app.screen is workbench)

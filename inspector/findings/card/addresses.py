@@ -84,8 +84,7 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
 def not_encrypted(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         host = host_of(interface.url)
-        # A name without a dot is of the own network, unlike an IPv6 address.
-        inside = is_local(host) or is_private(host) or is_wildcard(host) or not {".", ":"} & set(host)
+        inside = is_local(host) or is_private(host) or is_wildcard(host) or not _may_be_public(host)
         if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
             yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
@@ -136,7 +135,7 @@ def unreachable(card: Facts) -> Iterator[Violation]:
         return
     for interface in card.interfaces:
         host = host_of(interface.url)
-        if is_local(host) or (is_private(host) and not is_private(served) and {".", ":"} & set(served)):
+        if is_local(host) or (is_private(host) and not is_private(served) and _may_be_public(served)):
             yield Violation(pointer(*interface.steps, "url"), f"{interface.url}; the card was served by {served}")
 
 
@@ -230,3 +229,8 @@ def _all_urls(card: Facts) -> Iterator[tuple[str, str]]:
     yield from ((pointer(*interface.steps, "url"), interface.url) for interface in card.interfaces)
     yield from _other_urls(card)
     yield from card.login_urls()
+
+
+def _may_be_public(host: str) -> bool:
+    """Return whether a host is a domain name or an address; a name without a dot belongs to the local network."""
+    return "." in host or ":" in host

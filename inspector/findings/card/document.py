@@ -142,7 +142,7 @@ def read_document(raw: bytes) -> Document:
     reader = LenientReader()
     try:
         value = reader.read(text)
-        problems = [*json_problems(value)] if reader.has_problems else []
+        problems = [*json_problems(value)] if reader.has_problems else []  # a deep value raises RecursionError
         document.value = without_problems(value) if reader.has_problems else value
     except (ValueError, RecursionError):
         document.read = not isinstance(strict, Unreadable)

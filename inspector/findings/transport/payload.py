@@ -155,7 +155,7 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
     reader = LenientReader()
     try:
         value = reader.read(payload.raw.decode("utf-8"))
-        problems = [*json_problems(value)] if reader.has_problems else []
+        problems = [*json_problems(value)] if reader.has_problems else []  # a deep value raises RecursionError
     except (ValueError, RecursionError):
         return  # other rules report what is not JSON
     for problem in problems:
@@ -181,7 +181,8 @@ def lone_surrogate(payload: Payload) -> Iterator[Violation]:
     if not 0 < len(payload.raw) <= _MAX_SEARCHED or not has_lone_surrogates(payload.raw):
         return
     try:
-        problems = [*json_problems(LenientReader().read(payload.raw.decode("utf-8")))]
+        value = LenientReader().read(payload.raw.decode("utf-8"))
+        problems = [*json_problems(value)]  # a deep value raises RecursionError
     except (ValueError, RecursionError):
         return  # other rules report what is not JSON
     for problem in problems:

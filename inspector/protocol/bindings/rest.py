@@ -68,15 +68,26 @@ def _fill(path: str, members: dict[str, Json]) -> tuple[str, dict[str, Json]]:
 
     def insert(found: re.Match[str]) -> str:
         used.add(found[2])
-        value, form = str(members.get(found[2], "")), found[3]
-        fitting = re.fullmatch(re.escape(form).replace(r"\*", "(.+)"), value, re.DOTALL) if form else None
-        if fitting is not None:
-            segments = map(_segment, fitting.groups())
-            return re.sub(r"\*", lambda _: next(segments), form)
-        return "/".join(map(_segment, value.split("/"))) if found[1] or form else _segment(value)
+        value = str(members.get(found[2], ""))
+        if found[3]:
+            return _in_pattern(value, found[3])
+        return _segments(value) if found[1] else _segment(value)
 
     filled = _MEMBER.sub(insert, path)
     return filled, {name: member for name, member in members.items() if name not in used}
+
+
+def _in_pattern(value: str, pattern: str) -> str:
+    """Return a value with the slashes of a pattern such as `tasks/*`; one that does not match keeps all its slashes."""
+    matched = re.fullmatch(re.escape(pattern).replace(r"\*", "(.+)"), value, re.DOTALL)
+    if matched is None:
+        return _segments(value)
+    stars = map(_segment, matched.groups())
+    return re.sub(r"\*", lambda _: next(stars), pattern)
+
+
+def _segments(value: str) -> str:
+    return "/".join(map(_segment, value.split("/")))
 
 
 def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.capture.records import END_OF_TIME
 from inspector.capture.redaction import Redactor
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, as_toml, read, write
@@ -22,8 +23,8 @@ MOST = 200
 LARGEST_DRAFT = 200_000
 """The largest draft that is kept, in characters of its JSON."""
 _LARGEST_FILE = MOST * LARGEST_DRAFT
-_END_OF_TIME = 253_402_214_400.0
-"""The last day of the year 9999, in seconds since 1970: later times cannot be shown in every time zone."""
+_LAST_TIME = END_OF_TIME - 86_400
+"""Later times cannot be shown in every time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ _UNREADABLE = (ValueError, TypeError, KeyError, OverflowError, RecursionError)
 def _read(line: bytes) -> SentMessage:
     entry = json.loads(line, parse_constant=_refuse)
     at = float(entry["at"])
-    if not 0 <= at < _END_OF_TIME:
+    if not 0 <= at < _LAST_TIME:
         raise ValueError("its time cannot be shown")
     return SentMessage(read(entry["draft"]).draft, str(entry["agent"]), at, line)
 

@@ -66,6 +66,8 @@ def _tls_context(files: CertificateFiles) -> list[str]:
 
 def _table(wire: HttpRequest) -> str:
     # httpx encodes a str as ASCII; bytes of a terminal that are not UTF-8 are lone surrogates.
-    encoded = {name: value.encode("utf-8", "surrogateescape") for name, value in wire.headers.items()}
-    values = {name: value if value.isascii() else encoded[name] for name, value in wire.headers.items()}
+    values = {
+        name: value if value.isascii() else value.encode("utf-8", "surrogateescape")
+        for name, value in wire.headers.items()
+    }
     return "{\n" + "".join(f"    {name!r}: {value!r},\n" for name, value in values.items()) + "}"

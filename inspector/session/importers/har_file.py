@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+from inspector.capture.records import END_OF_TIME
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.model import Json
 from inspector.text.limited_file import read_limited
@@ -20,7 +21,6 @@ LARGEST_FILE = 512 * 2**20
 """The largest HAR file that is read, in bytes."""
 RECORDS = "_records"
 """The member with the records that a2a-inspect exported."""
-_END_OF_TIME = 253_402_300_800.0
 _HINT = "Export the traffic again as HAR 1.2, with content."
 
 
@@ -146,7 +146,7 @@ class _Reader:
             return 0.0
         if isinstance(value, bool) or not isinstance(value, int | float):
             self.fail(f"its {name} is not a number")
-        if not 0 <= value < _END_OF_TIME:
+        if not 0 <= value < END_OF_TIME:
             self.fail(f"its {name} is {'negative' if value < 0 else 'too large'}")
         return value / 1000
 
@@ -166,7 +166,7 @@ class _Reader:
             self.fail("its startedDateTime is not a time")
         if at < 0:
             self.fail("its startedDateTime is before 1970")
-        if at + seconds >= _END_OF_TIME:
+        if at + seconds >= END_OF_TIME:
             self.fail("it ends after the year 9999")
         return at
 

@@ -111,9 +111,9 @@ class Moments:
         return max(bisect_right(self._event_seqs, seq) - 1, min(0, len(self) - 1))
 
     def at(self, index: int) -> TrackedTask:
-        """Return the task after an event; raises `IndexError` if the event was not read.
+        """Return the task after an event.
 
-        Raises `CaptureError` if its records cannot be read any more.
+        Raises `IndexError` if the event was not read, `CaptureError` if its records cannot be read any more.
         """
         position = self._events[range(len(self))[index]]
         start = position - position % EVERY

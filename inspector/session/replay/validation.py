@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inspector.capture.records import EXTENSIONS, VERIFIED, Kind, Record
-
-_END_OF_TIME = 253_402_300_800.0
-"""The year 10000, in seconds since 1970: later times cannot be shown."""
+from inspector.capture.records import END_OF_TIME, EXTENSIONS, VERIFIED, Kind, Record
 
 
 def validated(record: Record) -> Record:
@@ -22,7 +19,7 @@ def validated(record: Record) -> Record:
 
 def problem_of(record: Record) -> str:
     """Return why a record cannot be read, `""` if it has all members that its readers need."""
-    if not 0 <= record.at < _END_OF_TIME:
+    if not 0 <= record.at < END_OF_TIME:
         return "its time is not valid"
     if not 0 <= record.exchange <= record.seq:
         return "its exchange is not valid"
@@ -41,10 +38,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
 def _is_flag(value: Any) -> bool:
     return value is None or isinstance(value, bool)
 
@@ -54,11 +47,15 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _END_OF_TIME
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < END_OF_TIME
 
 
 def _are_words(value: Any) -> bool:
     return value is None or (isinstance(value, list | tuple) and all(map(_is_text, value)))
+
+
+def _or_none(is_valid: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_valid(value)
 
 
 def _rows(*columns: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -76,18 +73,18 @@ _are_results = _rows(_is_text, _is_text, _is_text, _is_text)
 
 
 def _are_verified(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and all(map(_are_results, value.values())))
+    return isinstance(value, dict) and all(map(_are_results, value.values()))
 
 
 _OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
-    "headers": lambda value: value is None or _are_headers(value),
-    "lag": lambda value: value is None or _is_number(value),
-    "whose": _is_text_or_none,
-    "code": lambda value: _is_text_or_none(value) or _is_count(value),
-    "seen": _is_text_or_none,
-    "hint": _is_text_or_none,
+    "headers": _or_none(_are_headers),
+    "lag": _or_none(_is_number),
+    "whose": _or_none(_is_text),
+    "code": _or_none(lambda value: _is_text(value) or _is_count(value)),
+    "seen": _or_none(_is_text),
+    "hint": _or_none(_is_text),
     EXTENSIONS: _are_words,
-    VERIFIED: _are_verified,
+    VERIFIED: _or_none(_are_verified),
 }
 """The members of `meta` that records of several kinds may have."""
 
@@ -112,8 +109,8 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "attempt": _is_count,
         "first": _is_count,
         "gap": _is_number,
-        "latency": lambda value: value is None or _is_number(value),
-        "again": lambda value: value is None or _is_count(value),
+        "latency": _or_none(_is_number),
+        "again": _or_none(_is_count),
         "checks": _rows(_is_text, _is_flag, _is_text),
     },
 }
