@@ -353,7 +353,7 @@ def test_what_is_missing_is_asked_for_in_a_terminal_without_showing_the_secret(a
 @pytest.mark.parametrize("prompt", ["Client id:", "Client secret:"])
 def test_a_prompt_can_be_interrupted(agent: str, tmp_path: Path, prompt: str, stop: Signals | None, code: int):
     known = () if prompt == "Client id:" else CLIENT
-    limit = () if stop else ("--timeout", "1s")
+    limit = () if stop else ("--timeout", "2s")
     with running(tmp_path) as run:
         terminal = run("auth", "login", agent, *AS_CLIENT, *known, *FILE, *limit)
         terminal.wait_for(prompt)

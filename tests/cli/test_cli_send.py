@@ -253,7 +253,7 @@ def test_timeout_ends_waiting(cli: RunCli, make_agent: MakeAgent):
         return call.result({"task": task("WORKING")} if call.rpc["method"] == "SendMessage" else task("WORKING"))
 
     agent = make_agent(answer)
-    words = ["send", "-a", agent.url, TEXT, "hi", "--poll-interval", "20ms", "--timeout", "300ms"]
+    words = ["send", "-a", agent.url, TEXT, "hi", "--poll-interval", "20ms", "--timeout", "1s"]
     ran = cli(*words, "-o", "json")
     assert (ran.code, ran.out) == (5, "")
     assert ran.error["code"] == "A2ACLI_ERR_TIMEOUT"

@@ -238,7 +238,7 @@ def test_timeout_ends_a_stream(cli: RunCli, make_agent: MakeAgent):
         await call.stream({"task": task("WORKING")})
         return await silence(call)
 
-    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json", "--timeout", "300ms")
+    ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json", "--timeout", "1s")
     assert ran.code == 5
     assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
     assert "task-1" in ran.error["message"]
