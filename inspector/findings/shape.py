@@ -134,7 +134,6 @@ _JSON_TYPES: Mapping[JsonType, type] = {
     STRING: str,
     BOOLEAN: bool,
     INTEGER: int,
-    INT64: int,
     OBJECT: dict,
     BYTES: str,
     STANDARD_BYTES: str,
@@ -192,7 +191,9 @@ def _of_plain(
                 SchemaErrorKind.ENUM_VALUE, of, name, pointer(*steps), f"{value[:80]!r} is not a {kind.of}", value
             )
         return
-    if kind is INT64 and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
+    if kind is INT64:
+        if not _is_int64(value):
+            yield _mistyped(value, kind.value, steps, of, name)
         return
     expected = _JSON_TYPES.get(kind)
     if expected is not None and (not isinstance(value, expected) or (expected is int and isinstance(value, bool))):
@@ -205,6 +206,12 @@ def _of_plain(
         yield SchemaError(
             SchemaErrorKind.TIMESTAMP, of, name, pointer(*steps), f"{value[:80]!r} is not a timestamp", value
         )
+
+
+def _is_int64(value: Json) -> bool:
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,19}", value):
+        value = int(value)
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def _of_object(value: Mapping[str, Json], shape: Shape, steps: tuple[str | int, ...]) -> Iterator[SchemaError]:

@@ -114,6 +114,18 @@ def test_the_error_codes_of_each_version_are_known(version: str, last: int):
 
 
 @pytest.mark.parametrize(
+    ("number", "is_valid"),
+    [
+        *((2**63 - 1, True), (str(2**63 - 1), True), (-(2**63), True), ("-9223372036854775808", True)),
+        *((2**63, False), (str(2**63), False), (10**30, False), ("9" * 19, False), (True, False), ("1.0", False)),
+    ],
+)
+def test_the_revision_of_a_draft_1_1_event_has_64_bits(number: Any, is_valid: bool):
+    event = {"task": FULL_1_0["task"] | {"generation": number}}
+    assert (judged(event, "1.1") == ()) is is_valid
+
+
+@pytest.mark.parametrize(
     ("time", "is_valid"),
     [
         ("2026-01-31T12:00:00+05:45", True),

@@ -56,7 +56,8 @@ _PYTHON_TYPES: Mapping[JsonType, Any] = {
     JsonType.STRING: str,
     JsonType.BOOLEAN: bool,
     JsonType.INTEGER: int,
-    JsonType.INT64: int | Annotated[str, Meta(pattern=r"\A-?[0-9]{1,19}\Z")],
+    # 18 digits: whether a longer number has 64 bits is checked by the rules.
+    JsonType.INT64: Annotated[int, Meta(ge=-(10**18), le=10**18)] | Annotated[str, Meta(pattern=r"\A-?[0-9]{1,18}\Z")],
     JsonType.OBJECT: dict[str, Any],
     JsonType.TIMESTAMP: str,
     JsonType.ANY: Any,

@@ -8,6 +8,9 @@ import codecs
 _LOOKED_AT = 4096
 """How many characters are examined; a multiple of 16, so that both decodings end at a group of four characters."""
 
+_SHORT = 16
+"""Below this length, base64 without padding can be a word: 6 % of English words of four letters decode to a text."""
+
 _MAGIC = (
     b"\x89PNG\r\n",
     b"\xff\xd8\xff",
@@ -28,7 +31,8 @@ _MAGIC = (
 def looks_double_encoded(raw: str) -> bool:
     """Return whether base64 contains base64 of a text or of a file with a known signature.
 
-    The result is also True for a file whose own content is base64 of a text.
+    The result is also True for a file whose own content is base64 of a text. A text of fewer than 12 bytes is detected
+    only if its base64 is padded.
     """
     once = _decoded(raw[:_LOOKED_AT])
     if once is None or len(once) < 4:
@@ -37,7 +41,9 @@ def looks_double_encoded(raw: str) -> bool:
         twice = _decoded(once.decode("ascii"))
     except UnicodeDecodeError:
         return False
-    return twice is not None and (twice.startswith(_MAGIC) or _is_text(twice, whole=len(raw) <= _LOOKED_AT))
+    if twice is None or (len(once) < _SHORT and not once.endswith(b"=")):
+        return False
+    return twice.startswith(_MAGIC) or _is_text(twice, whole=len(raw) <= _LOOKED_AT)
 
 
 def _decoded(text: str) -> bytes | None:

@@ -158,7 +158,10 @@ class Logins:
             if current is None:  # another request has renewed it, or tried to
                 return
             try:
-                await self._refresh_stored(current)
+                renewed = await self._refresh_stored(current)
+                if renewed.expires_at is not None and self._is_due(renewed):  # do not renew it for each request
+                    now = self._clock()
+                    self._renew_after[renewed.key.origin] = now + (renewed.expires_at - now) / 2
             except FaultError as error:
                 if error.fault.code == FaultCode.AUTH_FAILED:
                     self._refused = current.access_token

@@ -61,6 +61,22 @@ async def test_a_token_is_renewed_before_it_expires(
         assert session.credentials.logins.tokens[0].refresh_token == "canary-refresh"
 
 
+async def test_a_token_of_a_few_seconds_is_not_renewed_for_each_request(
+    authority: Authority, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    authority.serve()
+    authority.tokens = [(200, granted(access_token=f"canary-{number}", expires_in=20)) for number in range(9)]
+    session = await open_session(authority.url)
+    await start(session, "clientCredentials").run()
+    for _ in range(3):
+        await session.list_tasks().finish()
+    assert len(authority.asked) == 2, "renewed before the first request only"
+    later = time.time() + 12
+    monkeypatch.setattr(session.credentials.logins, "_clock", lambda: later)
+    await session.list_tasks().finish()
+    assert len(authority.asked) == 3, "renewed after half of its time"
+
+
 async def test_a_request_without_credentials_does_not_get_those_that_are_renewed(
     authority: Authority, open_session: OpenSession
 ):
