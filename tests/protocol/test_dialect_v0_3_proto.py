@@ -259,6 +259,6 @@ def test_quirk_15_any_file_can_be_examined(data: bytes) -> None:
     assert looks_double_encoded(data.decode("latin-1")) in (True, False)
 
 
-@given(st.text(min_size=12, max_size=60).filter(str.isprintable))
+@given(st.text(st.characters(exclude_categories=("C", "Z")), min_size=12, max_size=60))
 def test_quirk_15_text_that_was_encoded_twice_is_always_detected(text: str) -> None:
     assert looks_double_encoded(encoded(encoded(text.encode()).encode()))
