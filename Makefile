@@ -13,7 +13,7 @@ PROTOS := $(wildcard inspector/protocol/bindings/proto/*.proto)
 BENCH_READY := .venv/complete-bench
 
 .DEFAULT_GOAL := demo
-.PHONY: demo soak test test-slow lint types bench screenshots environments interop tck acts protos clean .venv
+.PHONY: demo soak test test-slow fuzz lint types bench screenshots environments interop tck acts protos clean .venv
 
 demo: $(READY)
 	@$(BIN)/a2a-inspect demo
@@ -25,6 +25,10 @@ test: $(READY)
 # Also runs the properties again, with all examples.
 test-slow: $(READY)
 	@$(PYTEST) -m "slow or hypothesis" --hypothesis-profile all
+
+# Looks for examples that break a property: ten times as many, other ones in each run; not part of CI.
+fuzz: $(READY)
+	@$(PYTEST) -m hypothesis --hypothesis-profile random
 
 lint: $(READY)
 	@$(BIN)/ruff check

@@ -5,14 +5,16 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
-from properties import ALL, QUARTER
+from properties import ALL, QUARTER, RANDOM
 
 from inspector.capture import file_format
 
 # No example fails because it is slow: the machine may be busy.
 _UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile(QUARTER, max_examples=25, **_UNTIMED)  # in `make test`
-settings.register_profile(ALL, max_examples=100, **_UNTIMED)  # in `make test-slow`
+# The examples are the same in every run, so that a run fails only because of a change; `make fuzz` looks for new ones.
+settings.register_profile(QUARTER, max_examples=25, derandomize=True, **_UNTIMED)  # in `make test`
+settings.register_profile(ALL, max_examples=100, derandomize=True, **_UNTIMED)  # in `make test-slow`
+settings.register_profile(RANDOM, max_examples=1000, **_UNTIMED)  # in `make fuzz`
 settings.load_profile(QUARTER)  # the option --hypothesis-profile replaces it before tests are collected
 
 _MOST_OBJECTS = 500_000
