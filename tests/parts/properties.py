@@ -9,6 +9,6 @@ RANDOM = "random"
 
 
 def examples(number: int) -> int:
-    """Return the number of examples for this run: `number`, a quarter of it in `make test`, ten times in `make fuzz`."""
+    """Return the number of examples for this run: a quarter of `number` in `make test`, ten times in `make fuzz`."""
     times = {QUARTER: 0.25, ALL: 1, RANDOM: 10}[settings.get_current_profile_name()]
     return max(1, int(number * times))
