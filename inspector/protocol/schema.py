@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from inspector.protocol.model import Json, Message
+from inspector.protocol.pointer import at
 
 _DEEPEST = 4
 """The level down to which the members of nested objects become separate fields."""
 _MOST_FIELDS = 60
+_MOST_REFERENCES = 8
+"""The most references and alternatives that lead to the schema of a member."""
 _NAMES = ("schema", "inputschema", "jsonschema", "input_schema", "json_schema", "responseschema", "response_schema")
 _SIMPLE = ("string", "integer", "number", "boolean")
 
@@ -23,9 +26,10 @@ class SchemaField:
 
     - `path`: the position of its value in the object.
     - `kind`: the simple JSON type of its value, `json` for other types.
-    - `value`: the default, as text; `options`: the allowed values, empty for any.
+    - `value`: the default, as text; `options`: the allowed values by their texts, empty for any.
     - `within`: the position of the innermost optional object that contains it, `()` for none. A `required` field needs
       a value only if another field of that object has one.
+    - `nullable`: the value may be null. A required field without a text is null then.
     """
 
     path: tuple[str, ...]
@@ -34,13 +38,14 @@ class SchemaField:
     hint: str = ""
     value: str = ""
     required: bool = False
-    options: tuple[str, ...] = ()
+    options: Mapping[str, Json] = field(default_factory=dict)
     within: tuple[str, ...] = ()
+    nullable: bool = False
 
     @property
-    def name(self) -> str:
-        """Return the path with dots, as a unique name."""
-        return ".".join(self.path)
+    def needs_text(self) -> bool:
+        """Return whether an empty field is an error."""
+        return self.required and not self.nullable
 
 
 def find_schema(message: Message | None) -> dict[str, Json] | None:
@@ -84,26 +89,55 @@ def is_schema(value: Json) -> bool:
 
 def fields_of(schema: Mapping[str, Json]) -> list[SchemaField]:
     """Return the fields for a JSON Schema; the members of nested objects are separate fields."""
-    return list(islice(_fields(schema, ()), _MOST_FIELDS))
+    return list(islice(_fields(schema, schema, ()), _MOST_FIELDS))
 
 
-def _fields(schema: Mapping[str, Json], above: tuple[str, ...], within: tuple[str, ...] = ()) -> Iterator[SchemaField]:
+def _fields(
+    root: Mapping[str, Json], schema: Mapping[str, Json], above: tuple[str, ...], within: tuple[str, ...] = ()
+) -> Iterator[SchemaField]:
     listed = schema.get("required")
     required = listed if isinstance(listed, list) else []
-    for name, wanted in schema["properties"].items():
+    for name, member in schema["properties"].items():
         path, is_required = (*above, str(name)), name in required
+        wanted, nullable = _resolved(root, member)
         if is_schema(wanted) and len(path) < _DEEPEST:
-            yield from _fields(wanted, path, within if is_required else path)
+            # An object that may be null is left out if all of its fields are empty.
+            yield from _fields(root, wanted, path, within if is_required and not nullable else path)
         else:
-            yield replace(_field(path, wanted, required=is_required), within=within)
+            yield replace(_field(path, wanted), required=is_required, within=within, nullable=nullable)
 
 
-def _field(path: tuple[str, ...], wanted: Mapping[str, Json], *, required: bool) -> SchemaField:
+def _resolved(root: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[Mapping[str, Json], bool]:
+    """Return the schema that a member refers to, and whether the member may be null.
+
+    Libraries such as pydantic write the type of a class as a reference, and `X | None` as `anyOf`.
+    """
+    nullable = False
+    for _ in range(_MOST_REFERENCES):
+        types, enum = wanted.get("type"), wanted.get("enum")
+        nullable |= (isinstance(types, list) and "null" in types) or (isinstance(enum, list) and None in enum)
+        reference = wanted.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            name, target = "$ref", at(root, reference[1:])
+        else:
+            name = next((name for name in ("anyOf", "oneOf", "allOf") if isinstance(wanted.get(name), list)), "")
+            listed = wanted[name] if name else []
+            choices = [choice for choice in listed if choice != {"type": "null"}]
+            nullable |= len(choices) < len(listed)
+            target = choices[0] if len(choices) == 1 else None
+        if not isinstance(target, Mapping):
+            break
+        # Members beside a reference, such as a title and a default, are those of this use of it.
+        wanted = {**target, **{key: value for key, value in wanted.items() if key != name}}
+    return wanted, nullable
+
+
+def _field(path: tuple[str, ...], wanted: Mapping[str, Json]) -> SchemaField:
     kind = wanted.get("type")
     if isinstance(kind, list):
         kind = next((name for name in kind if name != "null"), None)
     named = wanted.get("enum")
-    options = tuple(_as_text(option) for option in named) if isinstance(named, list) else ()
+    options = [option for option in named if option is not None] if isinstance(named, list) else []
     default = wanted.get("default", wanted.get("const"))
     description = wanted.get("description")
     examples = wanted.get("examples")
@@ -113,11 +147,10 @@ def _field(path: tuple[str, ...], wanted: Mapping[str, Json], *, required: bool)
     return SchemaField(
         path,
         kind if isinstance(kind, str) and kind in _SIMPLE else "json",
-        title if isinstance(title, str) else ".".join(path),
+        ".".join((*path[:-1], title if isinstance(title, str) else path[-1])),
         description if isinstance(description, str) else "",
         "" if default is None else _as_text(default),
-        required,
-        options,
+        options={_as_text(option): option for option in options},
     )
 
 
@@ -129,50 +162,51 @@ class FieldError(ValueError):
     """A text in a form does not match the schema; the message is a sentence for the user."""
 
 
-def filled_in(fields: Sequence[SchemaField], values: Mapping[str, str]) -> dict[str, Json]:
+def filled_in(fields: Sequence[SchemaField], texts: Mapping[tuple[str, ...], str]) -> dict[str, Json]:
     """Return the object for the texts in a form; raises `FieldError` if a value is missing or has the wrong type.
 
-    `values` are the texts by `SchemaField.name`. Optional fields without a text are left out.
+    `texts` are by `SchemaField.path`. Optional fields without a text are left out.
     """
     result: dict[str, Json] = {}
-    filled = [field.path for field in fields if values.get(field.name, "").strip()]
-    for field in fields:
-        text = values.get(field.name, "").strip()
+    filled = [each.path for each in fields if texts.get(each.path, "").strip()]
+    for each in fields:
+        text, within = texts.get(each.path, "").strip(), each.within
         if not text:
-            within = field.within
-            if field.required and (not within or any(path[: len(within)] == within for path in filled)):
-                raise FieldError(f"{field.label} is required.")
-            continue
+            is_needed = each.required and (not within or any(path[: len(within)] == within for path in filled))
+            if not is_needed:
+                continue
+            if not each.nullable:
+                raise FieldError(f"{each.label} is required.")
         parent = result
-        for step in field.path[:-1]:
+        for step in each.path[:-1]:
             parent = parent.setdefault(step, {})
-        parent[field.path[-1]] = _value(field, text)
+        parent[each.path[-1]] = _value(each, text) if text else None
     return result
 
 
-def _value(field: SchemaField, text: str) -> Json:
-    if field.options and text not in field.options:
-        raise FieldError(f"{field.label} must be one of {', '.join(field.options)}.")
-    if field.kind == "string":
+def _value(wanted: SchemaField, text: str) -> Json:
+    if wanted.options:
+        if text not in wanted.options:
+            raise FieldError(f"{wanted.label} must be one of {', '.join(wanted.options)}.")
+        return wanted.options[text]
+    if wanted.kind == "string":
         return text
-    if field.kind == "boolean":
+    if wanted.kind == "boolean":
         known = {"true": True, "yes": True, "false": False, "no": False}
         if text.lower() not in known:
-            raise FieldError(f"{field.label} must be true or false.")
+            raise FieldError(f"{wanted.label} must be true or false.")
         return known[text.lower()]
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        if field.kind == "json" and field.options:
-            return text
-        raise FieldError(f"{field.label} must be {_WORDS[field.kind]}: {error}.") from None
-    if field.kind == "json":
+        raise FieldError(f"{wanted.label} must be {_WORDS[wanted.kind]}: {error}.") from None
+    if wanted.kind == "json":
         return value
-    whole = field.kind == "integer"
+    whole = wanted.kind == "integer"
     # `isfinite` raises an error for an integer that no float can have.
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))
     if not is_number or (whole and value != int(value)):
-        raise FieldError(f"{field.label} must be {_WORDS[field.kind]}.")
+        raise FieldError(f"{wanted.label} must be {_WORDS[wanted.kind]}.")
     return int(value) if whole else value
 
 

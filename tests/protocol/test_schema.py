@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from inspector.protocol.model import Message, Part
-from inspector.protocol.schema import FieldError, fields_of, filled_in, find_schema, is_schema, schema_of_skill
+from inspector.protocol.schema import (
+    FieldError,
+    SchemaField,
+    fields_of,
+    filled_in,
+    find_schema,
+    is_schema,
+    schema_of_skill,
+)
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -60,8 +68,17 @@ def test_a_skill_may_contain_a_schema():
     assert schema_of_skill(None) is None
 
 
+def named(fields: list[SchemaField]) -> dict[str, SchemaField]:
+    return {".".join(field.path): field for field in fields}
+
+
+def typed_in(schema: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """Return the object for the texts of the fields, by the paths of the fields with dots."""
+    return filled_in(fields_of(schema), {tuple(name.split(".")): text for name, text in texts.items()})
+
+
 def test_nested_objects_become_separate_fields():
-    fields = {field.name: field for field in fields_of(SCHEMA)}
+    fields = named(fields_of(SCHEMA))
     assert [*fields] == ["name", "count", "price", "fast", "size", "tags", "address.city", "address.zip"]
     assert [field.kind for field in fields.values()] == [
         "string",
@@ -74,7 +91,7 @@ def test_nested_objects_become_separate_fields():
         "json",
     ]
     assert (fields["name"].label, fields["name"].hint, fields["name"].required) == ("Your name", "as on the card", True)
-    assert (fields["count"].value, fields["fast"].value, fields["size"].options) == ("1", "false", ("S", "M", "3"))
+    assert (fields["count"].value, fields["fast"].value, [*fields["size"].options]) == ("1", "false", ["S", "M", "3"])
     assert fields["address.city"].required
 
 
@@ -89,7 +106,7 @@ def test_form_values_have_the_types_of_the_schema():
         "address.city": "Bern",
         "address.zip": "3000",
     }
-    assert filled_in(fields_of(SCHEMA), typed) == {
+    assert typed_in(SCHEMA, typed) == {
         "name": "Ada",
         "count": 3,
         "price": 2.5,
@@ -103,13 +120,85 @@ def test_form_values_have_the_types_of_the_schema():
 def test_an_optional_object_with_required_members_can_be_left_out():
     address = {"type": "object", "required": ["city", "geo"], "properties": {"city": {"type": "string"}, "geo": {}}}
     address["properties"]["geo"] = {"type": "object", "required": ["x"], "properties": {"x": {}, "y": {}}}
-    fields = fields_of({"required": ["name"], "properties": {"name": {"type": "string"}, "address": address}})
-    assert filled_in(fields, {"name": "Ada"}) == {"name": "Ada"}
+    schema = {"required": ["name"], "properties": {"name": {"type": "string"}, "address": address}}
+    assert typed_in(schema, {"name": "Ada"}) == {"name": "Ada"}
     for typed, missing in (({"address.geo.y": "1"}, "address.city"), ({"address.city": "Bern"}, "address.geo.x")):
         with pytest.raises(FieldError, match=f"{missing} is required"):
-            filled_in(fields, {"name": "Ada", **typed})
+            typed_in(schema, {"name": "Ada", **typed})
     with pytest.raises(FieldError, match="name is required"):
-        filled_in(fields, {})
+        typed_in(schema, {})
+
+
+# What pydantic writes for `color: Color | None`, `owner: Person | None`, `note: str | None` and `size: Color`.
+OF_PYDANTIC: dict[str, Any] = {
+    "type": "object",
+    "required": ["note"],
+    "$defs": {
+        "Color": {"enum": ["red", "blue"], "title": "Color", "type": "string"},
+        "Person": {
+            "type": "object",
+            "title": "Person",
+            "required": ["name"],
+            "properties": {
+                "name": {"type": "string", "title": "Name"},
+                "boss": {"anyOf": [{"$ref": "#/$defs/Person"}, {"type": "null"}], "default": None},
+            },
+        },
+    },
+    "properties": {
+        "color": {"anyOf": [{"$ref": "#/$defs/Color"}, {"type": "null"}], "title": "The color", "default": None},
+        "owner": {"anyOf": [{"$ref": "#/$defs/Person"}, {"type": "null"}]},
+        "note": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "size": {"allOf": [{"$ref": "#/$defs/Color"}], "default": "red"},
+        "amount": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
+    },
+}
+
+
+def test_references_and_types_that_may_be_null_are_resolved():
+    fields = named(fields_of(OF_PYDANTIC))
+    assert [*fields] == [
+        *("color", "owner.name", "owner.boss.name", "owner.boss.boss.name", "owner.boss.boss.boss"),
+        *("note", "size", "amount"),
+    ]
+    assert (fields["color"].label, [*fields["color"].options], fields["color"].kind) == (
+        "The color",
+        ["red", "blue"],
+        "string",
+    )
+    assert (fields["note"].kind, fields["note"].needs_text, fields["size"].value) == ("string", False, "red")
+    assert (fields["amount"].kind, fields["owner.boss.name"].label) == ("json", "owner.boss.Name")
+    assert typed_in(OF_PYDANTIC, {}) == {"note": None}
+    assert typed_in(OF_PYDANTIC, {"note": "x", "color": "blue", "owner.name": "Ada"}) == {
+        "note": "x",
+        "color": "blue",
+        "owner": {"name": "Ada"},
+    }
+    with pytest.raises(FieldError, match="must be one of red, blue"):
+        typed_in(OF_PYDANTIC, {"color": "null"})
+
+
+def test_the_values_of_an_enumeration_keep_their_types():
+    schema = {"properties": {"a": {"type": ["string", "null"], "enum": ["x", None, 3, True]}}}
+    assert [*fields_of(schema)[0].options] == ["x", "3", "true"]
+    assert [typed_in(schema, {"a": text}) for text in ("x", "3", "true")] == [{"a": "x"}, {"a": 3}, {"a": True}]
+
+
+def test_a_name_with_a_dot_is_not_a_path():
+    schema = {"properties": {"a.b": {"type": "string"}, "a": {"type": "object", "properties": {"b": {}}}}}
+    assert filled_in(fields_of(schema), {("a.b",): "x", ("a", "b"): "1"}) == {"a.b": "x", "a": {"b": 1}}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *({"$ref": "#/properties/a"}, {"$ref": "#/nowhere"}, {"$ref": "https://example.com/s"}, {"$ref": 7}, {"": 5}),
+        *({"anyOf": [1]}, {"anyOf": [{"type": "null"}]}, {"allOf": [{"allOf": [{"anyOf": {}}]}]}, {"oneOf": []}),
+    ],
+)
+def test_a_schema_that_cannot_be_resolved_is_a_field_for_json(odd: dict[str, Any]):
+    [field] = fields_of({"properties": {"a": odd}})
+    assert (field.path, field.kind) == (("a",), "json")
 
 
 @pytest.mark.parametrize(
@@ -130,13 +219,13 @@ def test_an_optional_object_with_required_members_can_be_left_out():
 def test_invalid_form_values_are_reported(typed: dict[str, str], said: str):
     whole = {"name": "Ada", "address.city": "Bern"} if typed else {}
     with pytest.raises(FieldError, match=said.replace(".", r"\.").split("\n")[0]):
-        filled_in(fields_of(SCHEMA), whole | typed)
+        typed_in(SCHEMA, whole | typed)
 
 
 @pytest.mark.parametrize("name", ["count", "price"])
 def test_an_integer_that_no_float_can_have_is_a_number(name: str):
     values = {"name": "Ada", "address.city": "Bern", name: "1" + "0" * 400}
-    assert filled_in(fields_of(SCHEMA), values)[name] == 10**400
+    assert typed_in(SCHEMA, values)[name] == 10**400
 
 
 def test_an_object_without_properties_has_no_form_but_is_a_field():
@@ -151,7 +240,7 @@ def test_the_number_of_fields_is_limited():
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(50):
         deep = {"type": "object", "properties": {"a": deep}}
-    assert [field.name for field in fields_of(deep)] == ["a.a.a.a"]
+    assert [*named(fields_of(deep))] == ["a.a.a.a"]
     odd = {"properties": {"a": {"type": 7, "enum": "no", "title": [], "default": {"b": 1}}}}
     assert is_schema(odd)
     assert fields_of(odd)[0].value == '{"b": 1}'

@@ -55,22 +55,22 @@ def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None])
 def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
     wanted = fields_of(form.schema)
 
-    def named(values: Mapping[str, str]) -> dict[str, str]:
-        return {field.name: values.get(f"f{index}", "") for index, field in enumerate(wanted)}
+    def by_path(values: Mapping[str, str]) -> dict[tuple[str, ...], str]:
+        return {field.path: values.get(f"f{index}", "") for index, field in enumerate(wanted)}
 
     def check(values: Mapping[str, str]) -> str:
         try:
-            filled_in(wanted, named(values))
+            filled_in(wanted, by_path(values))
         except FieldError as error:
             return str(error)
         return ""
 
     def take(values: dict[str, str] | None) -> None:
         if values is not None:
-            done(laid_out(dump(filled_in(wanted, named(values)))).removesuffix("\n"))
+            done(laid_out(dump(filled_in(wanted, by_path(values)))).removesuffix("\n"))
 
     fields = [
-        Field(f"f{index}", f"{field.label}{' *' if field.required else ''}", _hint(field), field.value)
+        Field(f"f{index}", field.label + (" *" if field.needs_text else ""), _hint(field), field.value)
         for index, field in enumerate(wanted)
     ]
     app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check), take)
