@@ -26,7 +26,7 @@ test: $(READY)
 test-slow: $(READY)
 	@$(PYTEST) -m "slow or hypothesis" --hypothesis-profile all
 
-# Looks for examples that break a property: ten times as many, other ones in each run; not part of CI.
+# Tries ten times as many examples of properties, others in each run; not part of CI.
 fuzz: $(READY)
 	@$(PYTEST) -m hypothesis --hypothesis-profile random
 

@@ -11,7 +11,7 @@ from inspector.capture import file_format
 
 # No example fails because it is slow: the machine may be busy.
 _UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-# The examples are the same in every run, so that a run fails only because of a change; `make fuzz` looks for new ones.
+# The examples are the same in every run, so that a run fails only because of a change; `make fuzz` tries others.
 settings.register_profile(QUARTER, max_examples=25, derandomize=True, **_UNTIMED)  # in `make test`
 settings.register_profile(ALL, max_examples=100, derandomize=True, **_UNTIMED)  # in `make test-slow`
 settings.register_profile(RANDOM, max_examples=1000, **_UNTIMED)  # in `make fuzz`
