@@ -25,6 +25,7 @@ from inspector.garbage_collection import freeze_loaded_modules
 from inspector.protocol.errors import Fault, FaultError
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
+from inspector.tui.key_order import KeyOrder, UserInput
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.notify import notify
 from inspector.tui.removed_widgets import is_caused_by_removal, is_on_removed_widget
@@ -79,6 +80,7 @@ class InspectorApp(App[int | Fault]):
         self._filter = OutputFilter()
         self._sixteen: SixteenColours | None = None
         super().__init__()
+        self._key_order = KeyOrder(self, self._handle_input)
         self.options = options
         self.glyphs = ASCII if options.ascii else UNICODE
         self.use_keys(dict(options.changed_keys))
@@ -132,9 +134,15 @@ class InspectorApp(App[int | Fault]):
         return True
 
     async def on_event(self, event: events.Event) -> None:
-        """Pause background work after a key or a click, so that its effect is drawn first."""
+        """Handle keys and clicks in their order; pause background work, so that their effect is drawn first."""
         if isinstance(event, events.Key | events.MouseDown) and self.workbench is not None:
             self.workbench.yield_to_input()
+        if isinstance(event, UserInput) and not event.is_forwarded:
+            await self._key_order.add(event)
+        else:
+            await super().on_event(event)
+
+    async def _handle_input(self, event: UserInput) -> None:
         if not (isinstance(event, events.MouseEvent) and is_on_removed_widget(event, self)):
             await super().on_event(event)
 

@@ -27,6 +27,8 @@ _END_OF_DRAWING = "\x1b[?2026l"
 """The end of synchronised output: until then, a terminal shows nothing new."""
 _REPLACEMENT = "\ufffd"
 _SEQUENCES = re.compile("(?=\x1b)")
+_ALT = re.compile(r"\x1b[^\x1b\[O\]P_^X]")
+"""A key with Alt: escape, and a character that begins no sequence."""
 
 
 class TerminalOutput:
@@ -200,13 +202,22 @@ class InputReader:
                 messages.append(events.Paste(piece.text))
                 continue
             for sequence in filter(None, _SEQUENCES.split(piece)):
-                messages += self._parse(sequence)
+                alt = _ALT.match(sequence)
+                if alt:  # Textual would wait for more of a sequence, and read what is typed meanwhile as part of it
+                    messages += self._parse(alt[0]) + self._complete()
+                messages += self._parse(sequence[alt.end() :] if alt else sequence)
         return [_valid(message) for message in messages]
+
+    def _complete(self) -> list[Message]:
+        """Read the start of a sequence as keys, without waiting for the rest."""
+        if self._parser._timeout_time is not None:
+            self._parser._timeout_time = 0.0
+        return list(self._parser.tick())
 
     def _parse(self, sequence: str) -> list[Message]:
         """Parse an escape sequence or other text; a sequence with impossible numbers has no effect."""
         try:
-            return list(self._parser.feed(sequence))
+            return list(self._parser.feed(sequence)) if sequence else []
         except (ValueError, OverflowError):
             self._parser = XTermParser()
             return []

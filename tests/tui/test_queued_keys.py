@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from composing import opened
 from driving import Driver, Open
@@ -11,6 +13,7 @@ from textual.keys import key_to_character
 from textual.widgets import Input, OptionList
 
 from inspector.session.compose.draft import text_draft
+from inspector.tui import key_order
 from inspector.tui.screens.connect import ConnectScreen
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
@@ -163,3 +166,65 @@ async def test_a_screen_that_is_not_a_dialog_is_closed_once(open_app: Open, mock
         await driver.until(lambda: driver.app.screen is workbench)
         await driver.settled()
         assert driver.app.screen is workbench
+
+
+async def test_what_is_typed_after_tab_is_in_the_next_field(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        values: list[dict[str, str] | None] = []
+        driver.app.push_screen(FormScreen("Values", [Field("one", "One"), Field("two", "Two")]), values.append)
+        await driver.until(lambda: isinstance(driver.app.focused, Input))
+        queue(driver, "a", "tab", *"bc", "enter")
+        driver.app.post_message(events.Paste("d"))
+        await driver.until(lambda: bool(values))
+        assert values == [{"one": "a", "two": "bc"}]
+
+
+async def test_a_message_that_is_typed_with_the_keys_that_lead_to_it(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        queue(driver, *"12i", *"echo hello", "enter")
+        await driver.until(driver.sent)
+        assert driver.sent()[0]["params"]["message"]["parts"] == [{"text": "echo hello"}]
+
+
+async def test_what_is_typed_after_a_key_that_opens_a_dialog_is_in_the_dialog(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        queue(driver, "ctrl+p", *"theme pa")
+        await driver.until(lambda: isinstance(driver.app.focused, Input))
+        await driver.settled()
+        assert isinstance(driver.app.focused, Input)
+        assert driver.app.focused.value == "theme pa"
+
+
+async def test_what_is_typed_after_a_key_with_alt_is_in_the_form_that_it_opens(open_app: Open, mock: str):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.ask("form")
+        await driver.until("alt+i form")
+        driver.app.post_message(events.Key("alt+i", "i"))
+        queue(driver, *"Ada", "tab", *"Lisbon", *["enter"] * 3, *"reply", "enter")
+        await driver.until(lambda: len(driver.sent()) == 2)
+        text, data = driver.sent()[1]["params"]["message"]["parts"]
+        assert (text["text"], data["data"]["name"], data["data"]["city"]) == ("reply", "Ada", "Lisbon")
+
+
+async def test_a_key_that_never_ends_holds_the_next_key_for_a_second_only(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch
+):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        released = asyncio.Event()
+
+        async def wait(*_: object) -> None:
+            await released.wait()
+
+        monkeypatch.setattr(key_order, "_LONGEST_WAIT", 0.05)
+        await driver.go(2)
+        focused = driver.app.focused
+        assert focused is not None
+        monkeypatch.setattr(focused, "_on_key", wait, raising=False)
+        queue(driver, "x", "ctrl+p")
+        await driver.until(lambda: isinstance(driver.app.focused, Input))
+        released.set()

@@ -50,6 +50,22 @@ def test_alt_with_the_first_character_of_a_reply_is_a_key():
     assert [message.key for message in messages if isinstance(message, events.Key)] == ["right_square_bracket"]
 
 
+@pytest.mark.parametrize(
+    ("raw", "keys"),
+    [
+        (b"\x1bi", ["alt+i"]),
+        (b"\x1biA longer text than any sequence.\t\x1b[A", ["alt+i", "A", "space", *"longer", "space", *"text"]),
+        (b"\x1b\xc3\xa9x", ["alt+é", "x"]),
+        (b"\x1bf\x1bx\x1b\x1bi", ["ctrl+right", "alt+x", "escape", "alt+i"]),
+        (b"a\x1b\rb", ["a", "enter", "b"]),
+    ],
+)
+def test_a_key_with_alt_is_complete_although_text_follows(raw: bytes, keys: list[str]):
+    found = [message.key for message in InputReader().feed(raw) if isinstance(message, events.Key)]
+    assert found[: len(keys)] == keys
+    assert len(found) == len(keys) or found[-1] == "up"
+
+
 def test_paste_keeps_control_characters_and_presses_no_key():
     assert read(b"\x1b[200~a\x1b]0;x\x07\x1b[2J\rb\x00\x1b[201~c") == ["a\x1b]0;x\x07\x1b[2J\rb", "c"]
 
