@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import json
+import textwrap
+from pathlib import Path
 from typing import Any
 
+import pytest
+import yaml
+
 from inspector.session.check.document.suites import Document, Suite, Test
-from inspector.session.check.reading import parse_document
+from inspector.session.check.reading import parse_document, read_check_files
 from inspector.session.check.source import CheckFileError
 
 HEAD = 'acts_version: "1.0"\nspec_version: "1.0"\n'
 CARD_STEP = {"id": "card", "operation": "get_agent_card"}
+TEST = """\
+suites:
+  - id: s
+    name: Suite
+    tests:
+      - id: T
+        name: Test
+        level: must
+        steps:
+          - id: get
+            operation: get_task
+            params: {id: x}
+            expect:
+              body:
+"""
+"""A file with one test, up to the assertion about the body."""
 
 
 def test_of(*steps: dict[str, Any], **members: Any) -> dict[str, Any]:
@@ -76,3 +97,28 @@ def raw(path: str = "/", /, name: str = "raw", **members: Any) -> dict[str, Any]
 
 ID = {"id": "task.id"}
 """A capture of the id of the task in a response to SendMessage."""
+
+
+def body_of(text: str) -> Any:
+    """Return the value of an assertion that is written in YAML."""
+    document = parsed(HEAD + TEST + textwrap.indent(text, " " * 16))
+    return document.suites[0].tests[0].steps[0].expect.body
+
+
+def problems_of_files(tmp_path: Path, **texts: str | bytes) -> list[str]:
+    """Write files, read the first, and return its problems."""
+    paths = []
+    for name, text in texts.items():
+        path = tmp_path / f"{name}.yaml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        paths.append(path)
+    with pytest.raises(CheckFileError) as caught:
+        read_check_files(paths[:1])
+    return [str(problem).replace(f"{tmp_path}/", "") for problem in caught.value.problems]
+
+
+def yaml_of(name: str, **members: Any) -> str:
+    """Return a file with one test, whose id is the name."""
+    test = test_of(id=name)
+    suites = [{"id": name, "name": name, "tests": [test]}]
+    return yaml.safe_dump({"acts_version": "1.0", "spec_version": "1.0", "suites": suites, **members})
