@@ -97,7 +97,10 @@ class Template(NamedTuple):
         event, value = reading.event, reading.value
         if not isinstance(event, TaskStatusUpdateEvent) or isinstance(value, Unreadable):
             return None
-        template = cls(event, (*event_in(value, event).pointer.split("/")[1:], "status"), reading)
+        found = event_in(value, event)
+        if not isinstance(found.value, dict) or not isinstance(found.value.get("status"), dict):
+            return None  # an update without a status is read, too
+        template = cls(event, (*found.pointer.split("/")[1:], "status"), reading)
         varying = _varying(event.status.to_json())
         same = varying is not None and varying == _varying(template._status(value))
         return template if same and len(varying or ()) == len(fingerprint.varying) else None

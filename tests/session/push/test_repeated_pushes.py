@@ -165,6 +165,14 @@ def test_status_updates_with_fewer_members_have_a_template(bodies: list[Json]):
             assert run.results() == other.results()
 
 
+@pytest.mark.parametrize("update", [{}, {"status": None}, {"taskId": "t", "status": []}])
+def test_a_status_update_without_a_status_is_recorded(update: Json):
+    with push_run() as run:
+        for _ in range(2):
+            run.post({"statusUpdate": update})
+        assert len(run.records()) == 2
+
+
 def test_repeated_bytes_are_recognised():
     with push_run() as run:
         for number in (1, 2, 2, 3):
