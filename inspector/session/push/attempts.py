@@ -37,10 +37,12 @@ class Attempt(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
+    """The last delivery with some bytes; `accepted` is the record that was accepted, 0 for none."""
+
     first: int
     number: int
     at: float
-    accepted: bool
+    accepted: int
 
 
 class Attempts:
@@ -57,13 +59,15 @@ class Attempts:
         if known is None:
             return Attempt(key)
         if known.accepted:
-            return Attempt(key, again=known.first)
+            return Attempt(key, again=known.accepted)
         return Attempt(key, known.number + 1, known.first, max(0.0, delivery.at - known.at))
 
     def remember(self, delivery: Delivery, attempt: Attempt, seq: int) -> None:
         """Remember a delivery with the number of its record, to recognise retries of it."""
-        first = attempt.first or attempt.again or seq
-        accepted = delivery.accepted or bool(attempt.again)
+        first = attempt.first or seq
+        accepted = attempt.again or (seq if delivery.accepted else 0)
+        if not (delivery.accepted or delivery.refused):
+            accepted = 0  # answered with an override, so that the next delivery with these bytes is a retry
         self._known[attempt.key] = _Known(first, attempt.number, delivery.at, accepted)
         self._known.move_to_end(attempt.key)
         if len(self._known) > _MOST_REMEMBERED:

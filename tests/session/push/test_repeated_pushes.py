@@ -24,6 +24,7 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
 from inspector.session.push import judge
+from inspector.session.push.attempts import chains
 from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
@@ -171,6 +172,27 @@ def test_a_status_update_without_a_status_is_recorded(update: Json):
         for _ in range(2):
             run.post({"statusUpdate": update})
         assert len(run.records()) == 2
+
+
+def test_a_replay_names_the_attempt_that_was_accepted():
+    failed = {"accepted": False, "status": 500, "override": "500"}
+    with push_run() as run:
+        for members in (failed, {}, {}):
+            run.post(status(), **members)
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in run.records()]
+        assert said[1].startswith("attempt 2, ")
+        assert said[2] == "replay: the same bytes came as #2, which was accepted"
+
+
+def test_a_retry_of_bytes_that_were_accepted_before_is_recognised():
+    """Chunks with the same text have the same bytes."""
+    failed = {"accepted": False, "status": 500, "override": "500"}
+    with push_run() as run:
+        for members in ({}, failed, {}):
+            run.post(status(), **members)
+        [chain] = chains(run.records())
+        assert [attempt.seq for attempt in chain.attempts] == [2, 3]
+        assert chain.accepted
 
 
 def test_repeated_bytes_are_recognised():
