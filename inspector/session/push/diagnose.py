@@ -23,6 +23,7 @@ from inspector.session.journal import Journal
 from inspector.session.push.causes import Cause, Evidence, causes
 from inspector.session.push.senders import Requests, sort_requests
 from inspector.session.push.service import PushService
+from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import AddressScope, address_scope, connect, endpoint_of, tls_handshake
@@ -183,7 +184,7 @@ def _gather(
         stored=None if listed is None else sum(webhook.stored is True for webhook in registrations),
         asked=asked,
         state=tracked.now.state if tracked else "",
-        ended=_ended(tracked.now) if tracked else None,
+        ended=_ended(tracked.now, registrations) if tracked else None,
     )
 
 
@@ -192,11 +193,19 @@ def _numbers(session: _Session, task_id: str) -> frozenset[int]:
     return frozenset(webhook.registration.number for webhook in session.push.registrations.of_task(task_id))
 
 
-def _ended(task: AssembledTask) -> float | None:
-    """Return when a task ended: by the agent's clock, but not later than the event arrived."""
+def _ended(task: AssembledTask, registrations: Sequence[WebhookRegistration]) -> float | None:
+    """Return when a task ended: by the agent's clock, but not later than the event arrived.
+
+    A timestamp at which the task did not exist, or was still running, is not used: the agent's clock may be slow, and
+    timestamps may be rounded down to seconds.
+    """
     arrived = next((move.at for move in task.moves if is_terminal(move.state)), None)
     timestamp = timestamp_seconds(task.status.timestamp) if is_terminal(task.state) else None
-    return arrived if arrived is None or timestamp is None else min(arrived, timestamp)
+    if arrived is None or timestamp is None:
+        return arrived
+    began = [webhook.registration.made_at for webhook in registrations if webhook.for_new_task]
+    ran = [move.at for move in task.moves if not is_terminal(move.state) and move.at <= arrived]
+    return arrived if timestamp < max(began + ran, default=0.0) else min(arrived, timestamp)
 
 
 async def _ask_stored(session: _Session, task_id: str) -> tuple[Sequence[PushConfig] | None, str]:

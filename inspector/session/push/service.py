@@ -150,7 +150,7 @@ class PushService:
         registration = self.receiver.register(auth, token)
         for secret in (registration.token, registration.credentials):
             self._journal.redactor.add(secret)
-        return WebhookRegistration(registration, task_id, version)
+        return WebhookRegistration(registration, task_id, version, for_new_task=not task_id)
 
     def plan(self, message_id: str, task_id: str, version: str = "") -> WebhookRegistration | None:
         """Make the registration that a message will contain; None if its task already has a registration.

@@ -23,6 +23,7 @@ class WebhookRegistration:
 
     `version` is the protocol version of the registration, `config_id` its id at the agent. `elsewhere` is whether
     another program sends its configuration to the agent: for any number of tasks, and with or without `Authorization`.
+    `for_new_task` is whether it was made before its task existed, to be sent with a message.
     `stored` is whether the agent has stored it, None if unknown; `failed` is why the registration failed, `""` if it
     did not. `failing` counts the deliveries that were answered with an override.
     """
@@ -31,6 +32,7 @@ class WebhookRegistration:
     task_id: str = ""
     version: str = ""
     elsewhere: bool = False
+    for_new_task: bool = False
     config_id: str = ""
     stored: bool | None = None
     failed: str = ""

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from inspector.sample_agents.server import MockAgent
-from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, task
+from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, streaming, task
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.lifecycle import State
@@ -209,6 +209,24 @@ async def test_a_registration_after_the_end_of_the_task_is_diagnosed(mock: MockA
     await drive(session.set_push(made.config.model_copy(update={"task_id": task_id})))
     found = await examine(session, task_id)
     assert (found.accepted, found.causes[0].name) == (0, "the task ended before the registration")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_slow_clock_of_the_agent_does_not_move_the_end_before_the_registration(
+    agent: Agent, open_session: OpenSession, *, stream: bool
+):
+    ended = task("COMPLETED")
+    ended["status"]["timestamp"] = "2020-01-01T00:00:00Z"
+    if stream:
+        agent.answer(streaming({"task": task("WORKING")}, {"task": ended}))
+    else:
+        agent.answer(answering({"task": ended}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    await say(session, stream=stream)
+    found = await examine(session, "t")
+    likely = {cause.name: cause.likely for cause in found.causes}
+    assert likely["the task ended before the registration"] is Likely.RULED_OUT
 
 
 async def test_an_agent_that_does_not_store_registrations_is_diagnosed(agent: Agent, open_session: OpenSession):
