@@ -162,6 +162,8 @@ def _no_push(known: Evidence) -> Cause:
         evidence = "the card does not declare pushNotifications"
     else:
         evidence = f"the card declares pushNotifications: {str(known.declared).lower()}"
+    if known.accepted and not known.declared:
+        return Cause(_NO_PUSH, Likely.RULED_OUT, f"{evidence}, but deliveries arrived")
     if known.declared:
         return Cause(_NO_PUSH, Likely.RULED_OUT, evidence)
     likely = Likely.LIKELY if known.declared is False else Likely.POSSIBLE
@@ -187,10 +189,9 @@ def _not_stored(known: Evidence) -> Cause:
 def _task_ended(known: Evidence) -> Cause:
     if known.ended is None:
         return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
+    if pushed := _pushed_before_the_end(known):
+        return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the state {short(pushed)} was pushed")
     if not known.registrations:
-        pushed = [record.state for record in known.deliveries if record.state and not is_terminal(record.state)]
-        if pushed:
-            return Cause(_TASK_ENDED, Likely.RULED_OUT, f"the state {short(pushed[0])} was pushed")
         evidence = f"the task is {short(known.state)}, and the time of the registration is unknown"
         return Cause(_TASK_ENDED, Likely.POSSIBLE, evidence, "Register with the message, not after it.")
     early = min(webhook.registration.made_at for webhook in known.registrations) - known.ended
@@ -261,6 +262,13 @@ def _other_path(known: Evidence) -> Cause:
 def _only_at_the_end(known: Evidence) -> Cause:
     if known.ended is not None or not known.state:
         return Cause(_AT_THE_END, Likely.RULED_OUT, f"the task is {short(known.state) or 'unknown so far'}")
+    if pushed := _pushed_before_the_end(known):
+        return Cause(_AT_THE_END, Likely.RULED_OUT, f"the state {short(pushed)} was pushed")
     evidence = f"the task is {short(known.state)}; SDKs before 1.0 push once, when it has ended"
     remedy = "Wait for the task to end, or cancel it, and see whether the agent pushes the final state."
     return Cause(_AT_THE_END, Likely.POSSIBLE, evidence, remedy)
+
+
+def _pushed_before_the_end(known: Evidence) -> str:
+    """Return a state of the running task that was pushed, `""` for none."""
+    return next((record.state for record in known.deliveries if record.state and not is_terminal(record.state)), "")

@@ -153,6 +153,17 @@ def test_push_of_a_running_task_proves_that_it_was_registered_before_the_end(sta
     assert found["the task ended before the registration"] is likely
 
 
+@pytest.mark.parametrize("declared", [False, None])
+def test_accepted_deliveries_prove_that_the_agent_supports_push(declared: bool | None):
+    found = causes(replace(ALL_RULED_OUT, declared=declared, deliveries=(delivery(state=State.COMPLETED),)))
+    assert {cause.likely for cause in found} == {Likely.RULED_OUT}
+
+
+def test_a_pushed_state_of_a_running_task_proves_that_the_agent_does_not_wait_for_the_end():
+    running = replace(ALL_RULED_OUT, ended=None, state=State.WORKING, deliveries=(delivery(state=State.WORKING),))
+    assert {cause.likely for cause in causes(running)} == {Likely.RULED_OUT}
+
+
 def test_an_error_before_accepted_deliveries_is_only_possible():
     known = replace(ALL_RULED_OUT, deliveries=(delivery(taken=False, status=500, dialled="500"), delivery()))
     found = {cause.name: cause.likely for cause in causes(known)}
