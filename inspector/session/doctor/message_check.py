@@ -21,7 +21,7 @@ from inspector.session.call import Call
 from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.probe import findings_of, in_words, see_rules
-from inspector.session.doctor.steps import NO_RESPONSE_HINT, PUSH, STREAMING, TASK, Step, Timeouts
+from inspector.session.doctor.steps import NO_RESPONSE_HINT, NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
 from inspector.text.units import duration
@@ -56,7 +56,8 @@ async def try_message(
             await session.push.listen()
             webhook = session.push.register()
         except FaultError as error:
-            yield Step(PUSH, False, error.fault.seen, 0.0, error.fault.hint)
+            # The agent is not at fault: the receiver of this machine could not listen.
+            yield Step(PUSH, None, f"{NOT_CHECKED}: {error.fault.seen}", 0.0, error.fault.hint)
     streamed = bool(card.capabilities.streaming) and choice.binding.offers(choice.dialect, Operation.STREAM)
     request = lazy_loading.compose(text_draft(message), push=webhook.config if webhook else None).request
     operation = Operation.STREAM if streamed else Operation.SEND

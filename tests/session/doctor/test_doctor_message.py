@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from examining import (
 
 from inspector.session import stream_health
 from inspector.session.session import Session
+from inspector.session.settings import Settings
 
 
 def dated(seconds: int) -> list[Any]:
@@ -131,3 +134,15 @@ async def test_push_without_its_token_is_reported_as_rejected(session: Session):
     assert step.passed is False
     assert step.message.startswith("0 accepted, 1 rejected")
     assert "checks" in step.remedy
+
+
+async def test_a_receiver_that_cannot_listen_is_no_fault_of_the_agent(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        session = Session(tmp_path / "doctor.a2a", settings=Settings(receiver_port=other.getsockname()[1]))
+        async with agent(streaming(UPDATES), capabilities={"streaming": True, "pushNotifications": True}) as url:
+            report = await examine(session, url, "go")
+        await session.close()
+    step = the(report, "push")
+    assert (step.passed, report.passed) == (None, True)
+    assert "is in use" in step.message
+    assert "choose another port" in step.remedy
