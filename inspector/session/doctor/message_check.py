@@ -159,6 +159,8 @@ async def _compare_task(session: Session, call: Call, choice: Choice, seconds: f
         seen = get.fault.seen if get.fault else "the response is not a task"
         return step(None, f"not compared with the stream: {seen}")
     now = answer.status.state
+    if not state:  # only a message, which may name a task
+        return step(None, "not compared with the stream: the stream has no state of the task")
     if now != state and (is_terminal(now) or is_terminal(state)):
         remedy = "Events of the stream are missing: check for a proxy that closes streams, and the log of the agent."
         return step(False, f"the stream ended with {short(state)}, GetTask returns {short(now)}", remedy)

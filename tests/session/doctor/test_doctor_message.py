@@ -146,3 +146,24 @@ async def test_a_receiver_that_cannot_listen_is_no_fault_of_the_agent(tmp_path: 
     assert (step.passed, report.passed) == (None, True)
     assert "is in use" in step.message
     assert "choose another port" in step.remedy
+
+
+async def test_a_streamed_message_about_a_task_is_not_compared_with_the_state_of_the_task(session: Session):
+    said = {
+        "messageId": "m",
+        "role": "ROLE_AGENT",
+        "taskId": "t",
+        "contextId": "c",
+        "parts": [{"text": "It has ended."}],
+    }
+    stream = streaming([{"message": said}])
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask" and call["params"]["id"] == "t":
+            return result(call, task("COMPLETED"))
+        return await stream(request, call)
+
+    async with agent(answer) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "task").passed is None
+    assert report.passed
