@@ -21,6 +21,15 @@ from inspector.tui.widgets.fields import LineInput
 from inspector.wire.receiver.registration import Proof
 
 
+async def test_a_receiver_host_that_is_a_name_is_reported(open_app: Open, mock: str):
+    async with open_app(mock, SIZE, receiver_host="localhost") as driver:
+        await driver.connected()
+        await driver.go(4)
+        await driver.until("Address: localhost, not an IP address.")
+        await driver.press("p")
+        await driver.until("localhost is not an IP address.")
+
+
 async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)

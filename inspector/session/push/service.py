@@ -72,7 +72,11 @@ class PushService:
     def reachable_from(self) -> str:
         """Describe from where the receiver can be reached."""
         host = self._receiver_options["host"]
-        return "this machine only" if ip_address(host).is_loopback else f"{host}, reachable from other machines"
+        try:
+            is_local = ip_address(host).is_loopback
+        except ValueError:  # the receiver reports it when it is started
+            return f"{host}, not an IP address"
+        return "this machine only" if is_local else f"{host}, reachable from other machines"
 
     @property
     def listening(self) -> bool:
