@@ -36,7 +36,7 @@ from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
 from inspector.text.units import duration
 from inspector.wire.receiver.delivery import NO_TLS
-from inspector.wire.receiver.listen_address import tunnels
+from inspector.wire.receiver.listen_address import authority, tunnels
 from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
@@ -147,7 +147,7 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
     registration, receiver = webhook.registration, push.receiver
     host, port = receiver.address
     commands = [] if receiver.advertised else tunnels(receiver.base_url)
-    address = f"{host}:{port}"
+    address = authority(host, port)
     if out.json:
         out.document(
             {

@@ -64,6 +64,12 @@ def test_deliveries_are_printed_as_fields():
     assert "\x1b" not in out
 
 
+def test_an_ipv6_address_is_printed_with_brackets():
+    with Program("listen", "--host", "::1", "--timeout", "100ms") as program:
+        out, _ = program.communicate(timeout=SECONDS)
+    assert re.search(r"^Address: \[::1\]:\d+$", out, re.MULTILINE)
+
+
 def test_a_webhook_can_be_registered_for_several_tasks_and_without_authorization():
     """The agent was not told by `listen` for which task and how to deliver."""
     with Program("listen", "-o", "json", "--count", "4") as program:
