@@ -7,6 +7,7 @@ import shutil
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -138,9 +139,12 @@ def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
         raise _unusable(f"The public url is invalid: {error}.", hint) from error
     if parts.scheme not in ("http", "https") or not name or parts.query or parts.fragment or "@" in parts.netloc:
         raise _unusable("The public url does not have the form http(s)://host/path.", hint)
-    host = f"[{name}]" if ":" in name else name
+    hosts = {f"[{name}]" if ":" in name else name}
+    if not name.isascii():
+        with suppress(UnicodeError):
+            hosts.add(name.encode("idna").decode("ascii"))  # senders write the name in Punycode
     usual = 443 if parts.scheme == "https" else 80
-    names = {f"{host}:{port or usual}"} | ({host} if port in (None, usual) else set())
+    names = {f"{host}:{port or usual}" for host in hosts} | (hosts if port in (None, usual) else set())
     prefix = parts.path.rstrip("/")
     return f"{parts.scheme}://{parts.netloc}{prefix}", prefix, frozenset(names)
 

@@ -147,6 +147,8 @@ def test_a_missing_content_type_is_reported():
         ("http://host.example:9000", "host.example:9000", True),
         ("http://host.example:9000", "host.example", False),
         ("http://[2001:db8::1]:9000", "[2001:db8::1]:9000", True),
+        ("https://b\u00fccher.example", "xn--bcher-kva.example", True),
+        ("https://b\u00fccher.example", "bcher.example", False),
     ],
 )
 def test_host_has_to_be_the_bound_address_or_the_public_name(public_url, host, good):
