@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.journal import Journal
@@ -84,11 +86,14 @@ class Relay:
     async def _work(self) -> None:
         while True:
             seq, parcel = await self._waiting.get()
-            if self.url:
-                self._sending = True
-                await self._send(seq, parcel, self.url, "forwarded")
+            try:
+                if self.url:
+                    self._sending = True
+                    with suppress(CaptureError):  # the result cannot be recorded, but further deliveries can be sent
+                        await self._send(seq, parcel, self.url, "forwarded")
+            finally:
                 self._sending = False
-            self._waiting.task_done()
+                self._waiting.task_done()
 
     async def _send(self, seq: int, parcel: ForwardedRequest, url: str, action: str) -> ForwardResult:
         done = await self._forwarder.send(parcel, url)

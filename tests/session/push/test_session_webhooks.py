@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
@@ -28,6 +29,7 @@ from scripted import (
     task,
 )
 
+from inspector.capture.private_files import MissingRecordError
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal
@@ -351,6 +353,25 @@ async def test_only_accepted_deliveries_are_forwarded_in_order(
     session.push.relay.url = ""
     await post(one, status("WORKING", "4"))
     assert len(handler.heard) == 3
+
+
+async def test_forwarding_continues_if_a_result_cannot_be_recorded(
+    hook: tuple[Session, WebhookRegistration], handler: Agent, monkeypatch: pytest.MonkeyPatch
+):
+    """After a failure of the disk, the records of waiting deliveries are lost."""
+    session, one = hook
+    handler.routes["/mine"] = accepting
+
+    def lost(seq: int) -> Record:
+        raise MissingRecordError(f"There is no record {seq}.")
+
+    monkeypatch.setattr(session.journal.capture, "get", lost)
+    session.push.relay.url = f"{handler.url}/mine"
+    for _ in range(2):
+        await post(one, status("WORKING"))
+    async with asyncio.timeout(5):
+        await session.push.relay.drain()
+    assert len(handler.heard) == 2
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "http://nobody.invalid/"])
