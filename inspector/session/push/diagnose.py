@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -32,8 +33,10 @@ from inspector.wire.receiver.delivery import NO_TLS
 _UNKNOWN_TASK = "TaskNotFoundError"
 _TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
-_MOST_RECORDED = 500
-"""How many deliveries of a task are read from each capture."""
+_MOST_RECORDED = 20_000
+"""How many deliveries of a task are read from each capture, the last ones."""
+_PAGE = 500
+"""How many deliveries are in memory with their bodies, and how many are searched for failed TLS handshakes."""
 
 
 class _Session(Protocol):
@@ -119,8 +122,8 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
     for path in captures:
         try:
             with Capture.open(path) as capture:
-                found += capture.select(kinds=(Kind.DELIVERY,), task=task_id, limit=_MOST_RECORDED)
-                others += capture.select(kinds=(Kind.DELIVERY,), limit=_MOST_RECORDED) if ports else ()
+                found += _last_deliveries(capture, task_id)
+                others += capture.select(kinds=(Kind.DELIVERY,), limit=_PAGE) if ports else ()
         except CaptureError:
             unreadable += 1
     needed = {"taken", "challenge", "refused", "dialled", "status", "registration"}
@@ -131,6 +134,16 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
     numbers = {record.meta["registration"] for record in deliveries} - {0}
     of_agent = sort_requests(deliveries, numbers, task_id).deliveries
     return _Recorded(of_agent, tls_failures, len(captures) - unreadable, unreadable)
+
+
+def _last_deliveries(capture: Capture, task_id: str) -> Iterable[Record]:
+    """Read the last deliveries for a task, without their bodies."""
+    found: deque[Record] = deque(maxlen=_MOST_RECORDED)
+    after = 0
+    while page := capture.select(kinds=(Kind.DELIVERY,), task=task_id, after=after, limit=_PAGE):
+        after = page[-1].seq
+        found += (record._replace(raw=b"") for record in page)
+    return found
 
 
 def _port(address: str) -> int | None:

@@ -12,6 +12,7 @@ from inspector.sample_agents.server import MockAgent
 from scripted import Agent, OpenSession, answering, drive, eventually, say, scripted, streaming, task
 
 from inspector.capture.records import Kind, Record
+from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import State
 from inspector.session.push.causes import Evidence, Likely, causes
 from inspector.session.push.diagnose import examine
@@ -300,6 +301,20 @@ async def test_deliveries_to_another_run_are_read_from_its_capture(
     assert likely["the receiver answered with an error and the agent gave up"] is Likely.RULED_OUT
     assert "the agent posts to another path" not in likely
     assert f"1 capture read (1 could not be read): {accepted} deliveries found" in found.not_checked[0]
+
+
+async def test_all_deliveries_to_another_run_are_read(mock: MockAgent, open_session: OpenSession, tmp_path: Path):
+    """Errors at the beginning do not show that the agent gave up."""
+    meta = {"method": "POST", "challenge": False, "refused": "", "dialled": "", "registration": 1, "headers": []}
+    with Capture.create(tmp_path / "many.a2a") as capture:
+        for taken in [False] * 600 + [True] * 20:
+            status = 204 if taken else 500
+            capture.append(Kind.DELIVERY, NOW, task="t", meta=meta | {"taken": taken, "status": status})
+    session = await open_session(mock.url)
+    found = await examine(session, "t", [tmp_path / "many.a2a"])
+    assert found.accepted == 20
+    likely = {cause.name: cause.likely for cause in found.causes}
+    assert likely["the receiver answered with an error and the agent gave up"] is Likely.POSSIBLE
 
 
 async def test_a_run_without_the_webhook_reports_what_it_cannot_check(mock: MockAgent, open_session: OpenSession):
