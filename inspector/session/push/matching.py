@@ -255,7 +255,8 @@ class Reconciliation:
     def overtaken(self) -> int:
         """Return how many pushes were late: the push of a later update, in the order of the stream, came first."""
         overtaken, earliest = 0, math.inf
-        for update in reversed([update for update in self.both if update.what == "status"]):
+        statuses = [update for update in self.both if update.what == "status"]
+        for update in sorted(statuses, key=lambda update: update.reports[Source.STREAM].seq, reverse=True):
             at = update.reports[Source.PUSH].at
             overtaken += at > earliest
             earliest = min(at, earliest)

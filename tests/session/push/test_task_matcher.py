@@ -58,6 +58,16 @@ def test_a_repeated_status_is_a_new_update_but_a_snapshot_of_it_is_not():
     assert [set(update.reports) for update in snapshots.updates] == [{S, P}]
 
 
+def test_pushes_before_the_stream_are_counted_in_the_order_of_the_stream():
+    found = folded(
+        (P, 1, status("COMPLETED")),
+        (P, 2, status("WORKING")),
+        (S, 3, status("WORKING")),
+        (S, 4, status("COMPLETED")),
+    )
+    assert found.overtaken == 1
+
+
 def test_overtaken_pushes_are_counted():
     found = folded(
         (S, 1, status("SUBMITTED")),
