@@ -317,6 +317,21 @@ async def test_all_deliveries_to_another_run_are_read(mock: MockAgent, open_sess
     assert likely["the receiver answered with an error and the agent gave up"] is Likely.POSSIBLE
 
 
+@pytest.mark.parametrize(
+    "damaged", [{"method": []}, {"registration": {}}, {"headers": None}, {"headers": [["a"]]}, {"target": 1}]
+)
+async def test_a_damaged_delivery_of_another_run_is_ignored(
+    mock: MockAgent, open_session: OpenSession, tmp_path: Path, damaged: dict[str, Any]
+):
+    meta = {"method": "POST", "challenge": False, "refused": "", "dialled": "", "registration": 1, "status": 204}
+    rejected = {"taken": False, "refused": "No token.", "status": 401}
+    with Capture.create(tmp_path / "damaged.a2a") as capture:
+        for members in ({"taken": True}, rejected | damaged, {"taken": True, **damaged}):
+            capture.append(Kind.DELIVERY, NOW, task="t", meta=meta | members)
+    session = await open_session(mock.url)
+    assert (await examine(session, "t", [tmp_path / "damaged.a2a"])).accepted == 1
+
+
 async def test_a_run_without_the_webhook_reports_what_it_cannot_check(mock: MockAgent, open_session: OpenSession):
     before = await open_session(mock.url)
     await before.push.turn_on()
