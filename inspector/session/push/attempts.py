@@ -37,12 +37,16 @@ class Attempt(NamedTuple):
 
 @dataclass(slots=True)
 class _Known:
-    """The last delivery with some bytes; `accepted` is the record that was accepted, 0 for none."""
+    """The last delivery with some bytes; `accepted` is the record that was accepted, 0 for none.
+
+    `answered` is when the response was due, in seconds since 1970: an override can delay it.
+    """
 
     first: int
     number: int
     at: float
     accepted: int
+    answered: float
 
 
 class Attempts:
@@ -58,7 +62,7 @@ class Attempts:
         known = self._known.get(key) if delivery.registration else None  # senders without a registration do not retry
         if known is None:
             return Attempt(key)
-        if known.accepted:
+        if known.accepted and delivery.at >= known.answered:  # earlier, the sender did not wait for the response
             return Attempt(key, again=known.accepted)
         return Attempt(key, known.number + 1, known.first, max(0.0, delivery.at - known.at))
 
@@ -68,7 +72,8 @@ class Attempts:
         accepted = attempt.again or (seq if delivery.accepted else 0)
         if not (delivery.accepted or delivery.refused):
             accepted = 0  # answered with an override, so that the next delivery with these bytes is a retry
-        self._known[attempt.key] = _Known(first, attempt.number, delivery.at, accepted)
+        answered = delivery.at + delivery.delay
+        self._known[attempt.key] = _Known(first, attempt.number, delivery.at, accepted, answered)
         self._known.move_to_end(attempt.key)
         if len(self._known) > _MOST_REMEMBERED:
             self._known.popitem(last=False)
@@ -90,7 +95,10 @@ class RecordedAttempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The attempts at a delivery whose first attempt was not accepted, with its task and its label."""
+    """The attempts at a delivery, with its task and its label.
+
+    The first attempt was not accepted, or the sender did not wait for its response.
+    """
 
     task: str
     label: str
@@ -127,7 +135,7 @@ class Chain:
 
 
 def chains(deliveries: Iterable[Record]) -> list[Chain]:
-    """Group the attempts at each delivery whose first attempt was not accepted, in the order of the first attempts.
+    """Group the attempts at each delivery that was not accepted, or repeated before its response, in their order.
 
     Challenges and deliveries to unknown paths are left out.
     """
@@ -136,11 +144,16 @@ def chains(deliveries: Iterable[Record]) -> list[Chain]:
         first = record.meta.get("first") or record.seq
         if first in found:
             found[first].append(record)
-        elif not record.meta.get("taken") and record.meta.get("registration") and not record.meta.get("challenge"):
+        elif (
+            (not record.meta.get("taken") or record.meta.get("delay"))
+            and record.meta.get("registration")
+            and not record.meta.get("challenge")
+        ):
             found[first] = [record]
     return [
         Chain(attempts[-1].task, attempts[0].meta.get("what") or attempts[0].label, tuple(map(_attempt, attempts)))
         for attempts in found.values()
+        if len(attempts) > 1 or not attempts[0].meta.get("taken")
     ]
 
 

@@ -195,6 +195,23 @@ def test_a_retry_of_bytes_that_were_accepted_before_is_recognised():
         assert chain.accepted
 
 
+def test_a_sender_that_does_not_wait_for_a_delayed_response_retries():
+    delayed = {"override": "204 after 3 s", "delay": 3.0}  # deliveries are 2 s apart
+    with push_run() as run:
+        for members in (delayed, delayed, {}):
+            run.post(status(), **members)
+        run.post(status())
+        said = [{name: said for name, _, said in record.meta["checks"]}["order"] for record in run.records()]
+        assert [words.partition(",")[0] for words in said] == [
+            "in order",
+            "attempt 2",
+            "attempt 3",
+            "replay: the same bytes came as #3",
+        ]
+        [chain] = chains(run.records())
+        assert [attempt.seq for attempt in chain.attempts] == [1, 2, 3]
+
+
 def test_repeated_bytes_are_recognised():
     with push_run() as run:
         for number in (1, 2, 2, 3):
