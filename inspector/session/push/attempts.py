@@ -39,7 +39,7 @@ class Attempt(NamedTuple):
 class _Known:
     """The last delivery with some bytes; `accepted` is the record that was accepted, 0 for none.
 
-    `answered` is when the response was due, in seconds since 1970: an override can delay it.
+    `answered` is the expected time of the response, in seconds since 1970: an override can delay it.
     """
 
     first: int

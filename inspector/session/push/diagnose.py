@@ -35,7 +35,7 @@ _UNKNOWN_TASK = "TaskNotFoundError"
 _TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
 _MOST_RECORDED = 20_000
-"""How many deliveries of a task are read from each capture, the last ones."""
+"""How many deliveries of a task are read from each capture; the last deliveries are read."""
 _MEMBERS: dict[str, type | UnionType] = {
     **dict.fromkeys(("taken", "challenge"), bool),
     **dict.fromkeys(("method", "target", "peer", "refused", "dialled"), str),
