@@ -17,7 +17,7 @@ from inspector.protocol.model import (
 from inspector.wire.receiver.registration import Proof, Registration
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)  # each is compared with many others
 class WebhookRegistration:
     """A registration with its task (`""` until the agent has named the task) and the counts of its deliveries.
 
