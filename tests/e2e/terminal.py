@@ -528,8 +528,9 @@ class Terminal:
 
     def _read(self) -> None:
         while True:
-            ready, _, _ = select.select([self._master], [], [], 0.1)
-            if not ready and self._process.poll() is not None:
+            has_ended = self._process.poll() is not None  # before the select, so that the last output is read
+            ready, _, _ = select.select([self._master], [], [], 0.0 if has_ended else 0.1)
+            if has_ended and not ready:
                 break
             try:
                 data = os.read(self._master, 65536) if ready else b""
