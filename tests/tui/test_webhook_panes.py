@@ -8,7 +8,7 @@ import httpx
 import pytest
 from driving import Open
 from players import deliver
-from receiving import COMPLETED, SIZE, STATUS, listening, view
+from webhook_view import COMPLETED, SIZE, STATUS, listening, view
 
 from inspector.capture.records import Kind
 from inspector.protocol.model import PushConfig

@@ -12,7 +12,7 @@ from driving import Open
 from joserfc.jwk import ECKey, KeySet
 from players import deliver, playing
 from puppets import Call
-from receiving import SIZE, STATUS, choose, listening, view
+from webhook_view import SIZE, STATUS, choose, listening, view
 
 from inspector.capture.records import Kind
 from inspector.tui.screens.form import FormScreen
