@@ -90,7 +90,7 @@ class Evidence:
     @property
     def accepted(self) -> int:
         """Return how many deliveries were accepted."""
-        return sum(bool(record.meta["taken"]) for record in self.deliveries if not record.meta["challenge"])
+        return sum(bool(record.meta.get("taken")) for record in self.deliveries if not record.meta.get("challenge"))
 
     @property
     def reach(self) -> Reachable:
@@ -239,7 +239,9 @@ def _untrusted(known: Evidence) -> Cause:
 
 
 def _gave_up(known: Evidence) -> Cause:
-    failed = [record for record in known.deliveries if not record.meta["taken"] and not record.meta["challenge"]]
+    failed = [
+        record for record in known.deliveries if not record.meta.get("taken") and not record.meta.get("challenge")
+    ]
     if not failed:
         return Cause(_GAVE_UP, Likely.RULED_OUT, "no delivery was answered with an error")
     last = failed[-1]

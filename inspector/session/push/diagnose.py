@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import UnionType
 from typing import NamedTuple, Protocol
 
 from inspector.capture.private_files import CaptureError
@@ -26,6 +25,7 @@ from inspector.session.push.causes import Cause, Evidence, causes
 from inspector.session.push.senders import Requests, sort_requests
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.session.replay.validation import problem_of
 from inspector.session.tasks import TaskFold
 from inspector.text.units import timestamp_seconds
 from inspector.wire.reach import AddressScope, address_scope, connect, endpoint_of, tls_handshake
@@ -36,15 +36,6 @@ _TIMEOUT = 10.0
 """How many seconds an agent may take to respond."""
 _MOST_RECORDED = 20_000
 """How many deliveries of a task are read from each capture; the last deliveries are read."""
-_MEMBERS: dict[str, type | UnionType] = {
-    **dict.fromkeys(("taken", "challenge"), bool),
-    **dict.fromkeys(("method", "target", "peer", "refused", "dialled"), str),
-    **dict.fromkeys(("status", "registration"), int),
-    "headers": list | tuple,
-}
-"""The members of a delivery that the diagnosis reads, with their types."""
-_OPTIONAL = {"method": "POST", "target": "", "peer": "", "headers": ()}
-"""Members without which a delivery can be read, too."""
 _PAGE = 500
 """How many deliveries are in memory with their bodies, and how many are searched for failed TLS handshakes."""
 
@@ -136,9 +127,10 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
                 others += capture.select(kinds=(Kind.DELIVERY,), limit=_PAGE) if ports else ()
         except CaptureError:
             unreadable += 1
-    deliveries = sorted(filter(_is_whole, found), key=lambda record: record.at)
-    failed = [record for record in others if record.meta.get("method") == NO_TLS and _is_whole(record)]
-    failed = [record for record in failed if _port(record.meta.get("target", "")) in ports]
+    # Damaged captures of other sessions must not prevent the diagnosis.
+    deliveries = sorted((record for record in found if not problem_of(record)), key=lambda record: record.at)
+    failed = [record for record in others if record.meta.get("method") == NO_TLS and not problem_of(record)]
+    failed = [record for record in failed if _port(record.meta["target"]) in ports]
     tls_failures = tuple(record.label for record in sorted(failed, key=lambda record: record.at))
     numbers = {record.meta["registration"] for record in deliveries} - {0}
     of_agent = sort_requests(deliveries, numbers, task_id).deliveries
@@ -153,15 +145,6 @@ def _last_deliveries(capture: Capture, task_id: str) -> Iterable[Record]:
         after = page[-1].seq
         found += (record._replace(raw=b"") for record in page)
     return found
-
-
-def _is_whole(record: Record) -> bool:
-    """Return whether a delivery has what the diagnosis reads; a damaged capture must not prevent the diagnosis."""
-    meta = {**_OPTIONAL, **record.meta}
-    pairs = meta["headers"]
-    return all(isinstance(meta.get(name), kind) for name, kind in _MEMBERS.items()) and all(
-        isinstance(pair, list | tuple) and [type(text) for text in pair] == [str, str] for pair in pairs
-    )
 
 
 def _port(address: str) -> int | None:

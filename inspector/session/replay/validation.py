@@ -103,6 +103,7 @@ _MEMBERS: Mapping[Kind, Mapping[str, Callable[[Any], bool]]] = {
         "dialled": _is_text,
         "delay": _is_number,
         "taken": _is_flag,
+        "challenge": _is_flag,
         "seconds": _is_number,
         "registration": _is_count,
         "asked": _is_text,

@@ -303,13 +303,20 @@ async def test_deliveries_to_another_run_are_read_from_its_capture(
     assert f"1 capture read (1 could not be read): {accepted} deliveries found" in found.not_checked[0]
 
 
+WHOLE: dict[str, Any] = {
+    **{"method": "POST", "target": "/push/x", "headers": [], "peer": "127.0.0.1:9", "status": 204, "refused": ""},
+    **{"dialled": "", "delay": 0.0, "taken": True, "challenge": False, "seconds": 0.1, "registration": 1, "asked": ""},
+    **{"attempt": 1, "first": 0, "gap": 0.0, "checks": []},
+}
+"""What is recorded about an accepted delivery."""
+
+
 async def test_all_deliveries_to_another_run_are_read(mock: MockAgent, open_session: OpenSession, tmp_path: Path):
     """Errors at the beginning do not show that the agent gave up."""
-    meta = {"method": "POST", "challenge": False, "refused": "", "dialled": "", "registration": 1, "headers": []}
     with Capture.create(tmp_path / "many.a2a") as capture:
         for taken in [False] * 600 + [True] * 20:
             status = 204 if taken else 500
-            capture.append(Kind.DELIVERY, NOW, task="t", meta=meta | {"taken": taken, "status": status})
+            capture.append(Kind.DELIVERY, NOW, task="t", meta=WHOLE | {"taken": taken, "status": status})
     session = await open_session(mock.url)
     found = await examine(session, "t", [tmp_path / "many.a2a"])
     assert found.accepted == 20
@@ -323,11 +330,10 @@ async def test_all_deliveries_to_another_run_are_read(mock: MockAgent, open_sess
 async def test_a_damaged_delivery_of_another_run_is_ignored(
     mock: MockAgent, open_session: OpenSession, tmp_path: Path, damaged: dict[str, Any]
 ):
-    meta = {"method": "POST", "challenge": False, "refused": "", "dialled": "", "registration": 1, "status": 204}
     rejected = {"taken": False, "refused": "No token.", "status": 401}
     with Capture.create(tmp_path / "damaged.a2a") as capture:
         for members in ({"taken": True}, rejected | damaged, {"taken": True, **damaged}):
-            capture.append(Kind.DELIVERY, NOW, task="t", meta=meta | members)
+            capture.append(Kind.DELIVERY, NOW, task="t", meta=WHOLE | members)
     session = await open_session(mock.url)
     assert (await examine(session, "t", [tmp_path / "damaged.a2a"])).accepted == 1
 
