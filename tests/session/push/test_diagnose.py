@@ -304,9 +304,23 @@ async def test_deliveries_to_another_run_are_read_from_its_capture(
 
 
 WHOLE: dict[str, Any] = {
-    **{"method": "POST", "target": "/push/x", "headers": [], "peer": "127.0.0.1:9", "status": 204, "refused": ""},
-    **{"dialled": "", "delay": 0.0, "taken": True, "challenge": False, "seconds": 0.1, "registration": 1, "asked": ""},
-    **{"attempt": 1, "first": 0, "gap": 0.0, "checks": []},
+    "method": "POST",
+    "target": "/push/x",
+    "headers": [],
+    "peer": "127.0.0.1:9",
+    "status": 204,
+    "refused": "",
+    "dialled": "",
+    "delay": 0.0,
+    "taken": True,
+    "challenge": False,
+    "seconds": 0.1,
+    "registration": 1,
+    "asked": "",
+    "attempt": 1,
+    "first": 0,
+    "gap": 0.0,
+    "checks": [],
 }
 """What is recorded about an accepted delivery."""
 
