@@ -12,6 +12,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the modules `terminal` and `programs`
 
+from closed_port import closed_port  # noqa: F401 - a fixture
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, CliResult, RunCli, make_agent, server_thread  # noqa: F401 - fixtures
 

@@ -96,7 +96,9 @@ def stored_token(bench: Bench) -> None:
     agent = client_login(bench)
     bench.commands.clear()
     assert "message" in bench.run("send", agent, "--text", "echo hi", "-o", "json").json
-    [file] = [path for path in bench.folder.parent.rglob("logins.json") if agent.rpartition(":")[2] in path.read_text()]
+    [file] = [
+        path for path in bench.folder.parent.rglob("logins.json") if f":{agent.rpartition(':')[2]}" in path.read_text()
+    ]
     assert os.name == "nt" or file.stat().st_mode & 0o077 == 0
     assert "oauth2" in bench.run("auth", "status").out
 

@@ -191,8 +191,8 @@ def test_proposal_for_an_undeclared_address_has_no_command(cli: RunCli, make_age
     assert f"1.0 over JSONRPC at {agent.url}/rpc" in cli("doctor", agent.url).out
 
 
-def test_unreachable_agent_has_exit_code_3(cli: RunCli, unused_tcp_port: int):
-    ran = cli("doctor", f"http://127.0.0.1:{unused_tcp_port}", "-o", "json")
+def test_unreachable_agent_has_exit_code_3(cli: RunCli, closed_port: int):
+    ran = cli("doctor", f"http://127.0.0.1:{closed_port}", "-o", "json")
     assert ran.code == 3
     assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
     assert [step["name"] for step in ran.json["steps"]] == ["name", "tcp"]

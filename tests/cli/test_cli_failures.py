@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -14,15 +13,8 @@ from aiohttp import web
 from puppets import CARD, RPC_PATH, SECONDS, Call, MakeAgent, RunCli, ServerThread, task
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-        assert isinstance(port, int)
-        return port
-
-
-def test_an_agent_that_does_not_listen_is_unreachable(cli: RunCli):
-    ran = cli("card", "get", "-a", f"http://127.0.0.1:{free_port()}", "-o", "json")
+def test_an_agent_that_does_not_listen_is_unreachable(cli: RunCli, closed_port: int):
+    ran = cli("card", "get", "-a", f"http://127.0.0.1:{closed_port}", "-o", "json")
     assert (ran.code, ran.out) == (3, "")
     assert ran.error["code"] == "A2ACLI_ERR_UNREACHABLE"
     assert "refused" in ran.error["message"]

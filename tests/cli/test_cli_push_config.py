@@ -177,8 +177,8 @@ def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock
     assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
 
 
-def test_the_error_of_the_doctor_is_one_sentence(cli: RunCli, make_agent: MakeAgent, unused_tcp_port: int):
-    gone = f"http://127.0.0.1:{unused_tcp_port}/rpc"
+def test_the_error_of_the_doctor_is_one_sentence(cli: RunCli, make_agent: MakeAgent, closed_port: int):
+    gone = f"http://127.0.0.1:{closed_port}/rpc"
     interface = {"url": gone, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     agent = make_agent(card={"supportedInterfaces": [interface]})
     error = cli("doctor", agent.url, "--push", "t").err.splitlines()[0]

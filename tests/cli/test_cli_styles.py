@@ -125,7 +125,7 @@ def test_json_is_never_styled(cli: RunCli, mock: str, words: list[str]):
     assert (ran.out or ran.err)[0] in "[{"
 
 
-def test_roles_are_those_of_the_themes(cli: RunCli, make_agent: MakeAgent, unused_tcp_port: int):
+def test_roles_are_those_of_the_themes(cli: RunCli, make_agent: MakeAgent, closed_port: int):
     listed = cli("task", "list", make_agent(list_of_each_state).url, *ALWAYS, width=200).out
     for state in ("input-required", "auth-required", "canceled"):
         assert f"{YELLOW}{state}{OFF}" in listed
@@ -135,7 +135,7 @@ def test_roles_are_those_of_the_themes(cli: RunCli, make_agent: MakeAgent, unuse
     assert f"  working{' ' * 9}" in listed
     assert listed.startswith(f"{BOLD}ID{OFF}")
     assert f"{DIM}{'c' * 36}{OFF}" in listed
-    failed = cli("doctor", f"http://127.0.0.1:{unused_tcp_port}", *ALWAYS)
+    failed = cli("doctor", f"http://127.0.0.1:{closed_port}", *ALWAYS)
     assert failed.out.startswith(f"{DIM}Valid:{OFF} {RED}no{OFF}, 1 of 2 checks failed")
     assert f"{DIM}Step:{OFF} {GREEN}+{OFF} name" in failed.out
     assert failed.err.startswith(f"{RED}Error:{OFF} Nothing listens")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from closed_port import closed_port  # noqa: F401 - a fixture
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, OpenSession, scripted
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from pathlib import Path
 from typing import Any
 
@@ -140,10 +139,8 @@ async def test_a_protected_card_asks_for_credentials(agent: Agent, open_session:
     assert (fault.whose, fault.code) == (Whose.YOURS, code)
 
 
-async def test_an_agent_that_is_not_there_is_asked_once(open_session: OpenSession):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        place = f"127.0.0.1:{probe.getsockname()[1]}"
+async def test_an_agent_that_is_not_there_is_asked_once(open_session: OpenSession, closed_port: int):
+    place = f"127.0.0.1:{closed_port}"
     session = await open_session()
     with pytest.raises(FaultError) as raised:
         await session.connect(place)

@@ -25,8 +25,8 @@ from inspector.session.session import Session
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-async def test_refused_connection_ends_the_checks(session: Session, host: str, unused_tcp_port: int):
-    report = await examine(session, f"http://{host}:{unused_tcp_port}")
+async def test_refused_connection_ends_the_checks(session: Session, host: str, closed_port: int):
+    report = await examine(session, f"http://{host}:{closed_port}")
     assert [step.name for step in report.steps] == ["name", "tcp"]
     step = the(report, "tcp")
     assert step.passed is False
@@ -79,8 +79,8 @@ async def test_port_that_closes_a_tls_connection_is_reported(session: Session):
     assert "http://" in step.remedy
 
 
-async def test_interface_without_listener_is_not_called(session: Session, unused_tcp_port: int):
-    async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
+async def test_interface_without_listener_is_not_called(session: Session, closed_port: int):
+    async with agent(knows_no_task, url=f"http://127.0.0.1:{closed_port}/rpc") as url:
         report = await examine(session, url)
     step = the(report, ADDRESS)
     assert step.passed is False
@@ -89,8 +89,8 @@ async def test_interface_without_listener_is_not_called(session: Session, unused
     assert not [one for one in report.steps if one.name.startswith("interface 1 as ")]
 
 
-async def test_a_port_without_listener_is_tried_at_the_port_of_the_card(session: Session, unused_tcp_port: int):
-    async with agent(knows_no_task, url=f"http://127.0.0.1:{unused_tcp_port}/rpc") as url:
+async def test_a_port_without_listener_is_tried_at_the_port_of_the_card(session: Session, closed_port: int):
+    async with agent(knows_no_task, url=f"http://127.0.0.1:{closed_port}/rpc") as url:
         [proposal] = (await examine(session, url)).proposals
     assert proposal.choice.interface.url == f"{url}/rpc"
 
@@ -139,12 +139,12 @@ async def test_host_without_response_is_requested_once(session: Session):
 
 
 async def test_layers_are_not_checked_behind_a_proxy(
-    session: Session, monkeypatch: pytest.MonkeyPatch, unused_tcp_port: int
+    session: Session, monkeypatch: pytest.MonkeyPatch, closed_port: int
 ):
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused_tcp_port}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{closed_port}")
     monkeypatch.setenv("no_proxy", "")
     report = await examine(session, "http://agent.invalid")
     step = the(report, "proxy")
     assert step.passed is None
-    assert str(unused_tcp_port) in step.message
+    assert str(closed_port) in step.message
     assert report.fault is not None
