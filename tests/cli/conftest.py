@@ -15,6 +15,7 @@ sys.path.append(str(Path(__file__).parent.parent / "e2e"))  # has the modules `t
 from closed_port import closed_port  # noqa: F401 - a fixture
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, CliResult, RunCli, make_agent, server_thread  # noqa: F401 - fixtures
+from time_limit import time_limit  # noqa: F401 - a fixture
 
 from inspector.cli.main import main
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import uuid
 
 from aiohttp import web
 from puppets import CARD_PATH, Call, chunk, task
 from requirement_bench import Bench, Requirement, fields
+from time_limit import TimeLimit
 
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
 SECRET = "open-sesame"
@@ -143,12 +145,21 @@ def polls(bench: Bench) -> None:
 
 
 def polls_in_limits(bench: Bench) -> None:
-    begun = bench.task("long", bench.slow_mock, "--async")
-    words = ("task", "get", begun["id"], "-a", bench.slow_mock, "--wait", "--poll-interval", "100ms")
-    ran = bench.run(*words, "--timeout", "500ms", "-o", "json", code=5)
+    identity, polls = str(uuid.uuid4()), 0
+
+    async def answer(call: Call) -> web.StreamResponse:
+        nonlocal polls
+        polls += 1
+        if polls == 2:  # the client has read the task
+            limit.end()
+        return call.result(task("WORKING", id=identity))
+
+    words = ("task", "get", identity, "-a", bench.make_agent(answer).url, "--wait", "--poll-interval", "100ms")
+    with TimeLimit() as limit:
+        ran = bench.run(*words, "--timeout", "500ms", "-o", "json", code=5)
     assert ran.error["code"] == "A2ACLI_ERR_TIMEOUT"
-    assert begun["id"] in ran.error["message"]
-    bench.run("task", "get", begun["id"], "-a", bench.slow_mock, "--wait", "--poll-interval", "0s", code=2)
+    assert identity in ran.error["message"]
+    bench.run(*words[:-1], "0s", code=2)
 
 
 def polls_until_interrupted(bench: Bench) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -18,7 +17,8 @@ from forking import Program
 from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
-from puppets import SECONDS, Call, CliResult, MakeAgent, RunCli
+from puppets import RPC_PATH, SECONDS, Call, CliResult, MakeAgent, RunCli, silence
+from time_limit import TimeLimit
 from written_checks import CARD, FAILS, GONE, SEND, case, check_report, writer
 
 
@@ -26,6 +26,11 @@ from written_checks import CARD, FAILS, GONE, SEND, case, check_report, writer
 def file(tmp_path: Path) -> Any:
     """Return a function that writes a check file with these tests and returns its path."""
     return writer(tmp_path)
+
+
+def asking(url: str) -> dict[str, Any]:
+    """Return a step with a request to a server that does not answer."""
+    return {"id": "ask", "raw": {"method": "POST", "path": url, "body": {"id": 1}}, "expect": {"status": 200}}
 
 
 def fields(result: CliResult) -> dict[str, str]:
@@ -225,18 +230,17 @@ def test_trials_print_the_share_of_passes(cli: RunCli, mock: str, file: Any):
 
 
 def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path):
-    slow = {**CARD, "delay_ms": 60_000}
-    path, report, capture = (
-        file(case("A", SEND), case("B", slow), case("C")),
-        tmp_path / "r.json",
-        tmp_path / "c.a2acap",
-    )
-    words = ["check", path, "-a", mock, "--verbose", "--report", f"json={report}", "--report", f"junit={report}.xml"]
-    with Program(*words, "--capture", str(capture), env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
-        assert "+ A (must" in process.stdout.readline()
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=SECONDS)
+    report, capture = tmp_path / "r.json", tmp_path / "c.a2acap"
+    reports = ["--report", f"json={report}", "--report", f"junit={report}.xml"]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(SECONDS)
+        path = file(case("A", SEND), case("B", asking(f"http://127.0.0.1:{silent.getsockname()[1]}/")), case("C"))
+        words = ["check", path, "-a", mock, "--verbose", *reports, "--capture", str(capture)]
+        with Program(*words, env={**os.environ, "PYTHONUNBUFFERED": "1"}) as process:
+            assert "+ A (must" in process.stdout.readline()
+            with silent.accept()[0]:  # the test B has begun
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, err
     assert "Traceback" not in out + err
     written = json.loads(report.read_text())
@@ -253,8 +257,15 @@ def test_ctrl_c_leaves_a_report_of_what_ran(mock: str, file: Any, tmp_path: Path
     assert capture.exists()
 
 
-def test_a_run_that_takes_too_long_reports_what_ran(cli: RunCli, mock: str, file: Any, tmp_path: Path):
-    path, report = file(case("A"), case("B", {**CARD, "delay_ms": 60_000}), case("C")), tmp_path / "r.json"
+def test_a_run_that_takes_too_long_reports_what_ran(
+    cli: RunCli, mock: str, make_agent: MakeAgent, file: Any, tmp_path: Path, time_limit: TimeLimit
+):
+    async def answer(call: Call) -> web.StreamResponse:
+        time_limit.end()
+        return await silence(call)
+
+    path = file(case("A"), case("B", asking(f"{make_agent(answer).url}{RPC_PATH}")), case("C"))
+    report = tmp_path / "r.json"
     result = cli("check", path, "-a", mock, "--timeout", "2s", "--report", f"json={report}")
     assert result.code == 5
     assert "Timed out after 2 s: 1 of 3 tests have a result." in result.err

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from puppets import Call, MakeAgent, RunCli, status, task
+from time_limit import TimeLimit
 
 TEXT = "--text"
 
@@ -248,9 +249,12 @@ def test_waiting_ends_when_the_task_is_interrupted(cli: RunCli, make_agent: Make
     assert "authorization" in ran.err
 
 
-def test_timeout_ends_waiting(cli: RunCli, make_agent: MakeAgent):
+def test_timeout_ends_waiting(cli: RunCli, make_agent: MakeAgent, time_limit: TimeLimit):
     async def answer(call: Call) -> web.StreamResponse:
-        return call.result({"task": task("WORKING")} if call.rpc["method"] == "SendMessage" else task("WORKING"))
+        if call.rpc["method"] == "SendMessage":
+            return call.result({"task": task("WORKING")})
+        time_limit.end()  # the client polls, so it has read the task
+        return call.result(task("WORKING"))
 
     agent = make_agent(answer)
     words = ["send", "-a", agent.url, TEXT, "hi", "--poll-interval", "20ms", "--timeout", "1s"]

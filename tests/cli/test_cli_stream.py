@@ -6,6 +6,8 @@ import math
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -13,6 +15,9 @@ from forking import Program
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import SECONDS, Call, MakeAgent, RunCli, chunk, silence, status, task
+from time_limit import TimeLimit
+
+from inspector.cli.follow_task import Follower
 
 PROGRAM = (sys.executable, "-m", "inspector.cli")
 STREAM = ("--stream", "--text", "hi")
@@ -233,11 +238,19 @@ def test_broken_stream_after_the_end_of_the_task_is_a_warning(cli: RunCli, make_
     assert "the task ended" in ran.err
 
 
-def test_timeout_ends_a_stream(cli: RunCli, make_agent: MakeAgent):
+def test_timeout_ends_a_stream(
+    cli: RunCli, make_agent: MakeAgent, time_limit: TimeLimit, monkeypatch: pytest.MonkeyPatch
+):
     async def answer(call: Call) -> web.StreamResponse:
         await call.stream({"task": task("WORKING")})
         return await silence(call)
 
+    def take(follower: Follower, received: Sequence[Any]) -> None:
+        take_received(follower, received)
+        time_limit.end()
+
+    take_received = Follower._take
+    monkeypatch.setattr(Follower, "_take", take)
     ran = cli("send", "-a", make_agent(answer).url, *STREAM, "-o", "json", "--timeout", "1s")
     assert ran.code == 5
     assert [next(iter(line)) for line in ran.lines] == ["task", "error"]
