@@ -443,7 +443,7 @@ class Terminal:
         with self._changed:
             return self._display.text()
 
-    def send(self, data: str | bytes, timeout: float = 10) -> None:
+    def send(self, data: str | bytes, timeout: float = 20) -> None:
         """Type bytes, waiting while the program does not read."""
         rest = memoryview(data.encode() if isinstance(data, str) else data)
         deadline = time.monotonic() + timeout
@@ -479,7 +479,7 @@ class Terminal:
         """Send a signal to the program and to what it started in its process group."""
         os.killpg(self._process.pid, number)
 
-    def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = 10) -> None:
+    def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = 20) -> None:
         """Wait until a text is visible or a condition is true; at the timeout, fail with the screen.
 
         This blocks the thread: with a server in the same event loop, call it in `asyncio.to_thread`.
@@ -503,7 +503,7 @@ class Terminal:
         stat = Path(f"/proc/{self._process.pid}/stat").read_bytes()
         return stat.rpartition(b") ")[2].startswith(b"T")
 
-    def wait_exit(self, timeout: float = 10) -> Ending:
+    def wait_exit(self, timeout: float = 20) -> Ending:
         """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout
         self._reader.join(timeout)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -106,8 +106,9 @@ def descendants(process: int) -> set[int]:
     """Return the processes that a process started, and those that they started."""
     found: set[int] = set()
     for line in Path("/proc").glob(f"{process}/task/*/children"):
-        for child in map(int, line.read_text().split()):
-            found |= {child} | descendants(child)
+        with suppress(OSError):  # the process or its thread has just ended
+            for child in map(int, line.read_text().split()):
+                found |= {child} | descendants(child)
     return found
 
 
