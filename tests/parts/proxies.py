@@ -31,6 +31,7 @@ class Habits:
     """What a proxy does; the default is a correct proxy, with the URL of the proxy on the card of the agent.
 
     - `cut`: close streams after this many seconds, with a correct end of the response; 0 for never.
+    - `cut_at`: close a stream in the same way after this text.
     - `buffer`: send a stream when it has ended.
     - `gzip`: compress all bodies.
     - `media_type`: replaces `text/event-stream`.
@@ -44,6 +45,7 @@ class Habits:
     """
 
     cut: float = 0.0
+    cut_at: str = ""
     buffer: bool = False
     gzip: bool = False
     media_type: str = ""
@@ -116,12 +118,15 @@ class _Proxy:
                 body = body.replace(self._upstream.encode(), own.encode())
             await response.write(packer.compress(body) + packer.flush() if packer else body)
             return response
-        began = time.monotonic()
+        began, seen = time.monotonic(), b""
         try:
             async with asyncio.timeout(habits.cut or None):
                 async for chunk in answer.content.iter_any():
                     flushed = packer.compress(chunk) + packer.flush(zlib.Z_SYNC_FLUSH) if packer else chunk
                     await response.write(flushed)
+                    seen += chunk
+                    if habits.cut_at and habits.cut_at.encode() in seen:
+                        break
             await response.write(packer.flush() if packer else b"")
         except TimeoutError:
             assert habits.cut, f"no time limit, but it expired after {time.monotonic() - began} s"

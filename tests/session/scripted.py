@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 from aiohttp import web
 
 from inspector.capture.records import Kind, Record
@@ -244,6 +245,12 @@ def rules(session: Session) -> set[str]:
 def events(found: Iterable[Record]) -> list[tuple[str, str, str]]:
     """Return kind, event and short state of records."""
     return [(record.kind.value, record.event, record.state.removeprefix("TASK_STATE_").lower()) for record in found]
+
+
+def hurry(session: Session, seconds: float) -> None:
+    """Limit the silence of the agent from now on; a busy machine may need longer for the card before."""
+    for client in session.client._clients.values():
+        client.timeout = httpx.Timeout(seconds, connect=PATIENCE)
 
 
 async def eventually(condition: Callable[[], object]) -> None:

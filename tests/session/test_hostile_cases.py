@@ -19,6 +19,7 @@ import pytest
 from aiohttp import web
 from scripted import (
     DONE,
+    PATIENCE,
     WORKING,
     Agent,
     Heard,
@@ -254,6 +255,8 @@ async def test_case_19_a_disconnected_stream_is_never_complete(agent: Agent, ope
 
 
 async def test_case_20_silence_times_out_and_keep_alives_prevent_it(agent: Agent, open_session: OpenSession):
+    pauses: list[float] = []
+
     async def keep_alive(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         from scripted import frame
 
@@ -262,18 +265,24 @@ async def test_case_20_silence_times_out_and_keep_alives_prevent_it(agent: Agent
         await response.write(frame(WORKING, heard.json["id"]))
         for _ in range(8):
             await response.write(b": still here\n\n")
+            began = time.monotonic()
             await asyncio.sleep(0.2)
+            pauses.append(time.monotonic() - began)
         await asyncio.sleep(60)
         return response
 
     agent.answer(keep_alive)
     session = await open_session(agent.url, limits=Limits(read_seconds=1.0))
-    began = time.monotonic()
-    call = await say(session)
-    took = time.monotonic() - began
+    for _ in range(10):
+        pauses.clear()
+        began = time.monotonic()
+        call = await say(session)
+        took = time.monotonic() - began
+        if len(pauses) == 8 and max(pauses) < 0.8:
+            break  # otherwise the machine stalled for almost the limit
     assert call.fault is not None
     assert call.fault.code == FaultCode.TIMEOUT
-    assert 1.6 < took < 8
+    assert 1.6 < took < PATIENCE
     summary = session.journal.exchanges.get(call.exchange.number)
     assert summary is not None
     assert (summary.keepalives, summary.events) == (8, 1)

@@ -20,6 +20,7 @@ from scripted import (
     events,
     eventually,
     giving,
+    hurry,
     message,
     records,
     rules,
@@ -34,7 +35,6 @@ from inspector.capture.store import Capture
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from inspector.session.compose.draft import text_draft
-from inspector.wire.client.http import Limits
 
 
 def payloads(session: Any) -> list[tuple[str, str, str]]:
@@ -246,11 +246,13 @@ async def test_an_error_instead_of_a_stream_is_only_a_hint_about_clients(
 
 async def test_a_timeout_after_the_end_of_the_task_reports_the_open_stream(agent: Agent, open_session: OpenSession):
     agent.answer(streaming({"task": task("WORKING")}, status("COMPLETED"), then=asyncio.Event().wait))
-    session = await open_session(agent.url, limits=Limits(read_seconds=0.1))
+    session = await open_session(agent.url)
+    hurry(session, 0.5)  # for the events of the task
     call = await say(session)
     assert call.fault is not None
     assert call.fault.seen == "The task is completed, but the agent did not end the stream."
     assert "--timeout" not in call.fault.hint
+    hurry(session, 0.1)
     agent.answer(streaming({"task": task("WORKING")}, then=asyncio.Event().wait))
     call = await say(session)
     assert call.fault is not None

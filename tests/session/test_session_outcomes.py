@@ -14,6 +14,7 @@ from scripted import (
     answering,
     checked,
     giving,
+    hurry,
     records,
     redirecting,
     rules,
@@ -22,7 +23,6 @@ from scripted import (
 
 from inspector.protocol.errors import FaultCode, Whose
 from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
-from inspector.wire.client.http import Limits
 
 # What a call came to
 
@@ -94,7 +94,8 @@ async def test_after_a_timeout_streaming_is_recommended_if_the_agent_has_it(
 
     agent.answer(wait)
     agent.serve_card(capabilities={"streaming": streaming})
-    session = await open_session(agent.url, limits=Limits(read_seconds=0.1))
+    session = await open_session(agent.url)
+    hurry(session, 0.1)
     hint = checked((await say(session, stream=False)).fault).hint
     assert ("or with streaming" in hint) is streaming
     assert "longer --timeout" in hint

@@ -12,9 +12,12 @@ from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.scenario.catalog import Scenarios
 from inspector.sample_agents.server import MockAgent
+from scripted import eventually, records
 
 from inspector.capture.query import Query, parse
+from inspector.capture.records import Kind
 from inspector.capture.store import Capture
+from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.session.check.document.enumerations import Transport
@@ -120,7 +123,7 @@ async def converse_with_pushes(session: Session) -> None:
     answer = Message(message_id="reply", role="ROLE_USER", task_id=task, parts=[Part(text="at eight")])
     await session.call(Operation.SEND, SendRequest(message=answer), task_id=task).finish()
     await session.get(task).finish()
-    await asyncio.sleep(0.3)  # for the last push
+    await eventually(lambda: any(record.state == State.COMPLETED for record in records(session, Kind.DELIVERY)))
     session.push.turn_off()
 
 

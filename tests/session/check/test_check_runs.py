@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from typing import Any
 
 import pytest
 from check_files import CARD_STEP, file_of, get, send, stream, suite_of, test_of
-from check_runs import UNKNOWN, MakeMock, RunChecks, only
+from check_runs import UNKNOWN, MakeMock, RunChecks, only, run_file
 from inspector.sample_agents.server import MockAgent
-from scripted import PATIENCE, Agent, OpenSession, giving
+from scripted import PATIENCE, Agent, OpenSession, eventually, giving, records
 
+from inspector.capture.records import Kind
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result, RunResult
+from inspector.session.check.result import TestResult as Outcome
 
 
 async def test_the_limit_of_a_test_is_a_failure_with_the_request(run_checks: RunChecks, make_mock: MakeMock):
@@ -34,14 +35,18 @@ async def test_a_stream_that_does_not_end_in_time_fails(run_checks: RunChecks, m
     assert failure.exchange > 0
 
 
-async def test_an_agent_that_stops_during_the_run_is_an_error_of_each_test(run_checks: RunChecks, make_mock: MakeMock):
+async def test_an_agent_that_stops_during_the_run_is_an_error_of_each_test(
+    open_session: OpenSession, make_mock: MakeMock
+):
     agent = await make_mock()
     tests = [test_of(send("report 3"), id=f"T-{number}") for number in range(3)]
     stopping = test_of(
         {"id": "a", "operation": "get_agent_card"}, get(UNKNOWN, expect_error={}, delay_ms=500), id="first"
     )
-    running = asyncio.create_task(run_checks(file_of(stopping, *tests), agent.url))
-    await asyncio.sleep(0.25)
+    session = await open_session(agent.url)
+    before = len(records(session, Kind.END))
+    running = asyncio.create_task(run_file(session, file_of(stopping, *tests)))
+    await eventually(lambda: len(records(session, Kind.END)) > before)  # the first step is over
     await agent.stop()
     run = await asyncio.wait_for(running, PATIENCE)
     assert [result.result for result in run.results] == [Result.ERROR] * 4
@@ -52,9 +57,15 @@ async def test_jobs_run_at_the_same_time_and_results_have_the_order_of_the_plan(
     run_checks: RunChecks, slow_mock: MockAgent
 ):
     tests = [test_of({**CARD_STEP, "delay_ms": 300 - 90 * number}, id=f"T-{number}") for number in range(4)]
-    began = time.monotonic()
-    run = await run_checks(file_of(*tests), slow_mock.url, jobs=4)
-    assert time.monotonic() - began < 0.3 + 0.21 + 0.12 + 0.03
+    begun: list[Outcome] = []
+    ended: list[float] = []
+
+    def on_start(result: Outcome) -> None:
+        ended.extend(other.seconds for other in begun if other.seconds)
+        begun.append(result)
+
+    run = await run_checks(file_of(*tests), slow_mock.url, jobs=4, on_start=on_start)
+    assert (len(begun), ended) == (4, []), "each test began before another had ended"
     assert [result.test.id for result in run.results] == ["T-0", "T-1", "T-2", "T-3"]
     assert run.passed
 
@@ -90,15 +101,13 @@ async def test_a_run_that_is_cancelled_has_the_results_that_are_complete(
     document = parsed(file_of(test_of(id="T-0"), test_of(slow, id="T-1"), test_of(id="T-2")), "a.json")
     run = RunResult("1.0", "agent", "1", 0)
     planned = plan([CheckFile(Path("a.json"), document, {})], Selection())
-    seen = asyncio.Event()
 
     async def follow() -> None:
         async for _ in Runner(session, choices(session, ()), planned, run).results():
-            seen.set()
+            pass
 
     running = asyncio.create_task(follow())
-    await seen.wait()
-    await asyncio.sleep(0.05)
+    await eventually(lambda: any(record.label.startswith("check T-1 ") for record in records(session, Kind.NOTE)))
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

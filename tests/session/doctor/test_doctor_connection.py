@@ -20,6 +20,7 @@ from examining import (
 from stream_servers import serving_bytes
 
 from inspector.protocol.errors import FaultCode
+from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import Timeouts
 from inspector.session.session import Session
 
@@ -117,10 +118,13 @@ async def test_agent_without_response_does_not_block_the_doctor(session: Session
         return await asyncio.Event().wait()  # type: ignore[return-value]
 
     async with agent(answer) as url:
-        report = await examine(session, url, timeouts=Timeouts(call=0.2))
-    step = the(report, AS_1_0)
+        doctor = Doctor(session, url)
+        async for step in doctor.examine():
+            if step.name == CARD_CONTENT:  # the card itself may be slow on a busy machine
+                doctor._timeouts = Timeouts(call=0.2)
+    step = the(doctor.report, AS_1_0)
     assert step.passed is False
-    assert step.message.startswith("no response within")
+    assert step.message == "no response within 0.2 s"
     assert step.remedy
     assert session.journal.exchanges.open == 0
 

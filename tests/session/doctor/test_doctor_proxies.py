@@ -80,7 +80,7 @@ async def test_an_agent_behind_a_correct_proxy_is_valid(session: Session, upstre
 
 
 async def test_a_stream_that_is_cut_is_a_failure_with_its_rule(session: Session, upstream: str):
-    report = await behind(session, upstream, Habits(cut=0.25))
+    report = await behind(session, upstream, Habits(cut_at="TASK_STATE_WORKING"))
     step = the(report, "streaming")
     assert step.passed is False
     assert "STREAM-001" in step.message

@@ -99,12 +99,12 @@ async def test_a_device_is_polled_less_often_if_the_server_does_not_answer(
 async def test_calls_do_not_wait_again_for_a_server_that_does_not_renew_a_token(
     authority: Authority, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "_SECONDS", 0.2)
     authority.serve()
     authority.tokens = [(200, granted(expires_in=10, refresh_token="canary-refresh"))]
     session = await open_session(authority.url)
     await start(session, "authorizationCode", on_change=Browser()).run()
     authority.agent.routes["/token"] = silent
+    monkeypatch.setattr(exchange, "_SECONDS", 0.2)
     for _ in range(3):
         assert await session.list_tasks().finish() is None
     assert steps(session).count("refresh") == 1

@@ -94,8 +94,7 @@ async def test_a_server_stops_although_responses_are_open(path: Path):
     with_meta(path, Kind.END, how="stopped")
     async with served(path) as agent:
         waiting = asyncio.create_task(post(agent.url, "report 3", "SendStreamingMessage"))
-        await asyncio.sleep(0.3)
-        assert agent.counts[2] == 1
+        await eventually(lambda: agent.counts[2] == 1)
         started = time.monotonic()
     assert time.monotonic() - started < 5
     with pytest.raises(aiohttp.ClientError):

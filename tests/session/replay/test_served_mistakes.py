@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from inspector.sample_agents.faults.fault import Level
 from inspector.sample_agents.faults.names import FAULTS, parse_fault
 from inspector.sample_agents.server import MockAgent
-from scripted import OpenSession
+from scripted import OpenSession, hurry
 from serving import closed, outcome, send, served
 
-from inspector.wire.client.http import Limits
+from inspector.session.session import Session
 
 OF_CALLS = sorted(name for name, fault in FAULTS.items() if not fault.level.needs_authentication and name[:4] != "push")
 SLOW = {"trickle", "slow-start", "giant-frame"}
@@ -27,17 +25,22 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("fault", "binding"), MISTAKES)
 async def test_a_recorded_mistake_of_the_agent_is_made_again(open_session: OpenSession, fault: str, binding: str):
-    settings: dict[str, Any] = {"limits": Limits(read_seconds=0.5)} if fault == "hang" else {}
-    settings["transports"] = (binding,)
     outcomes = []
+
+    async def connected(url: str) -> Session:
+        session = await open_session(url, transports=(binding,))
+        if fault == "hang":
+            hurry(session, 0.5)
+        return session
+
     agent = MockAgent(pace=0, faults=(parse_fault(fault),))
     await agent.start()
     try:
-        first = await open_session(agent.url, **settings)
+        first = await connected(agent.url)
         outcomes.append([outcome(first, await send(first, "report 3", stream=stream)) for stream in (True, False)])
     finally:
         await agent.stop()
     async with served(await closed(first)) as replayed:
-        again = await open_session(replayed.url, **settings)
+        again = await connected(replayed.url)
         outcomes.append([outcome(again, await send(again, "report 3", stream=stream)) for stream in (True, False)])
     assert outcomes[1] == outcomes[0]

@@ -48,11 +48,11 @@ async def test_pushes_are_sent_again_to_the_webhook_of_the_client(
 
 
 async def test_a_webhook_that_is_registered_later_gets_the_pushes_that_follow(open_session: OpenSession):
-    slow = MockAgent(pace=0.3, push_pause=0)
+    slow = MockAgent(pace=0.1, push_pause=0)  # however long the machine stalls, only one pause of the task is over
     await slow.start()
 
     async def register(session: Session) -> list[str]:
-        call = session.call(Operation.SEND, quick("long 1"))
+        call = session.call(Operation.SEND, quick("long 4"))
         await call.finish()
         task_id = call.exchange.task_id
         webhook = session.push.register(task_id)

@@ -171,15 +171,15 @@ async def test_a_stream_has_the_pauses_of_the_recording(everything: MockAgent, o
 
 
 async def test_repeated_requests_get_the_responses_in_their_order(everything: MockAgent, open_session: OpenSession):
-    slow = MockAgent(pace=0.2)
+    slow = MockAgent(pace=0.1)  # however long the machine stalls, only one pause of the task is over
     await slow.start()
     try:
         session = await open_session(slow.url)
         states = []
-        call = session.call(Operation.SEND, quick("long 1"))
+        call = session.call(Operation.SEND, quick("long 3"))
         await call.finish()
         task_id = call.exchange.task_id
-        for _ in range(40):
+        for _ in range(1000):
             states.append(state_of(await got(session, task_id)))
             if states[-1] == "TASK_STATE_COMPLETED":
                 break
@@ -190,7 +190,7 @@ async def test_repeated_requests_get_the_responses_in_their_order(everything: Mo
     async with served(await closed(session)) as agent:
         again = await open_session(agent.url)
         for _ in range(2):  # the task begins again with its first message
-            call = again.call(Operation.SEND, quick("long 1"))
+            call = again.call(Operation.SEND, quick("long 3"))
             await call.finish()
             assert call.exchange.task_id == task_id
             replayed = [state_of(await got(again, task_id)) for _ in range(len(states) + 2)]
