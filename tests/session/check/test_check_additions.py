@@ -13,6 +13,7 @@ from check_runs import MakeMock, RunChecks
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, answering, frame, status, streaming, task
 
+from inspector.session.check import calls
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
 
@@ -277,15 +278,27 @@ async def test_a_stream_that_stays_open_after_its_end_fails(
 async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr("inspector.session.check.calls._INTERRUPTED_SECONDS", 0.3)
+    monkeypatch.setattr(calls, "_INTERRUPTED_SECONDS", 0.3)
+    grace_of, waits = calls._grace, asyncio.Event()
+
+    def grace(response: Any) -> float | None:
+        """Notice that the runner has begun to wait for the end of the interruption."""
+        seconds = grace_of(response)
+        if seconds is not None:
+            waits.set()
+        return seconds
+
+    monkeypatch.setattr(calls, "_grace", grace)
 
     async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
         response = StreamResponse(headers={"Content-Type": "text/event-stream"})
         response.enable_chunked_encoding()
         await response.prepare(request)
-        for event, pause in ((WORKING, 0.0), (status("AUTH_REQUIRED"), 0.1), (status("WORKING"), 0.6)):
+        for event in (WORKING, status("AUTH_REQUIRED")):
             await response.write(frame(event, heard.json["id"]))
-            await asyncio.sleep(pause)
+        await waits.wait()
+        await response.write(frame(status("WORKING"), heard.json["id"]))
+        await asyncio.sleep(0.6)
         await response.write(frame(status("COMPLETED"), heard.json["id"]))
         return response
 
