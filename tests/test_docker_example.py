@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from ports import unused_port
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "examples" / "docker"
@@ -47,18 +46,10 @@ def test_the_services_are_built_from_the_dockerfile():
         assert (ROOT / service["build"]["dockerfile"]).is_file()
 
 
-@contextmanager
-def reserved_ports(count: int) -> Iterator[list[int]]:
-    with ExitStack() as sockets:
-        reserved = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        yield [each.getsockname()[1] for each in reserved]
-
-
 @pytest.fixture
 def commands() -> dict[str, list[str]]:
     """The commands of the services, with free ports of this machine."""
-    with reserved_ports(4) as ports:
-        local = dict(zip(("9000", "9001", "9100", "9200"), map(str, ports), strict=True))
+    local = {number: str(unused_port()) for number in ("9000", "9001", "9100", "9200")}
 
     def here(word: str) -> str:
         word = re.sub("//(?:agent|webhooks|doctor):", "//127.0.0.1:", word).replace("0.0.0.0", "127.0.0.1")

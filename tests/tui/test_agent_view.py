@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import socket
 
 import pytest
 from aiohttp import web
 from driving import Open
 from inspector.sample_agents.server import MockAgent
 from players import playing
+from ports import unused_port
 from puppets import Call, task
 
 from inspector.capture.private_files import CaptureError
@@ -173,9 +173,7 @@ async def test_the_connect_screen_offers_the_demo_and_recent_agents(open_app: Op
 
 
 async def test_an_agent_that_starts_later_is_found_on_retry(open_app: Open):
-    with socket.socket() as reserved:
-        reserved.bind(("127.0.0.1", 0))
-        port = reserved.getsockname()[1]
+    port = unused_port()
     async with open_app(f"127.0.0.1:{port}") as driver:
         await driver.until("Nothing listens at")
         assert "the agent" in driver.line("Responsible")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from driving import Driver, Open
 from inspector.sample_agents.authentication import Authenticator
 from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.server import serve_in_thread
+from ports import unused_port
 from textual.widgets import Input
 
 from inspector.capture.records import LOGIN, Kind
@@ -46,11 +46,6 @@ def protected(kind: str = "oauth2", *faults: str) -> Iterator[str]:
     authenticator = Authenticator(kind, faults=[parse_fault(fault) for fault in faults], interval=0)
     with serve_in_thread(pace=0, authenticator=authenticator) as url:
         yield url
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 async def choose(driver: Driver, text: str) -> None:
@@ -107,7 +102,7 @@ async def test_the_authorization_code_flow_without_a_browser(
             await driver.connected()
             await driver.ask("hello")  # the 401 names the metadata of the agent, which is another step
             await driver.press("escape")
-            await start(driver, "in a browser", port=str(free_port()))
+            await start(driver, "in a browser", port=str(unused_port()))
             await driver.until("There is no graphical browser here")
             await driver.until("waiting for the login, ")
             await has_room(driver)
@@ -151,7 +146,7 @@ async def test_the_browser_is_opened_with_enter(open_app: Open, tmp_path: Path, 
     with protected("oidc", "scope-dropped") as url:
         async with open_app(url, SMALL) as driver:
             await driver.connected()
-            await start(driver, "in a browser", port=str(free_port()))
+            await start(driver, "in a browser", port=str(unused_port()))
             await driver.until("open in browser")
             await has_room(driver)
             await driver.press("enter")

@@ -8,6 +8,7 @@ from aiohttp import web
 from driving import Open
 from inspector.sample_agents.server import MockAgent
 from players import playing
+from ports import unused_port
 from puppets import Call, task
 from stream_servers import serving_bytes, stay_silent
 
@@ -16,8 +17,8 @@ SIZE = (120, 36)
 
 async def test_the_header_shows_since_when_an_agent_is_unreachable(open_app: Open):
     agent = MockAgent(pace=0)
-    url = await agent.start()
-    port = int(url.rpartition(":")[2])
+    port = unused_port()
+    url = await agent.start(port=port)
     async with open_app(url, SIZE) as driver:
         await driver.connected()
         assert "● connected" in driver.lines[0]

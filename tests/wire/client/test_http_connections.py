@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -11,18 +10,13 @@ from typing import Any
 import pytest
 import trustme
 from observing import JSON, body_of, fault_of, observe
+from ports import unused_port
 from raw_server import Peer, RawServer, answering, response, serve
 
 from inspector.protocol.errors import FaultCode, Whose
 from inspector.wire.client.http import Client
 
 # Servers that cannot be reached
-
-
-def unused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 async def test_a_refused_connection_is_reported_with_host_and_port_without_the_password(client: Client):

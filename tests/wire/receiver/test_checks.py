@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from ports import unused_port
 
 from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
 from inspector.wire.receiver.delivery import Delivery
@@ -121,8 +122,8 @@ async def test_rejected_heads_are_not_cached(receiver, client):
         assert len(heads) == 3
 
 
-async def test_restarting_clears_the_cache(came, unused_tcp_port):
-    receiver = Receiver(came.append, port=unused_tcp_port)
+async def test_restarting_clears_the_cache(came):
+    receiver = Receiver(came.append, port=unused_port())
     await receiver.start()
     registration = receiver.register()
     async with aiohttp.ClientSession() as client:

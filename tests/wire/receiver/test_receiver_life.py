@@ -7,6 +7,7 @@ import socket
 from dataclasses import replace
 
 import pytest
+from ports import unused_port
 from receiving import BODY, PATIENT, Answer, Inbox, RunningReceiver, opened
 
 from inspector.protocol.errors import FaultError, Whose
@@ -136,17 +137,12 @@ async def test_an_error_of_the_system_is_reported(monkeypatch, code, seen):
     assert seen in raised.value.fault.seen
 
 
-async def test_an_invalid_public_url_is_reported_and_leaves_the_port_free(unused_port):
+async def test_an_invalid_public_url_is_reported_and_leaves_the_port_free():
+    port = unused_port()
     with pytest.raises(FaultError):
-        await Receiver(Inbox(), port=unused_port, public_url="abc.example.org").start()
-    async with opened(port=unused_port) as running:
-        assert running.receiver.address == ("127.0.0.1", unused_port)
-
-
-@pytest.fixture
-def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+        await Receiver(Inbox(), port=port, public_url="abc.example.org").start()
+    async with opened(port=port) as running:
+        assert running.receiver.address == ("127.0.0.1", port)
 
 
 async def test_a_failing_callback_causes_500_and_the_receiver_continues(running):
