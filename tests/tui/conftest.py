@@ -15,7 +15,7 @@ import pytest
 sys.path.append(str(Path(__file__).parent.parent / "cli"))  # for puppets.py: scripted agents
 
 import idle
-from driving import SIZE, Driver, Open, driving
+from driving import SIZE, TIMEOUT, Driver, Open, driving
 from inspector.sample_agents.server import serve_in_thread
 from snapshots import Snapshots, constant_duration, with_constant_times
 from textual._styles_cache import StylesCache
@@ -23,6 +23,7 @@ from textual.strip import Strip
 
 from inspector.options import Options
 from inspector.text import units
+from inspector.tui import key_order
 from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.widgets import task_lines
 
@@ -65,6 +66,12 @@ def swept() -> Iterator[None]:
 def fast_textual(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save the time that Textual needs in tests only: to wait after each key, and to parse the same style sheets."""
     idle.install(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def unhurried_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a key wait for the effect of the key before, however long a busy machine needs for it."""
+    monkeypatch.setattr(key_order, "_LONGEST_WAIT", TIMEOUT)
 
 
 @pytest.fixture(autouse=True)

@@ -66,10 +66,13 @@ async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) 
     start = time.monotonic()
     if not min_sleep and time.process_time() - _idle_at < NEGLIGIBLE and _has_nothing_to_run(loop, start + HORIZON):
         return
-    while time.monotonic() < start + max_sleep:
-        used = time.process_time()
+    waited = 0.0  # without the time in which a busy machine does not run this process
+    while waited < max_sleep:
+        before = time.process_time()
         await asyncio.sleep(STEP)
-        quiet = time.process_time() - used < BUSY and _has_nothing_to_run(loop, start + HORIZON)
+        used = time.process_time() - before
+        waited += max(STEP, used)
+        quiet = used < BUSY and _has_nothing_to_run(loop, time.monotonic() - waited + HORIZON)
         if quiet and time.monotonic() >= start + min_sleep and not _another_thread_runs():
             _idle_at = time.process_time()
             return
@@ -81,9 +84,9 @@ async def _process_messages(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
     A stream can keep the event loop busy for longer than `MAX_SECONDS`. Returns False if the app has crashed.
     """
     loop: Any = asyncio.get_running_loop()
-    end = time.monotonic() + MAX_SECONDS
+    end = time.process_time() + MAX_SECONDS  # a busy machine may not run this process for longer
     await asyncio.sleep(0)
-    while loop._ready and time.monotonic() < end:
+    while loop._ready and time.process_time() < end:
         await asyncio.sleep(0)
     return not pilot.app._exception_event.is_set()
 

@@ -57,7 +57,7 @@ async def start(agent: str, ending: Ending, messages: int) -> InspectorApp:
     """Start the app, end it after a number of messages, and return it."""
     app = InspectorApp(Options(reference=agent))
     ending.after(app, messages)
-    async with app.run_test() as pilot, asyncio.timeout(10):
+    async with app.run_test() as pilot, asyncio.timeout(60):
         while ending.left > 0:
             await pilot.pause(0.01)
     return app
@@ -82,7 +82,7 @@ async def test_the_app_ends_while_a_dialog_is_mounted(messages: int, open_app: O
         await driver.write()
         ending.after(driver.app, messages)
         opening = asyncio.create_task(_compose(driver))
-        await asyncio.wait({opening}, timeout=10)
+        await asyncio.wait({opening}, timeout=60)
     assert ending.left <= 0
     assert driver.app.return_code == 0
 
@@ -94,7 +94,7 @@ async def test_the_app_ends_while_a_tab_is_closed(messages: int, open_app: Open,
         path = driver.session.journal.capture.path
         ending.after(driver.app, messages)
         closing = asyncio.create_task(_close(driver))
-        await asyncio.wait({closing}, timeout=10)
+        await asyncio.wait({closing}, timeout=60)
         driver.app.exit()  # a tab may be closed after fewer messages
     assert driver.app.return_code == 0
     assert not is_being_written(path)
