@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,10 @@ async def parrot(call: Call) -> web.StreamResponse:
 def bytes_below(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Return the name and the bytes of every file."""
     for path in folder.rglob("*"):
-        yield str(path.relative_to(folder)), path.read_bytes() if path.is_file() else b""
+        raw = b""
+        with suppress(FileNotFoundError):  # a temporary file, which was renamed meanwhile
+            raw = path.read_bytes() if path.is_file() else b""
+        yield str(path.relative_to(folder)), raw
 
 
 def leaks(folder: Path, *secrets: str) -> list[str]:

@@ -83,7 +83,7 @@ async def test_the_app_shows_and_stores_no_secret_of_a_login(open_app: Open, hom
             await driver.write()
             await driver.type("a draft")
             state = home / "state"
-            await driver.until(lambda: (state / "sent.jsonl").exists() and any((state / "drafts").glob("*")))
+            await driver.until(lambda: (state / "sent.jsonl").exists() and any((state / "drafts").glob("*.toml")))
             assert not leaks(home, *GIVEN, *provider.learned), "while the app runs, with the WAL of the capture"
     finally:
         await runner.cleanup()

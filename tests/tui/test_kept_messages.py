@@ -93,6 +93,7 @@ async def test_a_sent_message_is_removed_from_the_list_and_restored(open_app: Op
         await driver.ask("echo the first")
         await driver.ask("echo the second")
         stored = home / "state" / "sent.jsonl"
+        await driver.until(lambda: stored.exists() and len(stored.read_bytes().splitlines()) == 2)
         before = stored.read_bytes()
         await driver.press("ctrl+up")
         await driver.until("echo the first")
