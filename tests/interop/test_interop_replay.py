@@ -16,6 +16,7 @@ from inspector.sample_agents.replay.recording import read_recording
 from inspector.sample_agents.server import MockAgent
 from test_interop_mock import EXPECTED, PATHS, SECONDS
 
+from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.protocol.model import (
     ListTasksRequest,
@@ -67,8 +68,11 @@ async def record(session: Session) -> None:
     await session.list_push(long.id).finish()
     if session.choice.binding.offers(session.choice.dialect, Operation.LIST):
         await session.list_tasks(ListTasksRequest(context_id=asked.context_id)).finish()
-    subscription = asyncio.create_task(session.subscribe(long.id).finish())
-    await asyncio.sleep(0.3)
+    subscribing = session.subscribe(long.id)
+    subscription = asyncio.create_task(subscribing.finish())
+    async with asyncio.timeout(SECONDS):
+        while not session.journal.capture.select(kinds=(Kind.FRAME,), exchange=subscribing.exchange.number):
+            await asyncio.sleep(0.01)
     await session.cancel(long.id).finish()
     await subscription
     await session.get("nope").finish()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import aiohttp
@@ -9,6 +10,7 @@ import pytest
 from aiohttp import web
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.task_context import TaskContext
 from mock_peer import Peer, Webhook, peer_for
 from oauth_client import Oauth, running
 
@@ -33,6 +35,18 @@ async def slow_agent() -> AsyncIterator[MockAgent]:
     await agent.start()
     yield agent
     await agent.stop()
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> asyncio.Semaphore:
+    """Let each pause of a task last until the test releases it: a busy machine may be slower than any pause."""
+    released = asyncio.Semaphore(0)
+
+    async def pause(_task: TaskContext, _seconds: float) -> None:
+        await released.acquire()
+
+    monkeypatch.setattr(TaskContext, "pause", pause)
+    return released
 
 
 @pytest.fixture

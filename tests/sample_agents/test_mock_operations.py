@@ -42,6 +42,7 @@ async def test_a_send_waits_for_the_task_by_default(slow_peer: Peer) -> None:
     assert state_of(explicit) == "failed"
 
 
+@pytest.mark.usefixtures("pauses")
 async def test_a_running_task_can_be_fetched(slow_peer: Peer) -> None:
     started = await slow_peer.send("long 3600", configuration=immediately())
     task: Any = None

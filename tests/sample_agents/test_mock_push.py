@@ -165,6 +165,7 @@ async def test_a_redirect_is_not_followed(agent: MockAgent, peer: Peer, webhook:
     assert webhook.bodies == []
 
 
+@pytest.mark.usefixtures("pauses")
 async def test_a_deleted_webhook_gets_no_more_pushes(slow_peer: Peer, webhook: Webhook) -> None:
     started = await slow_peer.send("long 3600", configuration=inline(webhook.config(), return_immediately=True))
     await eventually(lambda: len(webhook.bodies) == 2)

@@ -71,13 +71,24 @@ async def test_only_the_last_update_of_0_3_is_final(agent: MockAgent, session: a
         assert results[-1]["kind"] == "status-update"
 
 
-async def test_two_subscribers_see_the_same_events_in_the_same_order(slow_agent: MockAgent, slow_peer: Peer) -> None:
+def release(pauses: asyncio.Semaphore, count: int) -> None:
+    for _ in range(count):
+        pauses.release()
+
+
+async def test_two_subscribers_see_the_same_events_in_the_same_order(
+    slow_peer: Peer, pauses: asyncio.Semaphore
+) -> None:
     started = await slow_peer.send("report 60", configuration=immediately())
     first: list[Any] = []
     second: list[Any] = []
     item = asyncio.create_task(slow_peer.subscribe(started.id, first))
+    await eventually(lambda: first)
+    release(pauses, 10)
     await eventually(lambda: len(first) > 3)
     two = asyncio.create_task(slow_peer.subscribe(started.id, second))
+    await eventually(lambda: second)
+    release(pauses, 60)
     await asyncio.wait_for(asyncio.gather(item, two), 10)
     assert isinstance(first[0], Task)
     assert isinstance(second[0], Task)
@@ -86,10 +97,14 @@ async def test_two_subscribers_see_the_same_events_in_the_same_order(slow_agent:
     assert state_of(second[-1]) == "completed"
 
 
-async def test_a_late_subscriber_gets_the_task_and_all_later_events(slow_agent: MockAgent, slow_peer: Peer) -> None:
+async def test_a_late_subscriber_gets_the_task_and_all_later_events(slow_peer: Peer, pauses: asyncio.Semaphore) -> None:
+    release(pauses, 5)
     started = await slow_peer.send("report 20", configuration=immediately())
     seen: list[Any] = []
-    await asyncio.wait_for(slow_peer.subscribe(started.id, seen), 10)
+    subscription = asyncio.create_task(slow_peer.subscribe(started.id, seen))
+    await eventually(lambda: seen)
+    release(pauses, 20)
+    await asyncio.wait_for(subscription, 10)
     before = sum(len(artifact.parts) for artifact in seen[0].artifacts or ())
     assert before + sum(state_of(event) == "artifact" for event in seen) == 20
     assert state_of(seen[-1]) == "completed"
