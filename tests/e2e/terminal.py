@@ -503,6 +503,11 @@ class Terminal:
         stat = Path(f"/proc/{self._process.pid}/stat").read_bytes()
         return stat.rpartition(b") ")[2].startswith(b"T")
 
+    def cpu_seconds(self) -> float:
+        """Return the CPU time that the program has used."""
+        user, system = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def wait_exit(self, timeout: float = 20) -> Ending:
         """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout

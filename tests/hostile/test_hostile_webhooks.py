@@ -231,8 +231,11 @@ async def test_case_37_a_response_override_is_applied_and_the_retry_measured(ses
     session.push.receiver.overrides.add(response_override)
     raw, answer = request(session, hook, status()), b""
     try:
-        async with asyncio.timeout(0.5 if override == "never" else 20):
-            answer = await send(session, raw)
+        sending = asyncio.create_task(send(session, raw))
+        async with asyncio.timeout(20):
+            while override == "never" and not deliveries(session):
+                await asyncio.sleep(0.01)
+        answer = await asyncio.wait_for(sending, 0.5 if override == "never" else 20)
     except (TimeoutError, ConnectionResetError, asyncio.IncompleteReadError):
         assert not shown
     assert shown in answer

@@ -16,6 +16,7 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.session.replay.position import position_of
+from inspector.text.units import duration
 from inspector.tui.render.finding_lines import findings_of
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -60,7 +61,7 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
         for number, record in enumerate(frames(driver), 1):
             await show(driver, record)
             before = driver.session.journal.capture.get(record.seq - 1)
-            place = f"event {number}/6, gap {(record.at - before.at) * 1000:.0f} ms"
+            place = f"event {number}/6, gap {duration(record.at - before.at)}"
             await driver.until(f"SendStreamingMessage, {place}")
             assert position_of(record, driver.session.journal) == place
 

@@ -12,6 +12,7 @@ from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, chunk, status, task
 from rich.cells import cell_len
+from snapshots import with_constant_times
 from textual.widgets import Input
 
 from inspector.capture.records import Kind
@@ -69,12 +70,16 @@ async def test_the_title_shows_the_task_its_state_and_its_duration(open_app: Ope
         await driver.connected()
         await driver.ask("report 3")
         task_id = driver.session.tasks.all()[0].id[:8]
-        assert re.search(rf"Timeline ─ {task_id} ─ ● completed ─ \d+ ms ─", driver.line("Timeline"))
+        assert re.search(rf"Timeline ─ {task_id} ─ ● completed ─ [\d.]+ m?s ─", driver.line("Timeline"))
         assert "submitted 0.000" not in driver.screen  # the line of states is in Tasks
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_border_shows_the_measures_that_fit(open_app: Open, mock: str, size: tuple[int, int]):
+async def test_the_border_shows_the_measures_that_fit(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+):
+    # On a busy machine, events may arrive late and together, which would be shown in place of other measures.
+    monkeypatch.setattr(task_lines, "health", with_constant_times(task_lines.health))
     async with open_app(mock, size) as driver:
         await driver.connected()
         await driver.ask("report 3")
@@ -136,9 +141,9 @@ async def test_the_duration_of_a_task_continues_after_its_stream_was_lost(open_a
     async with playing(dropping) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
-        await driver.until(lambda: re.search(r"◐ working ─ [12]\.\d+ s ─", driver.line("Timeline")))
+        await driver.until(lambda: re.search(r"◐ working ─ [1-9]\d*\.\d+ s ─", driver.line("Timeline")))
         await driver.go(3)
-        assert re.search(r"◐ working ─ \d\.\d+ s ─", driver.line("─ Task ─"))
+        assert re.search(r"◐ working ─ \d+\.\d+ s ─", driver.line("─ Task ─"))
 
 
 async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
@@ -155,7 +160,7 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
 @pytest.mark.parametrize(
     ("state", "notice"),
     [
-        ("WORKING", "nothing received for 2 s   x cancel task, . stop stream"),
+        ("WORKING", r"nothing received for \d+ s   x cancel task, \. stop stream"),
         ("INPUT_REQUIRED", "the agent waits for your input"),
     ],
 )
@@ -178,8 +183,8 @@ async def test_a_silent_stream_is_reported_with_the_key_that_ends_the_task(
         await driver.connected()
         await driver.say("go")
         await driver.press("escape")
-        await driver.until("idle 2.")
-        assert notice in driver.screen
+        await driver.until(lambda: re.search(r"idle (?:[2-9]|\d\d)\.", driver.screen))
+        assert re.search(notice, driver.screen)
         assert ("nothing received" in driver.screen) == (state == "WORKING")
         await driver.press("x", "enter")
         await driver.done(2)
@@ -202,8 +207,8 @@ async def test_an_awaited_response_is_reported_and_its_call_can_be_stopped(
             await driver.go(2)
             await driver.press("i", "ctrl+t")
         await driver.say("go")
-        await driver.until("nothing received for 1 s   esc, then . stop call")
-        assert re.search(r"● following ─ ← awaiting response, 1\.\d+ s", driver.line("following"))
+        await driver.until(lambda: re.search(r"nothing received for \d+ s   esc, then \. stop call", driver.screen))
+        assert re.search(r"● following ─ ← awaiting response, \d+\.\d+ s", driver.line("following"))
         await driver.press("escape")
         assert ". stop call" in driver.lines[-1]
         await driver.press("full_stop")

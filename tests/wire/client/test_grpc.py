@@ -385,11 +385,10 @@ async def test_a_web_server_without_grpc_is_reported():
 
 async def test_a_server_that_stops_during_a_stream_is_reported():
     server = """
-import asyncio, grpc.aio, os, grpc
+import asyncio, grpc.aio, grpc
 async def stream(raw, context):
     yield b""
-    await asyncio.sleep(0.05)
-    os._exit(1)
+    await asyncio.Event().wait()
 async def main():
     server = grpc.aio.server()
     methods = {"SendStreamingMessage": grpc.unary_stream_rpc_method_handler(stream)}
@@ -402,7 +401,12 @@ asyncio.run(main())
     with subprocess.Popen([sys.executable, "-c", server], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         target = f"127.0.0.1:{int(process.stdout.readline())}"
-        seen = await observe(asking(target, streaming=True))
+        seen = []
+        async with aclosing(GrpcClient()) as client, asyncio.timeout(20):
+            async for observation in client.exchange(asking(target, streaming=True)):
+                seen.append(observation)
+                if isinstance(observation, Frames):
+                    process.kill()
     assert ended(seen).how is Ending.BROKEN
     assert fault(seen).seen.startswith(f"The stream broke off after 1 event. {target} closed the connection: ")
     assert not any(isinstance(observation, Trailers) for observation in seen)

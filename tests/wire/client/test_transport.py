@@ -173,15 +173,15 @@ async def test_an_upload_of_which_nothing_is_taken_times_out():
 
 async def test_an_upload_that_is_slower_than_the_timeout_continues_while_bytes_are_taken():
     async def script(peer: Peer) -> None:
-        for _ in range(6):
+        for _ in range(16):
             await asyncio.sleep(0.1)
             await peer.reader.readexactly(1_000_000)
         while not (await peer.reader.read(1_000_000)).endswith(b"end"):
             pass
         await peer.send(response(b"taken"))
 
-    async with serve(script) as server, aclosing(Client(Limits(read_seconds=0.3))) as client:
-        seen = await ask(client, server.url, body=b"x" * 8_000_000 + b"end")
+    async with serve(script) as server, aclosing(Client(Limits(read_seconds=1.5))) as client:
+        seen = await ask(client, server.url, body=b"x" * 18_000_000 + b"end")
     assert outcome(seen) == (200, b"taken", Ending.COMPLETE)
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import logging
+from dataclasses import replace
 
 import pytest
-from receiving import BODY, Answer, opened, results
+from receiving import BODY, QUICK, Answer, opened, results
 
 from inspector.wire.receiver.server import ReceiverLimits
 
@@ -22,22 +23,23 @@ async def test_a_body_of_exactly_the_limit_is_accepted(running):
     assert (await running.send(running.post(b'"' + b"x" * 998 + b'"'))).status == 204
 
 
-async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded(quick):
-    reader, writer = await quick.connect()
-    writer.write(quick.head("Transfer-Encoding: chunked"))
-    chunk = b"40\r\n" + b"x" * 64 + b"\r\n"
-    with contextlib.suppress(ConnectionError):
+async def test_an_endless_body_is_cut_at_the_limit_and_its_beginning_recorded():
+    async with opened(replace(QUICK, seconds=60)) as running:  # the limit of bytes, not that of time
+        reader, writer = await running.connect()
+        writer.write(running.head("Transfer-Encoding: chunked"))
+        chunk = b"40\r\n" + b"x" * 64 + b"\r\n"
+        with contextlib.suppress(ConnectionError):
+            async with asyncio.timeout(10):
+                while not running.inbox.all:
+                    writer.write(chunk)
+                    await writer.drain()
+                    await asyncio.sleep(0)
+        assert (await Answer.read(reader)).status == 413
+        delivery = await running.inbox.one()
+        assert (delivery.body, delivery.refused) == (b"x" * 100, "The body is longer than 1,000 bytes.")
         async with asyncio.timeout(10):
-            while not quick.inbox.all:
-                writer.write(chunk)
-                await writer.drain()
-                await asyncio.sleep(0)
-    assert (await Answer.read(reader)).status == 413
-    delivery = await quick.inbox.one()
-    assert (delivery.body, delivery.refused) == (b"x" * 100, "The body is longer than 1,000 bytes.")
-    async with asyncio.timeout(10):
-        assert await reader.read() == b""
-    writer.close()
+            assert await reader.read() == b""
+        writer.close()
 
 
 async def test_a_rejected_sender_can_finish_its_body_and_read_the_response():
