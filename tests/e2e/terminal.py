@@ -49,6 +49,9 @@ KEYS = {
 }
 """The bytes that a terminal sends for a named key."""
 
+PATIENCE = 30.0
+"""The seconds after which waiting for a program fails: a busy machine may need ten times as long as an idle one."""
+
 # Makes the pseudo-terminal the controlling one of its session; subprocess could do so only in a hook after the fork.
 _LAUNCH = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
 
@@ -443,7 +446,7 @@ class Terminal:
         with self._changed:
             return self._display.text()
 
-    def send(self, data: str | bytes, timeout: float = 20) -> None:
+    def send(self, data: str | bytes, timeout: float = PATIENCE) -> None:
         """Type bytes, waiting while the program does not read."""
         rest = memoryview(data.encode() if isinstance(data, str) else data)
         deadline = time.monotonic() + timeout
@@ -479,7 +482,7 @@ class Terminal:
         """Send a signal to the program and to what it started in its process group."""
         os.killpg(self._process.pid, number)
 
-    def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = 20) -> None:
+    def wait_for(self, what: str | Callable[[Terminal], bool], timeout: float = PATIENCE) -> None:
         """Wait until a text is visible or a condition is true; at the timeout, fail with the screen.
 
         This blocks the thread: with a server in the same event loop, call it in `asyncio.to_thread`.
@@ -508,7 +511,7 @@ class Terminal:
         user, system = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(") ")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def wait_exit(self, timeout: float = 20) -> Ending:
+    def wait_exit(self, timeout: float = PATIENCE) -> Ending:
         """Wait until the program has ended, and return how."""
         deadline = time.monotonic() + timeout
         self._reader.join(timeout)

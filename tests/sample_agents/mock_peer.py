@@ -36,7 +36,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 
-TIMEOUT_SECONDS = 10.0
+TIMEOUT_SECONDS = 30.0
 
 
 async def eventually(condition: Callable[[], Any]) -> Any:
