@@ -10,7 +10,6 @@ from typing import Any
 from textual import events
 from textual.app import App
 from textual.dom import DOMNode
-from textual.widgets import Input, TextArea
 
 _LONGEST_WAIT = 1.0
 """The seconds after which the next key is handled although the one before is not."""
@@ -49,8 +48,9 @@ class KeyOrder:
         """Return whether an event has the same effect before and after the effect of a key is known."""
         if not isinstance(event, events.Key):
             return False
-        is_text = isinstance(self._target, Input | TextArea) and _is_character(key) and _is_character(event)
-        return is_text or event.key == key.key
+        return event.key == key.key or (
+            _is_character(key) and _is_character(event) and self._target is not None and _takes_text(self._target)
+        )
 
     async def _begin(self, event: UserInput) -> None:
         if not isinstance(event, events.Key):
@@ -106,3 +106,9 @@ class KeyOrder:
 
 def _is_character(key: events.Key) -> bool:
     return key.is_printable and "+" not in key.key  # Alt and a letter is printable, too
+
+
+def _takes_text(widget: DOMNode) -> bool:
+    from textual.widgets import Input, TextArea  # noqa: PLC0415 - the first frame and the card need neither
+
+    return isinstance(widget, Input | TextArea)
