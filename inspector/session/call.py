@@ -23,6 +23,7 @@ from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
 from inspector.session.payload import error_text
 from inspector.session.retry_after import retry_hint
+from inspector.session.stall_meter import StallMeter
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import INVALID_URL, explain
 from inspector.wire.client.grpc import GrpcClient
@@ -105,7 +106,7 @@ class Call:
 
         Closing the iterator ends the call.
         """
-        exchange, webhook, push = self.exchange, self.webhook, self.push()
+        exchange, webhook, push, stalls = self.exchange, self.webhook, self.push(), StallMeter()
         if self.renew is not None:
             self.credentials = await self.renew(self.wire.url) or self.credentials
         if webhook is not None and push is not None:
@@ -113,13 +114,18 @@ class Call:
         try:
             async with aclosing(self._observe()) as seen:
                 async for observation in seen:
+                    exchange.stalled = stalls.seconds
                     exchange.take(observation)
+                    if exchange.is_over:
+                        stalls.start()
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
                     if exchange.answers:
                         yield tuple(exchange.answers)
                     exchange.journal.notify()  # called last, so that findings are printed after their events
         finally:
+            stalls.stop()
+            exchange.stalled = stalls.seconds
             exchange.stop(time.time())
             push = self.push()
             if push is not None:

@@ -60,13 +60,14 @@ class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
     `answers` has the events or the response in the last observation. `circumstances` has the headers of the request
-    once it was sent.
+    once it was sent. `stalled` is for how many seconds this process did not run after the task ended.
     """
 
     call: CallContext
     tasks: TaskFold
     answers: list[Answer | TextAppended] = field(default_factory=list, init=False)
     circumstances: Circumstances = field(init=False)
+    stalled: float = field(default=0.0, init=False)
     _newest: Answer | TextAppended | None = field(default=None, init=False)
     _of_chunks: dict[tuple[str | None, ...], Common] = field(default_factory=dict, init=False)
     _names: dict[str, str] = field(default_factory=dict, init=False)
@@ -98,6 +99,11 @@ class Exchange(Recorder):
     def task_id(self) -> str:
         """Return the id of the task of the call, `""` before the agent has sent it."""
         return self._judge.task_id
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the stream has ended its task, and the rules check when it closes."""
+        return self._judge.is_over
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
@@ -318,7 +324,8 @@ class Exchange(Recorder):
         if not self.head.streamed:
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
-        return self._judge.close(ended.at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+        at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
+        return self._judge.close(at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
 
 
 def _authorization(sent: Sent) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from typing import Any
 
 import pytest
@@ -258,3 +259,15 @@ async def test_a_stream_that_is_closed_late_is_a_finding(agent: Agent, open_sess
     assert rules(session) == {"STREAM-022"}
     [finding] = records(session)[-1].findings
     assert re.fullmatch(r"closed \d+ s after the end of the task", finding.seen)
+
+
+async def test_a_stream_that_closes_while_we_do_not_run_is_not_late(agent: Agent, open_session: OpenSession):
+    async def suspend() -> None:
+        await asyncio.sleep(0.3)  # the client reads the last event
+        time.sleep(2.5)  # stops client and agent, as SIGSTOP does
+
+    agent.answer(streaming(WORKING, DONE, then=suspend))
+    session = await open_session(agent.url)
+    await say(session)
+    assert records(session)[-1].at - records(session)[-2].at > 2
+    assert rules(session) == set()

@@ -211,8 +211,9 @@ class FrameFacts(_Facts):
 class StreamEnd(_Facts):
     """The end of a stream.
 
-    `whole` is true if the response ended regularly, `stopped` if the client closed it. `events` is the number of
-    events, `why` the cause of a failure, `last` the last event or error of the agent.
+    `at` is its time, less the time in which this process did not run. `whole` is true if the response ended regularly,
+    `stopped` if the client closed it. `events` is the number of events, `why` the cause of a failure, `last` the last
+    event or error of the agent.
     """
 
     at: float

@@ -98,6 +98,11 @@ class StreamJudge(ExchangeObserver):
         order = self._state.order
         return "" if order is None or order.ended else order.state
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether the task has ended, so that the stream has to close."""
+        return self._state.ended_at > 0
+
     def sent(self, circumstances: Circumstances) -> None:
         """Note the circumstances of the request, which some rules need."""
         self._circumstances = circumstances

@@ -65,6 +65,11 @@ class ExchangeObserver:
         """Return the state of the task, `""` if it has ended or is unknown."""
         return ""
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether the task has ended, so that the stream has to close; always false if no rules are checked."""
+        return False
+
     def sent(self, circumstances: Circumstances) -> None:
         """Observe that the request was sent."""
 
