@@ -1,4 +1,4 @@
-"""Make the app faster in tests: wait exactly until it is idle, draw only what is looked at, and keep parsed styles.
+"""Make the app faster in tests: wait exactly until it is idle, draw only what is looked at, and cache what pays.
 
 For each key, the pilot waits three times until the process needs less than 1 ms of CPU time in 20 ms. Here the app is
 idle if its event loop has nothing to run, no timer is about to expire, and no other thread (agent, search) can run.
@@ -56,7 +56,22 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr(Screen, "_compositor_refresh", _draw_if_displayed)
         monkeypatch.setattr(Stylesheet, "_parse_rules", _parse_rules)
         monkeypatch.setattr(Stylesheet, "set_variables", _set_variables)
+        monkeypatch.setattr("textual.strip.FIFOCache", lambda _: _NO_CACHE)
         monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # the same hash, but not computed by Python code
+
+
+class _NoCache:
+    """A cache that keeps nothing."""
+
+    def get(self, _: object) -> None:
+        return None
+
+    def __setitem__(self, _: object, value: object) -> None:
+        pass
+
+
+_NO_CACHE = _NoCache()
+"""The cache of all lines: a line is drawn once in most tests, and seven caches need more memory than the line."""
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:
