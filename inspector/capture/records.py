@@ -47,7 +47,7 @@ class Kind(StrEnum):
     BODY = "body"
     """The whole body of a response that is not a stream."""
     FRAME = "frame"
-    """One SSE frame with data: its bytes in `raw`."""
+    """An event of a stream, an SSE block with data or a gRPC message: its bytes in `raw`."""
     KEEPALIVE = "keepalive"
     """One SSE block without data."""
     TRAILERS = "trailers"

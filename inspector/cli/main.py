@@ -143,7 +143,7 @@ def _complete(words: list[str], out: Output) -> int:
 
 
 def _value_of(words: Sequence[str], name: str, files: EnvFiles, letter: str | None = None) -> str:
-    """Return the value of an option of the output, which also holds for the error about an invalid command line."""
+    """Find the value of an option before the command line is parsed: errors about it are printed in this way, too."""
     variable = f"{PREFIX}{name.removeprefix('--').upper()}"
     value = os.environ.get(variable) or files.get(variable)
     for word, after in pairwise([*takewhile(lambda word: word != "--", words), ""]):

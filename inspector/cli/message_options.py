@@ -25,6 +25,11 @@ from inspector.session.exporters import REQUEST_FORMATS
 from inspector.text.limited_file import read_limited
 
 _STDIN = "-"
+_OF_MESSAGE = (
+    *("snippet", "task_id", "context_id", "reference_task", "extension", "message_id", "message_metadata"),
+    *("metadata", "accept", "history", "save"),
+)
+"""The options about the message or its task, which have no effect on a raw request; `--tenant` may be a setting."""
 _LARGEST = 64_000_000
 """The maximum size of a request in a file, in bytes."""
 
@@ -33,10 +38,7 @@ def make_draft(given: Namespace) -> Draft:
     """Return the draft that the options describe; raises `FaultError` if it cannot be sent."""
     specs = getattr(given, "parts", ())
     if given.request is not None:
-        if specs or given.snippet:
-            raise usage(
-                "--request cannot be combined with parts or a snippet.", "Remove those options, or remove --request."
-            )
+        _check_alone(given)
         return text_draft("")
     draft = _of_snippet(given) if given.snippet else Draft(())
     draft = _changed(replace(draft, parts=(*draft.parts, *make_parts(specs))), given)
@@ -44,6 +46,16 @@ def make_draft(given: Namespace) -> Draft:
         raise usage("The message has no parts.", "Add --text, --file, --file-url, --data or --snippet.")
     compose(draft).check()
     return draft
+
+
+def _check_alone(given: Namespace) -> None:
+    """Raise `FaultError` if a raw request is combined with options that would not change it."""
+    names = [f"--{name.replace('_', '-')}" for name in _OF_MESSAGE if getattr(given, name)]
+    if getattr(given, "parts", ()):
+        names.insert(0, "parts")
+    if names:
+        hint = "The file is sent unchanged. Remove the other options, or remove --request."
+        raise usage(f"--request cannot be combined with {', '.join(names)}.", hint)
 
 
 def _of_snippet(given: Namespace) -> Draft:

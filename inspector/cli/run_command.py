@@ -136,7 +136,7 @@ def _printers(current: RunningCommand) -> ExitStack:
 
 
 def _timed_out(current: RunningCommand, done: str) -> Fault:
-    """Return the fault of a command that reached `--timeout`; `done` is what it did, `""` if that is its task."""
+    """Return the fault of a command that reached `--timeout`; `done` is what it did, `""` to describe its task."""
     state, connection = done or current.task_summary(), current.session.connection
     seen = f"Timed out after {current.invocation.options.timeout:g} s{f': {state}' if state else ''}."
     if done:

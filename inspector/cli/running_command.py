@@ -138,7 +138,7 @@ class RunningCommand:
         return self.shell_command("auth", "login", *client, *options, *place)
 
     def check_interface(self) -> None:
-        """Warn about a draft or undeclared protocol version, and about credentials that are not sent.
+        """Warn about another interface than the requested one, a draft version, and credentials that are not sent.
 
         Raises `FaultError` if `--stored-auth-only` is given and the required token is not stored.
         """
@@ -148,6 +148,9 @@ class RunningCommand:
         version, traits, url = choice.dialect.version, choice.dialect.traits, self.session.agent_url
         if traits.experimental:
             warn(f"A2A {version} is a draft; it is used because of --a2a-version")
+        requested = [name.upper() for name in self.invocation.options.transports]
+        if requested and choice.binding.name not in requested:
+            warn(f"{choice.reason}: {choice.binding.name} {version} is used")
         declared = for_version(choice.interface.protocol_version)
         if declared is not None and declared.version not in (version, traits.extends):
             warn(f"the card declares {declared.version} for this interface; {version} is used because of --a2a-version")

@@ -116,7 +116,7 @@ class Sending:
             raise FaultError(self._run.explain(call.fault))
 
     async def _wait(self, call: Call) -> None:
-        """Send without a stream, and poll the task until it has ended."""
+        """Send without streaming, and poll the task until it ends or is interrupted, unless `--async` is given."""
         answer = await self._run.call(call)
         if not isinstance(answer, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
             raise self._run.unexpected("SendMessage", answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -95,11 +95,9 @@ class CheckedRule(Generic[FactsT]):
     rule: Rule
     check: Check[FactsT]
 
-    def judge(self, facts: FactsT) -> Iterator[Finding]:
-        """Return a finding for every violation, if the rule applies to the protocol version."""
-        if facts.version in self.rule.applies_to:
-            for pointer, seen in self.check(facts):
-                yield Finding(self.rule.id, self.rule.severity, pointer, seen)
+    def judge(self, facts: FactsT) -> list[Finding]:
+        """Check the rule, if it applies to the protocol version; see `judge_with`."""
+        return judge_with(((self.rule, self.check),), facts) if facts.version in self.rule.applies_to else []
 
 
 class RuleSet(Generic[FactsT]):

@@ -78,12 +78,22 @@ def select(
     if forces:
         return _choice(first, first.reason, undeclared=True)
     if transports:
-        return _choice(first, f"the card declares no interface over {' or '.join(transports)}", undeclared=True)
+        return _choice(first, _why_not(declared, transports), undeclared=True)
     if version:
         return _choice(first, f"protocol version {version} was requested")
     if first.interface == card.supported_interfaces[0]:
         return _choice(first, "preferred")
     return _choice(first, "first supported interface")
+
+
+def _why_not(declared: list[Option], transports: tuple[str, ...]) -> str:
+    """Return why no requested binding is used."""
+    wanted = {name.upper() for name in transports}
+    for interface in (option.interface for option in declared):
+        if interface.protocol_binding.upper() in wanted:
+            version = interface.protocol_version or "no version"
+            return f"{interface.protocol_binding} was requested, but the card declares {version} for it"
+    return f"the card declares no interface over {' or '.join(transports)}"
 
 
 def _for_version(declared: list[Option], version: str) -> tuple[list[Option], bool]:

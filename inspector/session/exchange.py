@@ -60,7 +60,7 @@ class Exchange(Recorder):
     """A call and its response; `tasks` folds each event once it is recorded.
 
     `answers` has the events or the response in the last observation. `circumstances` has the headers of the request
-    once it was sent. `stalled` is for how many seconds this process did not run after the task ended.
+    once it was sent. `stalled` is the number of seconds, after the end of the task, in which this process did not run.
     """
 
     call: CallContext

@@ -47,7 +47,7 @@ _MODULES = (
 
 
 def load_features() -> None:
-    """Import every module of this page, so that a program with a screen never waits for an import."""
+    """Import the modules in `_MODULES` in advance, so that features of the app do not wait for them."""
     for module in _MODULES:
         import_module(module)
 

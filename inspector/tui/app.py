@@ -1,4 +1,4 @@
-"""The Textual app: one session at a time, its screens, and the keys of all screens."""
+"""The Textual app: its screens, and the keys of all screens. Each session is a tab, and one of them is shown."""
 
 from __future__ import annotations
 

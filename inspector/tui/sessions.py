@@ -1,4 +1,4 @@
-"""Open and close the sessions of the app, one at a time, each with its own workbench."""
+"""Open and close the sessions of the app, each with a workbench in a tab; one change follows the other."""
 
 from __future__ import annotations
 
@@ -212,7 +212,10 @@ class Sessions:
         workbench.show_recording(recording)
 
     async def _report(self, fault: Fault) -> None:
-        """Report why nothing was opened; exit with the fault if the user gave nothing else to show."""
+        """Report why nothing was opened.
+
+        Exit with the fault if the app was started with the demo or a capture, and nothing is open.
+        """
         options = self._options
         if not self._workbenches and (options.demo or options.recording or options.capture):
             self._app.exit(fault)

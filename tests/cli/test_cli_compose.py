@@ -124,8 +124,10 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
         (("--snippet", "~nobody-is-called-that/x"), "unknown user"),
         (("--snippet", "x", "--var", "1=2"), "write it as NAME=VALUE"),
-        (("--text", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
-        (("--snippet", "x", "--request", "-"), "--request cannot be combined with parts or a snippet."),
+        (("--text", "x", "--request", "-"), "--request cannot be combined with parts."),
+        (("--snippet", "x", "--request", "-"), "--request cannot be combined with --snippet."),
+        (("--task-id", "t", "--save", "out", "--request", "-"), "--request cannot be combined with --task-id, --save."),
+        (("--metadata", "{}", "--request", "-"), "--request cannot be combined with --metadata."),
         (("--request", "/nowhere/at all"), "could not be read"),
         (("--request", "/dev/zero"), "could not be read: it has more than 64,000,000 bytes"),
         (("--data", "/dev/zero"), "could not be read: it has more than 64,000,000 bytes"),
@@ -287,6 +289,25 @@ SPOKEN = [
 
 def version_url(url: str, version: str) -> str:
     return url if version == "1.0" else f"{url}/{'opvs' if version == 'opvs' else f'v{version}'}"
+
+
+@pytest.mark.parametrize(
+    ("transport", "reason"),
+    [
+        ("GRPC", "the card declares no interface over GRPC"),
+        ("HTTP+JSON", "HTTP+JSON was requested, but the card declares 0.3 for it"),
+    ],
+)
+def test_another_transport_than_the_requested_one_is_used_with_a_warning(
+    cli: RunCli, agent: Puppet, tmp_path: Path, transport: str, reason: str
+):
+    card = agent.whole_card()
+    [own] = card["supportedInterfaces"]
+    card["supportedInterfaces"].append(own | {"protocolBinding": "HTTP+JSON", "protocolVersion": "0.3"})
+    (tmp_path / "card.json").write_text(json.dumps(card))
+    ran = cli("send", "-a", str(tmp_path / "card.json"), "--text", "hi", "--transport", transport)
+    assert ran.code == 0
+    assert f"Warning: {reason}: JSONRPC 1.0 is used\n" in ran.err
 
 
 @pytest.mark.parametrize(("version", "binding"), SPOKEN)

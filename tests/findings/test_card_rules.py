@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,10 @@ def test_every_rule_about_cards_is_in_the_table():
     assert len(ids) == len(set(ids))
     assert len([rule for rule in RULES if rule.startswith("CARD-")]) >= 60
     assert set(ids) <= set(RULES)
+
+
+def test_a_rule_reports_at_most_a_hundred_places_of_a_card():
+    skills = [{"id": f"s{number}", "name": "", "description": "d", "tags": ["t"]} for number in range(1_000)]
+    found = judged(patched(VALID_CARDS["1.0"], {"skills": skills}), "1.0")
+    counts = Counter(finding.rule for finding in found)
+    assert max(counts.values()) == 100

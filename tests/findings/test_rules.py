@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -215,3 +217,18 @@ def test_a_finding_has_the_severity_of_its_rule():
     assert finding("CARD-003", "x", "/y") == Finding("CARD-003", Severity.WARNING, "/y", "x")
     with pytest.raises(KeyError):
         finding("NO-000", "x")
+
+
+def test_every_rule_about_an_exchange_is_declared_before_one_is_checked():
+    """`send --capture` loads the judge, but not the table of all rules."""
+    script = """
+from inspector.findings.rule_set import RuleSet
+declared, rule = [], RuleSet.rule
+RuleSet.rule = lambda self, name, *rest, **named: declared.append(name) or rule(self, name, *rest, **named)
+import inspector.findings.stream.judge
+before = set(declared)
+from inspector.findings.rules import EXCHANGE_RULES
+print(*({rule.id for rule in EXCHANGE_RULES} - before))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "\n"

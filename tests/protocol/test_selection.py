@@ -159,3 +159,12 @@ def test_a_known_custom_binding_is_explained(name: str, words: str):
     [option] = options(card)
     assert option.reason.startswith(f"the binding {name!r} is not supported")
     assert words in option.reason
+
+
+def test_a_requested_transport_whose_version_is_not_used_is_named_with_its_version():
+    offered = card(interface("1.0"), interface("0.3", "HTTP+JSON"), interface("7.0", "GRPC"))
+    for wanted, version in (("HTTP+JSON", "0.3"), ("GRPC", "7.0")):
+        choice = select(offered, transports=(wanted,), outdated=False)
+        assert choice is not None
+        assert choice.undeclared
+        assert choice.reason == f"{wanted} was requested, but the card declares {version} for it"

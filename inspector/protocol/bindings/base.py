@@ -112,10 +112,10 @@ WireRequest: TypeAlias = HttpRequest | GrpcRequest
 """A request for the HTTP client or the gRPC client."""
 
 Answer: TypeAlias = Result | ProtocolError | Unreadable
-"""What a response to a unary operation contains."""
+"""An event or another result, an error, or an unreadable payload."""
 
 Item: TypeAlias = Event | ProtocolError | Unreadable
-"""What a frame of a stream contains."""
+"""The part of `Answer` that a frame of a stream can contain."""
 
 Hide: TypeAlias = Callable[[bytes], bytes]
 """A function that masks the secrets in a JSON text."""

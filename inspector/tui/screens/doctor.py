@@ -175,9 +175,9 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
     decisive = [step for step in steps if step.passed is passed]
     # If all checks passed, a step with a remedy has a note.
     why = next((step for step in decisive if not passed or step.remedy), None)
-    told = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
+    reason = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
     remedy = next((step.remedy for step in decisive if step.remedy), "")
-    return Step(name, passed, f"{what}{told}", sum(step.seconds for step in steps), remedy)
+    return Step(name, passed, f"{what}{reason}", sum(step.seconds for step in steps), remedy)
 
 
 def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:

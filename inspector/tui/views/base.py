@@ -55,7 +55,7 @@ class View(Container):
     """
 
     CALLS: ClassVar[Mapping[str, Operation]] = {}
-    """The operation of each action that does more than call it, by the name of the action."""
+    """The operations of actions that do more than call them, such as to ask before, by the name of the action."""
     NEEDS_AGENT: ClassVar[frozenset[str]] = frozenset()
     """The names of other actions that need an agent; they are disabled in a capture."""
 

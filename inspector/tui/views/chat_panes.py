@@ -13,7 +13,7 @@ from inspector.session.session import Session
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskListRows
 from inspector.tui.render.rows import SHORT_ID
-from inspector.tui.views.records import BookmarkView
+from inspector.tui.views.bookmark_view import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.feed import Column, Feed, Headings

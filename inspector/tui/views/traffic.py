@@ -19,7 +19,7 @@ from inspector.tui.keys import bind, key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import ExchangeRecordRows, ExchangeRows, TimelineRows
-from inspector.tui.views.records import BookmarkView
+from inspector.tui.views.bookmark_view import BookmarkView
 from inspector.tui.widgets.exchange_feed import RECORD_COLUMNS, ExchangeFeed
 from inspector.tui.widgets.feed import Feed, Headings
 from inspector.tui.widgets.filter_line import FilterLine

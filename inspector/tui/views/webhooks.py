@@ -35,7 +35,7 @@ from inspector.tui.screens.menu import Entry, MenuScreen
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
-from inspector.tui.views.records import BookmarkView
+from inspector.tui.views.bookmark_view import BookmarkView
 from inspector.tui.widgets.deliveries_pane import COLUMNS, DeliveriesPane
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.receiver_panes import ReceiverPane, RegistrationsPane

@@ -201,9 +201,9 @@ class Client:
         """
         opened: list[httpcore.AsyncNetworkStream] = []
 
-        async def watch(event: str, told: dict[str, Any]) -> None:
+        async def watch(event: str, info: dict[str, Any]) -> None:
             if event == "connection.connect_tcp.complete":
-                opened.append(told["return_value"])
+                opened.append(info["return_value"])
 
         request.extensions["trace"] = watch
         try:

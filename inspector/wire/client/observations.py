@@ -72,7 +72,7 @@ class Head:
 
 
 class Frames(NamedTuple):
-    """The frames that were completed by one read from the socket."""
+    """Frames that were completed by one read from the socket, at most 50."""
 
     at: float
     frames: list[Frame]

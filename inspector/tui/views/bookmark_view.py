@@ -1,4 +1,4 @@
-"""Base classes of the views that list records: bookmarks, remarks, and the detail of the selected record."""
+"""The base class of the views that list records: bookmarks, remarks, and the detail of the selected record."""
 
 from __future__ import annotations
 
