@@ -28,10 +28,11 @@ _UNTRUSTED = "the agent does not trust our certificate"
 _GAVE_UP = "the receiver answered with an error and the agent gave up"
 _OTHER_PATH = "the agent posts to another path"
 _AT_THE_END = "the agent pushes only when the task ends"
+_NOT_SENT = "the agent sent no delivery"
 _RANK = (
     *(_AGENT_DOWN, _UNKNOWN_TASK, _NOT_REGISTERED, _ADDRESS_REFUSED, _REGISTRATION_REFUSED, _NO_PUSH),
     *(_NOT_STORED, _DELETED),
-    *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_PATH, _AT_THE_END),
+    *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_PATH, _NOT_SENT, _AT_THE_END),
 )
 """The causes, the most common first."""
 
@@ -63,6 +64,7 @@ class Evidence:
     `registrations` are our registrations for the task, `configs` the URLs that the agent reported. `deliveries` are
     those of the agent to our registrations or, if we have no registration, those of the task in other captures.
     `unknown_paths` counts deliveries of the task to unknown paths; `tls_failures` has the reasons of failed handshakes.
+    `others_arrived` is whether this receiver accepted deliveries for other tasks.
 
     `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that returned
     them, or the reason why their number is unknown. `ended` is when the task ended. `agent_down` is the reason why
@@ -78,6 +80,7 @@ class Evidence:
     deliveries: tuple[Record, ...] = ()
     unknown_paths: int = 0
     tls_failures: tuple[str, ...] = ()
+    others_arrived: bool = False
     stored: int | None = None
     asked: str = ""
     state: str = ""
@@ -95,7 +98,16 @@ class Evidence:
     @property
     def reach(self) -> Reachable:
         """Return whether the agent can reach the receiver."""
-        return reachable(self.advertised, self.agent, came=bool(self.deliveries))
+        return reachable(self.advertised, self.agent, came=bool(self.arrived))
+
+    @property
+    def arrived(self) -> str:
+        """Describe the requests which show that the agent can reach the receiver, `""` if none has arrived."""
+        if self.deliveries:
+            return "deliveries arrived"
+        if self.unknown_paths:
+            return "events of this task arrived at another path"
+        return "deliveries for other tasks arrived" if self.others_arrived else ""
 
 
 def causes(known: Evidence) -> list[Cause]:
@@ -121,7 +133,7 @@ def causes(known: Evidence) -> list[Cause]:
     else:
         found += [_refused(known), _unreachable(known)]
     if known.registrations:
-        found += [_not_stored(known), _other_path(known)]
+        found += [_not_stored(known), _other_path(known), _not_sent(known)]
     if known.advertised.startswith("https:") and (known.registrations or known.tls_failures):
         found.append(_untrusted(known))
     if known.registrations or known.deliveries:
@@ -148,10 +160,9 @@ def _refused(known: Evidence) -> Cause:
         return Cause(_REGISTRATION_REFUSED, Likely.CERTAIN, f"it answered: {failed}", remedy)
     ours = endpoint_of(known.advertised)
     loopback = ours is not None and address_scope(ours.host) is AddressScope.MACHINE
-    if not loopback or known.deliveries or known.tls_failures:
-        arrived = "deliveries arrived" if known.deliveries else "a client connected" if known.tls_failures else ""
-        evidence = arrived or f"{known.advertised} is not a loopback address"
-        return Cause(_ADDRESS_REFUSED, Likely.RULED_OUT, evidence)
+    arrived = known.arrived or ("a client connected" if known.tls_failures else "")
+    if arrived or not loopback:
+        return Cause(_ADDRESS_REFUSED, Likely.RULED_OUT, arrived or f"{known.advertised} is not a loopback address")
     evidence = f"{known.advertised} is a loopback address, which agents may refuse silently, as 1.0 §13.2 advises"
     likely = Likely.LIKELY if known.reach.good and known.stored else Likely.POSSIBLE
     return Cause(_ADDRESS_REFUSED, likely, evidence, remedy)
@@ -211,9 +222,9 @@ def _unreachable(known: Evidence) -> Cause:
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     evidence = f"{known.advertised}, reachable from the agent's host: {words.replace(': ', ', ', 1)}"
-    if known.tls_failures and not known.deliveries:
+    if known.tls_failures and not known.arrived:
         return Cause(_UNREACHABLE, Likely.RULED_OUT, "a client connected, but the TLS handshake failed")
-    if likely is Likely.RULED_OUT and known.deliveries:
+    if likely is Likely.RULED_OUT and known.arrived:
         return Cause(_UNREACHABLE, likely, evidence)
     if likely is Likely.RULED_OUT:
         remedy = (
@@ -259,6 +270,17 @@ def _other_path(known: Evidence) -> Cause:
     count = f"{known.unknown_paths} event{'' if known.unknown_paths == 1 else 's'}"
     evidence = f"{count} of this task came to unregistered paths"
     return Cause(_OTHER_PATH, Likely.LIKELY, evidence, remedy)
+
+
+def _not_sent(known: Evidence) -> Cause:
+    """Report that the agent may not have tried to push, which only its log shows."""
+    if known.deliveries or known.unknown_paths or known.tls_failures:
+        return Cause(_NOT_SENT, Likely.RULED_OUT, "requests of the agent arrived")
+    remedy = "Look in the agent's log: does it push the updates of this task, or does an error prevent it?"
+    if known.others_arrived and known.stored:
+        evidence = "the registration is stored and deliveries for other tasks arrived, but none for this task"
+        return Cause(_NOT_SENT, Likely.LIKELY, evidence, remedy)
+    return Cause(_NOT_SENT, Likely.POSSIBLE, "no request for this task arrived", remedy)
 
 
 def _only_at_the_end(known: Evidence) -> Cause:

@@ -100,7 +100,14 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
     no_listener = "" if known.registrations else await _no_listener(known.advertised)
-    known = replace(known, agent_down=agent_down, no_listener=no_listener, unknown_task=unknown_task)
+    others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
+    known = replace(
+        known,
+        agent_down=agent_down,
+        no_listener=no_listener,
+        unknown_task=unknown_task,
+        others_arrived=others_arrived and bool(known.registrations),
+    )
     return Diagnosis(task_id, known.accepted, causes(known), _not_checked(known, recorded), requests.others)
 
 

@@ -104,6 +104,13 @@ ALL_RULED_OUT = Evidence(
             Likely.LIKELY,
         ),
         ({"unknown_paths": 3}, "the agent posts to another path", Likely.LIKELY),
+        ({}, "the agent sent no delivery", Likely.POSSIBLE),
+        ({"others_arrived": True}, "the agent sent no delivery", Likely.LIKELY),
+        (
+            {"others_arrived": True, "advertised": "http://127.0.0.1:9", "agent": "http://127.0.0.1:8"},
+            "the agent sent no delivery",
+            Likely.LIKELY,
+        ),
         ({"ended": None, "state": State.WORKING}, "the agent pushes only when the task ends", Likely.POSSIBLE),
     ],
 )
@@ -114,6 +121,14 @@ def test_each_cause_is_found_by_its_evidence(changed: dict[str, Any], name: str,
     assert cause.likely is likely
     assert cause.evidence
     assert cause.remedy.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("arrived", [{"others_arrived": True}, {"unknown_paths": 2}])
+def test_requests_of_the_agent_rule_out_a_refused_address_and_an_unreachable_receiver(arrived: dict[str, Any]):
+    known = replace(ALL_RULED_OUT, advertised="http://127.0.0.1:9", agent="http://127.0.0.1:8", **arrived)
+    likely = {cause.name: cause.likely for cause in causes(known)}
+    assert likely["the agent refuses the address"] is Likely.RULED_OUT
+    assert likely["the agent cannot reach the receiver"] is Likely.RULED_OUT
 
 
 def test_a_failed_tls_handshake_rules_out_a_refused_address_and_an_unreachable_receiver():
@@ -138,9 +153,8 @@ def test_an_agent_on_this_machine_may_be_in_a_container_until_a_delivery_arrives
 
 def test_causes_without_evidence_are_ruled_out():
     found = {cause.name: cause.likely for cause in causes(ALL_RULED_OUT)}
-    assert (
-        found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE
-    )  # only a delivery proves that a tunnel works
+    assert found.pop("the agent cannot reach the receiver") is Likely.POSSIBLE  # only a delivery proves a tunnel works
+    assert found.pop("the agent sent no delivery") is Likely.POSSIBLE
     assert set(found.values()) == {Likely.RULED_OUT}
 
 
