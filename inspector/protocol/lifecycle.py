@@ -58,5 +58,10 @@ def may_follow(before: str, after: str) -> bool:
 
 
 def short(state: str) -> str:
-    """Return the short name of a state: `input-required` for `TASK_STATE_INPUT_REQUIRED`; other names are unchanged."""
-    return state.removeprefix("TASK_STATE_").lower().replace("_", "-") if state.startswith("TASK_STATE_") else state
+    """Return the short name of a state: `input-required` for `TASK_STATE_INPUT_REQUIRED`.
+
+    The value of an unknown state is put in quotes: an agent may send `"completed"`, which is not the state of 1.0.
+    """
+    if state.startswith("TASK_STATE_"):
+        return state.removeprefix("TASK_STATE_").lower().replace("_", "-")
+    return f'"{state}"' if state else ""

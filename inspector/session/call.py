@@ -17,7 +17,7 @@ from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCod
 from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.denial import CREDENTIALS_HINT, DENIED, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
@@ -168,6 +168,10 @@ def _fault_of(exchange: Exchange) -> Fault | None:
         return _of_timeout(exchange, _of_interface(exchange, _of_url(exchange, exchange.fault)))
     if isinstance(answer, Unreadable):
         page = answer.why == WEB_PAGE
+        if exchange.call.operation in STREAMING and head is not None and not head.streamed and not page:
+            named = f"has the Content-Type {exchange.content_type}" if exchange.content_type else "has no Content-Type"
+            seen = f"The response to a streaming call {named}, and could not be read: {answer.why}."
+            return Fault(Whose.AGENT, INVALID_RESPONSE, seen, "Send Content-Type: text/event-stream.")
         hint = "The URL of the interface may be wrong: check it on the card." if page else CHECK_RESPONSE
         return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
     if answer is None and exchange.ending is not Ending.STOPPED:
@@ -221,7 +225,8 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     state = tracked.now.state if tracked else ""
     about = Situation(call.operation, call.dialect, call.request, error, exchange.circumstances, state)
     code = _STATUS_CODES.get(error.name, error.name)
-    return Fault(Whose.AGENT, code, f"{meaning} ({error.words}).", hint_of(about), error)
+    number = f", code {error.code}" if kind is None and not error.called and error.code is not None else ""
+    return Fault(Whose.AGENT, code, f"{meaning} ({error.words}{number}).", hint_of(about), error)
 
 
 def _of_status(exchange: Exchange, head: Head) -> Fault:

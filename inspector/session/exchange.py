@@ -325,7 +325,10 @@ class Exchange(Recorder):
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
         whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
         at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
-        return self._judge.close(at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer)
+        rest = len(ended.rest.strip())
+        return self._judge.close(
+            at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer, rest=rest
+        )
 
 
 def _authorization(sent: Sent) -> str:

@@ -195,7 +195,7 @@ def test_non_blocking_agent_is_polled_until_the_task_ends(cli: RunCli, make_agen
     [
         ("TASK_STATE_WORKING", "", "it is working."),
         ("TASK_STATE_PAUSED", "the state of the task is paused", "it is paused."),
-        ("\u200bdone", "the state of the task is ‹U+200B›done", "it is \u200bdone."),
+        ("\u200bdone", 'the state of the task is "‹U+200B›done"', 'it is "\u200bdone".'),
         (None, "the task has no state", "it is without a state."),
     ],
 )

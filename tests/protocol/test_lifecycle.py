@@ -82,8 +82,8 @@ def test_an_unknown_state_allows_every_transition(state: State, stranger: str) -
         ("TASK_STATE_INPUT_REQUIRED", "input-required"),
         (S.COMPLETED, "completed"),
         ("TASK_STATE_", ""),
-        ("input-required", "input-required"),
-        ("Napping", "Napping"),
+        ("input-required", '"input-required"'),
+        ("Napping", '"Napping"'),
         ("", ""),
     ],
 )

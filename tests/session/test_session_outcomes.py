@@ -43,7 +43,7 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
     "302 to nowhere": (giving(b"", status=302), Whose.AGENT, "InvalidAgentResponseError", "to no location"),
     "a page": (giving(b"<html>", content_type="text/html"), Whose.AGENT, "InvalidAgentResponseError", "a web page"),
     "nothing": (giving(b"", status=204), Whose.AGENT, "InvalidAgentResponseError", "empty"),
-    "unknown error": (answering(error={"code": 5, "message": ""}), Whose.AGENT, "Error", "(Error)"),
+    "unknown error": (answering(error={"code": 5, "message": ""}), Whose.AGENT, "Error", "(Error, code 5)"),
     "version": (
         answering(error={"code": -32009, "message": "no"}),
         Whose.AGENT,

@@ -19,6 +19,7 @@ from scripted import (
     checked,
     finding_of,
     frame,
+    giving,
     message,
     records,
     rules,
@@ -271,3 +272,22 @@ async def test_a_stream_that_closes_while_we_do_not_run_is_not_late(agent: Agent
     await say(session)
     assert records(session)[-1].at - records(session)[-2].at > 2
     assert rules(session) == set()
+
+
+async def test_a_stream_that_ends_inside_an_event_names_its_bytes(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, b'data: {"jsonrpc": "2.0"}\n'))
+    session = await open_session(agent.url)
+    await say(session)
+    [finding] = records(session)[-1].findings
+    assert (finding.rule, finding.seen) == (
+        "STREAM-008",
+        "after 1 event, last state working, inside an event: 24 bytes without the empty line that ends an event",
+    )
+
+
+async def test_the_wrong_content_type_of_a_stream_is_named(agent: Agent, open_session: OpenSession):
+    agent.answer(giving(b'data: {"jsonrpc": "2.0"}\n\n'))
+    session = await open_session(agent.url)
+    fault = checked((await say(session)).fault)
+    assert fault.seen.startswith("The response to a streaming call has the Content-Type ")
+    assert fault.hint == "Send Content-Type: text/event-stream."

@@ -49,6 +49,8 @@ def ended_early(end: StreamEnd) -> Iterator[Violation]:
 def broken_off(end: StreamEnd) -> Iterator[Violation]:
     if not end.whole and not end.stopped:
         seen = f"after {_progress(end)}"
+        if end.rest:
+            seen = f"{seen}, inside an event: {end.rest:,} bytes without the empty line that ends an event"
         yield Violation("", f"{seen}: {end.why}" if end.why and not end.events else seen)
 
 

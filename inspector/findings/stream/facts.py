@@ -213,7 +213,7 @@ class StreamEnd(_Facts):
 
     `at` is its time, less the time in which this process did not run. `whole` is true if the response ended regularly,
     `stopped` if the client closed it. `events` is the number of events, `why` the cause of a failure, `last` the last
-    event or error of the agent.
+    event or error of the agent. `rest` is the number of bytes after the last event, which are not a whole event.
     """
 
     at: float
@@ -222,6 +222,7 @@ class StreamEnd(_Facts):
     events: int
     why: str
     last: Answer | None
+    rest: int = 0
 
     @property
     def seconds_open(self) -> float:

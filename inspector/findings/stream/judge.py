@@ -188,12 +188,12 @@ class StreamJudge(ExchangeObserver):
         return judge_grpc_status(self._state.version, word, error) + self._compare_with_request(error, "")
 
     def close(
-        self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None
+        self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None, rest: int = 0
     ) -> tuple[Finding, ...]:
         """Check the end of a stream; see `StreamEnd`."""
         if isinstance(last, ProtocolError):
             return ()
-        return tuple(END.judge(StreamEnd(self._state, at, whole, stopped, events, why, last)))
+        return tuple(END.judge(StreamEnd(self._state, at, whole, stopped, events, why, last, rest)))
 
     def close_body(self, *, broken: bool, why: str) -> tuple[Finding, ...]:
         """Check the end of a response without a stream; `broken` is true if it was interrupted, `why` is the cause."""

@@ -108,6 +108,7 @@ class ExchangeObserver:
         events: int,
         why: str,
         last: Answer | None,
+        rest: int = 0,
     ) -> tuple[Finding, ...]:
         """Observe the end of a stream."""
         return ()
