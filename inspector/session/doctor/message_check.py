@@ -21,11 +21,11 @@ from inspector.session.call import Call
 from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.probe import findings_of, in_words, see_rules
+from inspector.session.doctor.push_check import check_push
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
 from inspector.text.units import duration
-from inspector.wire import reach
 
 if TYPE_CHECKING:  # only a message needs it
     from inspector.session.push.webhook_registration import WebhookRegistration
@@ -40,9 +40,6 @@ _NO_OPERATION = (
     "The interface responded to GetTask, so that its URL is correct: the agent does not have {operation} there, or a "
     "proxy in front of it blocks it."
 )
-_NO_PUSH = "Check that the agent can reach this address, and its log."
-_LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
-_REJECTED_PUSH = "The deliveries arrived, but were rejected: see their failed checks."
 _UNROUTED = frozenset({404, 405, 501})
 
 
@@ -72,9 +69,7 @@ async def try_message(
     elif webhook is not None and not call.exchange.task_id:
         yield Step(PUSH, None, "not checked: push notifications need a task, and the message created none")
     elif webhook is not None:
-        tracked = session.tasks.get(call.exchange.task_id)
-        over = tracked is not None and is_terminal(tracked.now.state)
-        yield await _await_push(session, webhook, timeouts.push, over=over)
+        yield await check_push(session, webhook, choice, call.exchange.task_id, timeouts)
 
 
 async def _drive(call: Call, seconds: float) -> bool:
@@ -175,29 +170,3 @@ def _lacks(received: dict[str, str], artifact: Artifact) -> bool:
     """Return whether a stream has less text of an artifact than the task."""
     whole = "".join(part.text or "" for part in artifact.parts)
     return len(received.get(artifact.artifact_id, "")) < len(whole)
-
-
-async def _await_push(session: Session, webhook: WebhookRegistration, seconds: float, *, over: bool) -> Step:
-    """Wait at most `seconds` for an accepted delivery; `over` is whether the task has ended."""
-    began = time.perf_counter()
-    news = asyncio.Event()
-    unsubscribe = session.journal.subscribe(lambda _: news.set())
-    try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while not webhook.accepted:
-                    news.clear()
-                    await news.wait()
-    finally:
-        unsubscribe()
-    base = session.push.receiver.base_url
-    seen, took = f"{webhook.accepted} accepted, {webhook.refused} rejected at {base}", time.perf_counter() - began
-    if webhook.accepted:
-        return Step(PUSH, True, seen, took)
-    if webhook.refused:
-        return Step(PUSH, False, seen, took, _REJECTED_PUSH)
-    if not over:  # agents may push only the end of a task
-        return Step(PUSH, None, f"{seen}; the task has not ended", took)
-    place = reach.endpoint_of(base)
-    local = place is not None and reach.address_scope(place.host) is reach.AddressScope.MACHINE
-    return Step(PUSH, False, seen, took, _LOOPBACK if local else _NO_PUSH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -132,8 +133,49 @@ async def test_push_without_its_token_is_reported_as_rejected(session: Session):
         report = await examine(session, url, "go")
     step = the(report, "push")
     assert step.passed is False
-    assert step.message.startswith("0 accepted, 1 rejected")
-    assert "checks" in step.remedy
+    assert re.fullmatch(r"0 accepted, 1 rejected at \S+: .*token.*", step.message), step.message
+    assert "what the registration requires" in step.remedy
+
+
+def pushing(*bodies: Any, path: str = "", ends: bool = True) -> Any:
+    """Return a handler that pushes these bodies before it responds; `ends` is whether the response ends the task."""
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] == "GetTask":
+            return result(call, task("COMPLETED"))
+        config = call["params"]["configuration"]["taskPushNotificationConfig"]
+        headers = {"X-A2A-Notification-Token": config["token"]}
+        async with ClientSession(headers=headers) as client:
+            for body in bodies:
+                await client.post(config["url"] + path, json=body)
+        return result(call, {"task": task("COMPLETED" if ends else "WORKING")})
+
+    return answer
+
+
+async def test_an_invalid_push_fails_although_it_is_accepted(session: Session):
+    async with agent(pushing({"event": "status", "state": "done"}), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert "1 accepted" in step.message
+    assert "PUSH-003" in step.message
+
+
+async def test_a_push_to_another_path_is_named(session: Session):
+    async with agent(pushing(UPDATES[-1], path="/extra"), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert step.message.endswith("; 1 of this task came to another path")
+
+
+async def test_the_agent_is_asked_whether_a_task_without_pushes_has_ended(session: Session):
+    async with agent(pushing(ends=False), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert step.message.startswith("0 accepted, 0 rejected")
 
 
 async def test_a_receiver_that_cannot_listen_is_no_fault_of_the_agent(tmp_path: Path):

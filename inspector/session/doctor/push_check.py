@@ -1,0 +1,96 @@
+"""Check for the doctor that push notifications about a task arrive, and that they are valid."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from inspector.capture.records import Kind, Record
+from inspector.findings.finding import Severity
+from inspector.protocol.lifecycle import is_settled, is_terminal
+from inspector.protocol.model import Task, TaskRequest
+from inspector.protocol.operations import Operation
+from inspector.protocol.selection import Choice
+from inspector.session.doctor.probe import in_words, see_rules
+from inspector.session.doctor.steps import PUSH, Step, Timeouts
+from inspector.session.push.senders import sort_requests
+from inspector.session.session import Session
+from inspector.wire import reach
+
+if TYPE_CHECKING:  # only a message needs it
+    from inspector.session.push.webhook_registration import WebhookRegistration
+
+_NO_PUSH = "Check that the agent can reach this address, and its log."
+_LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
+_REJECTED = "The deliveries arrived, but were rejected: have the agent send what the registration requires."
+_OTHER_PATH = "Post to the URL of the registration unchanged. A proxy can rewrite its path."
+
+
+async def check_push(
+    session: Session, webhook: WebhookRegistration, choice: Choice, task_id: str, timeouts: Timeouts
+) -> Step:
+    """Wait until the last state of a task is delivered, at most `timeouts.push` seconds, and judge the deliveries."""
+    began = time.perf_counter()
+    await _wait(session, webhook, timeouts.push)
+    numbers = {webhook.registration.number}
+    requests = sort_requests(session.journal.capture.select(kinds=(Kind.DELIVERY,)), numbers, task_id)
+    base = session.push.receiver.base_url
+    seen = f"{webhook.accepted} accepted, {webhook.refused} rejected at {base}"
+
+    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+        return Step(PUSH, passed, message, time.perf_counter() - began, remedy)
+
+    if requests.unknown_paths:
+        return step(False, f"{seen}; {requests.unknown_paths} of this task came to another path", _OTHER_PATH)
+    found = [finding for record in requests.deliveries for finding in record.findings]
+    errors = [finding for finding in found if finding.severity is Severity.ERROR]
+    if webhook.accepted:
+        return step(False, f"{seen}: {in_words(errors)}", see_rules(errors)) if errors else step(True, seen)
+    if webhook.refused:
+        return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
+    if not await _has_ended(session, choice, task_id, timeouts.call):  # agents may push only the end of a task
+        return step(None, f"{seen}; the task has not ended")
+    place = reach.endpoint_of(base)
+    local = place is not None and reach.address_scope(place.host) is reach.AddressScope.MACHINE
+    return step(False, seen, _LOOPBACK if local else _NO_PUSH)
+
+
+async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) -> None:
+    """Wait for the delivery of a state in which the agent sends nothing more, at most `seconds`."""
+
+    def is_complete() -> bool:
+        records = session.journal.capture.select(kinds=(Kind.DELIVERY,))
+        own = (record for record in records if record.meta["registration"] == webhook.registration.number)
+        return any(record.meta["taken"] and is_settled(record.state) for record in own)
+
+    news = asyncio.Event()
+    unsubscribe = session.journal.subscribe(lambda _: news.set())
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not is_complete():
+                    news.clear()
+                    await news.wait()
+    finally:
+        unsubscribe()
+
+
+def _reason(deliveries: Sequence[Record]) -> str:
+    """Return why the last rejected delivery was rejected."""
+    return next((record.meta["refused"] for record in reversed(deliveries) if record.meta["refused"]), "")
+
+
+async def _has_ended(session: Session, choice: Choice, task_id: str, seconds: float) -> bool:
+    """Return whether the task has ended; ask the agent if no response reported it."""
+    tracked = session.tasks.get(task_id)
+    if tracked is not None and is_terminal(tracked.now.state):
+        return True
+    get = session.call(Operation.GET, TaskRequest(id=task_id), choice=choice, label="the task of the message")
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await get.finish()
+    answer = get.exchange.answer
+    return isinstance(answer, Task) and is_terminal(answer.status.state)
