@@ -30,6 +30,7 @@ class SchemaField:
     - `within`: the position of the innermost optional object that contains it, `()` for none. A `required` field needs
       a value only if another field of that object has one.
     - `nullable`: the value may be null. A required field without a text is null then.
+    - `least` and `most`: the limits of a number, or of the length of a string; None for no limit.
     """
 
     path: tuple[str, ...]
@@ -41,6 +42,22 @@ class SchemaField:
     options: Mapping[str, Json] = field(default_factory=dict)
     within: tuple[str, ...] = ()
     nullable: bool = False
+    least: float | None = None
+    most: float | None = None
+
+    @property
+    def range(self) -> str:
+        """Return the limits in words, `""` for none: `from 1 to 30`."""
+        match self.least, self.most:
+            case None, None:
+                return ""
+            case least, None:
+                words = f"at least {least:g}"
+            case None, most:
+                words = f"at most {most:g}"
+            case least, most:
+                words = f"from {least:g} to {most:g}"
+        return f"{words} characters" if self.kind == "string" else words
 
     @property
     def needs_text(self) -> bool:
@@ -144,7 +161,7 @@ def _field(path: tuple[str, ...], wanted: Mapping[str, Json]) -> SchemaField:
     if not isinstance(description, str) and isinstance(examples, list) and examples:
         description = f"for example {_as_text(examples[0])}"
     title = wanted.get("title")
-    return SchemaField(
+    found = SchemaField(
         path,
         kind if isinstance(kind, str) and kind in _SIMPLE else "json",
         ".".join((*path[:-1], title if isinstance(title, str) else path[-1])),
@@ -152,6 +169,16 @@ def _field(path: tuple[str, ...], wanted: Mapping[str, Json]) -> SchemaField:
         "" if default is None else _as_text(default),
         options={_as_text(option): option for option in options},
     )
+    names = {"string": ("minLength", "maxLength"), "integer": _LIMITS, "number": _LIMITS}.get(found.kind, ())
+    least, most = (_limit(wanted.get(name)) for name in names) if names and not options else (None, None)
+    found = replace(found, least=least, most=most)
+    return replace(found, hint=", ".join(filter(None, (found.hint, found.range))))
+
+
+def _limit(value: Json) -> float | None:
+    """Return a limit in a schema, None if it is not a number."""
+    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
+    return value if is_number and abs(value) < _LARGEST else None
 
 
 def _as_text(value: Json) -> str:
@@ -190,6 +217,7 @@ def _value(wanted: SchemaField, text: str) -> Json:
             raise FieldError(f"{wanted.label} must be one of {', '.join(wanted.options)}.")
         return wanted.options[text]
     if wanted.kind == "string":
+        _check_limits(wanted, len(text))
         return text
     if wanted.kind == "boolean":
         known = {"true": True, "yes": True, "false": False, "no": False}
@@ -207,7 +235,19 @@ def _value(wanted: SchemaField, text: str) -> Json:
     is_number = type(value) is int or (type(value) is float and math.isfinite(value))
     if not is_number or (whole and value != int(value)):
         raise FieldError(f"{wanted.label} must be {_WORDS[wanted.kind]}.")
+    _check_limits(wanted, value)
     return int(value) if whole else value
 
 
+def _check_limits(wanted: SchemaField, measured: float) -> None:
+    """Raise `FieldError` if a number, or the length of a text, is not within the limits."""
+    below = wanted.least is not None and measured < wanted.least
+    if below or (wanted.most is not None and measured > wanted.most):
+        has = "have" if wanted.kind == "string" else "be"
+        raise FieldError(f"{wanted.label} must {has} {wanted.range}.")
+
+
+_LIMITS = ("minimum", "maximum")
+_LARGEST = 1e15
+"""Larger limits are ignored."""
 _WORDS = {"integer": "a whole number", "number": "a number", "json": "JSON"}

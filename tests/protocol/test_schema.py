@@ -244,3 +244,21 @@ def test_the_number_of_fields_is_limited():
     odd = {"properties": {"a": {"type": 7, "enum": "no", "title": [], "default": {"b": 1}}}}
     assert is_schema(odd)
     assert fields_of(odd)[0].value == '{"b": 1}'
+
+
+def test_the_limits_of_a_schema_are_shown_and_checked():
+    properties = {
+        "nights": {"type": "integer", "description": "how long", "minimum": 1, "maximum": 30},
+        "code": {"type": "string", "minLength": 3},
+        "odd": {"type": "number", "minimum": "1", "maximum": True},
+    }
+    fields = fields_of({"type": "object", "properties": properties})
+    assert [each.hint for each in fields] == ["how long, from 1 to 30", "at least 3 characters", ""]
+    for typed, said in (
+        ({"nights": "99"}, "nights must be from 1 to 30."),
+        ({"code": "ab"}, "code must have at least"),
+    ):
+        with pytest.raises(FieldError, match=said):
+            filled_in(fields, {(name,): text for name, text in typed.items()})
+    values = {("nights",): "30", ("code",): "abc", ("odd",): "-5"}
+    assert filled_in(fields, values) == {"nights": 30, "code": "abc", "odd": -5}
