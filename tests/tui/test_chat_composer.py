@@ -28,6 +28,22 @@ async def test_a_message_that_could_not_be_sent_is_back_in_the_composer(open_app
             await driver.ask("a long message")
             assert "problem:" in driver.screen
             assert driver.composer.text == "a long message"
+            await driver.type("another")
+            assert driver.composer.text == "another", "the text is selected, so that typing replaces it"
+            await driver.press("ctrl+z", "ctrl+z")
+            assert driver.composer.text == "a long message"
+
+
+async def test_a_new_task_is_started_in_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.until("Reply to task")
+        await driver.press("escape")
+        await driver.press("ctrl+r")
+        await driver.until("New task")
+        await driver.ask("echo fresh")
+        assert {"taskId", "contextId"}.isdisjoint(driver.sent()[1]["params"]["message"])
 
 
 async def test_a_message_that_the_agent_rejects_is_kept_unless_another_was_begun(open_app: Open):

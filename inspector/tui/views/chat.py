@@ -42,6 +42,7 @@ class ChatView(ChatPanes):
         bind("stop", "stop"),
         bind("compose", "open_message", show=False),
         bind("history", "recall", show=False),
+        bind("new-task", "new_task", show=False),
         bind("cancel", "cancel", "", "Cancel the task (CancelTask)", show=False),
         bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
         bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff"),
@@ -71,7 +72,7 @@ class ChatView(ChatPanes):
         "reconnect": Operation.SUBSCRIBE,
         "compare": Operation.GET,
     }
-    NEEDS_AGENT = frozenset({"compose", "open_message", "recall"})
+    NEEDS_AGENT = frozenset({"compose", "open_message", "recall", "new_task"})
 
     class ShowWanted(Message):
         """The Chat view has to be shown."""

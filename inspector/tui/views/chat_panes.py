@@ -123,6 +123,10 @@ class ChatPanes(BookmarkView):
         """Show the sent messages and the snippets."""
         self.composer.action_recall()
 
+    def action_new_task(self) -> None:
+        """Write the next message to a new task in a new context."""
+        self.composer.action_new_task()
+
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
         self._timeline.fold()

@@ -165,9 +165,13 @@ class Composer(Pane):
         self.focus_text()
 
     def give_back(self, draft: Draft) -> None:
-        """Take the draft of a message that could not be sent, unless another message is being written."""
+        """Take the draft of a message that could not be sent, unless another message is being written.
+
+        Its text is selected: what is typed next replaces it.
+        """
         if self.is_blank:
             self.take(draft)
+            self._area.select_all()
         else:
             notify(self, f"The message that was not sent is in the history: {key_of('history')}.")
 
