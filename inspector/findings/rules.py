@@ -12,7 +12,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.payload.judge import ERROR_RULES, OBJECT_RULES
 from inspector.findings.rule_set import V1, Rule
-from inspector.findings.stream import ending, frames, ids, judge, order  # noqa: F401 - judge: it declares every rule
+from inspector.findings.stream.rule_modules import ending, frames, ids, order
 from inspector.findings.transport import clients, http, jsonrpc, payload
 
 _NO_INTERFACE = Rule(

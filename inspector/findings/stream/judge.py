@@ -12,6 +12,7 @@ from inspector.findings.extensions import ACTIVATION, DATA, Activation, inactive
 from inspector.findings.finding import Finding
 from inspector.findings.result import judge_result
 from inspector.findings.rule_set import Checks, judge_with
+from inspector.findings.stream import rule_modules  # noqa: F401 - so that every rule is declared
 from inspector.findings.stream.accept import Acceptor
 from inspector.findings.stream.ending import END
 from inspector.findings.stream.facts import (
