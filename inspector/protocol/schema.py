@@ -18,6 +18,14 @@ _MOST_REFERENCES = 8
 """The most references and alternatives that lead to the schema of a member."""
 _NAMES = ("schema", "inputschema", "jsonschema", "input_schema", "json_schema", "responseschema", "response_schema")
 _SIMPLE = ("string", "integer", "number", "boolean")
+_LIMITS = {
+    "string": ("minLength", "maxLength"),
+    "integer": ("minimum", "maximum"),
+    "number": ("minimum", "maximum"),
+}
+"""The members with the limits of a value, by its type."""
+_LARGEST = 1e15
+"""Larger limits are ignored: a float may not have such a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ class SchemaField:
     most: float | None = None
 
     @property
-    def range(self) -> str:
+    def limits(self) -> str:
         """Return the limits in words, `""` for none: `from 1 to 30`."""
         match self.least, self.most:
             case None, None:
@@ -169,16 +177,21 @@ def _field(path: tuple[str, ...], wanted: Mapping[str, Json]) -> SchemaField:
         "" if default is None else _as_text(default),
         options={_as_text(option): option for option in options},
     )
-    names = {"string": ("minLength", "maxLength"), "integer": _LIMITS, "number": _LIMITS}.get(found.kind, ())
-    least, most = (_limit(wanted.get(name)) for name in names) if names and not options else (None, None)
+    if options or found.kind not in _LIMITS:
+        return found
+    least, most = (_limit(wanted.get(name)) for name in _LIMITS[found.kind])
     found = replace(found, least=least, most=most)
-    return replace(found, hint=", ".join(filter(None, (found.hint, found.range))))
+    return replace(found, hint=", ".join(filter(None, (found.hint, found.limits))))
 
 
 def _limit(value: Json) -> float | None:
     """Return a limit in a schema, None if it is not a number."""
-    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
-    return value if is_number and abs(value) < _LARGEST else None
+    return value if _is_number(value) and abs(value) < _LARGEST else None
+
+
+def _is_number(value: Json) -> bool:
+    # `isfinite` raises an error for an integer that no float can have.
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def _as_text(value: Json) -> str:
@@ -231,9 +244,7 @@ def _value(wanted: SchemaField, text: str) -> Json:
     if wanted.kind == "json":
         return value
     whole = wanted.kind == "integer"
-    # `isfinite` raises an error for an integer that no float can have.
-    is_number = type(value) is int or (type(value) is float and math.isfinite(value))
-    if not is_number or (whole and value != int(value)):
+    if not _is_number(value) or (whole and value != int(value)):
         raise FieldError(f"{wanted.label} must be {_WORDS[wanted.kind]}.")
     _check_limits(wanted, value)
     return int(value) if whole else value
@@ -244,10 +255,7 @@ def _check_limits(wanted: SchemaField, measured: float) -> None:
     below = wanted.least is not None and measured < wanted.least
     if below or (wanted.most is not None and measured > wanted.most):
         has = "have" if wanted.kind == "string" else "be"
-        raise FieldError(f"{wanted.label} must {has} {wanted.range}.")
+        raise FieldError(f"{wanted.label} must {has} {wanted.limits}.")
 
 
-_LIMITS = ("minimum", "maximum")
-_LARGEST = 1e15
-"""Larger limits are ignored."""
 _WORDS = {"integer": "a whole number", "number": "a number", "json": "JSON"}

@@ -20,7 +20,15 @@ from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.denial import CREDENTIALS_HINT, DENIED, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
-from inspector.session.hints import CHECK_GATEWAY, CHECK_LOG, CHECK_RESPONSE, STREAM_LEFT_OPEN, Situation, hint_of
+from inspector.session.hints import (
+    CHECK_GATEWAY,
+    CHECK_LOG,
+    CHECK_RESPONSE,
+    SEND_EVENT_STREAM,
+    STREAM_LEFT_OPEN,
+    Situation,
+    hint_of,
+)
 from inspector.session.payload import error_text
 from inspector.session.retry_after import retry_hint
 from inspector.session.stall_meter import StallMeter
@@ -167,18 +175,22 @@ def _fault_of(exchange: Exchange) -> Fault | None:
     if exchange.fault is not None:
         return _of_timeout(exchange, _of_interface(exchange, _of_url(exchange, exchange.fault)))
     if isinstance(answer, Unreadable):
-        page = answer.why == WEB_PAGE
-        if exchange.call.operation in STREAMING and head is not None and not head.streamed and not page:
-            named = f"has the Content-Type {exchange.content_type}" if exchange.content_type else "has no Content-Type"
-            seen = f"The response to a streaming call {named}, and could not be read: {answer.why}."
-            return Fault(Whose.AGENT, INVALID_RESPONSE, seen, "Send Content-Type: text/event-stream.")
-        hint = "The URL of the interface may be wrong: check it on the card." if page else CHECK_RESPONSE
-        return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
+        return _of_unreadable(exchange, answer)
     if answer is None and exchange.ending is not Ending.STOPPED:
         streamed = head is not None and head.streamed
         seen = "The stream ended without an event." if streamed else "The response has neither a result nor an error."
         return Fault(Whose.AGENT, INVALID_RESPONSE, seen, CHECK_LOG)
     return None
+
+
+def _of_unreadable(exchange: Exchange, answer: Unreadable) -> Fault:
+    response, hint = "The response", CHECK_RESPONSE
+    if answer.why == WEB_PAGE:
+        hint = "The URL of the interface may be wrong: check it on the card."
+    elif exchange.call.operation in STREAMING and exchange.head is not None and not exchange.head.streamed:
+        named = f"has the Content-Type {exchange.content_type}" if exchange.content_type else "has no Content-Type"
+        response, hint = f"The response to a streaming call {named}, and", SEND_EVENT_STREAM
+    return Fault(Whose.AGENT, INVALID_RESPONSE, f"{response} could not be read: {answer.why}.", hint)
 
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:

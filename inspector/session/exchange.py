@@ -323,9 +323,9 @@ class Exchange(Recorder):
         why = ended.fault.seen if ended.fault else ""
         if not self.head.streamed:
             return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
-        whole, stopped = ended.how is Ending.COMPLETE and not ended.rest.strip(), ended.how is Ending.STOPPED
-        at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
         rest = len(ended.rest.strip())
+        whole, stopped = ended.how is Ending.COMPLETE and not rest, ended.how is Ending.STOPPED
+        at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
         return self._judge.close(
             at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer, rest=rest
         )

@@ -20,6 +20,7 @@ from inspector.protocol.operations import PUSH, Operation
 
 CHECK_LOG = "Check the log of the agent."
 CHECK_RESPONSE = "Look at the bytes of the response."
+SEND_EVENT_STREAM = "Send Content-Type: text/event-stream."
 STREAM_LEFT_OPEN = "The result is complete; the agent should close the stream when the task has ended."
 CHECK_GATEWAY = (
     "Check that the agent is running. A proxy sends this status if it does not reach the agent: see its log, too."

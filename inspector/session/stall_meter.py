@@ -1,4 +1,4 @@
-"""Measures for how long this process does not run: it is suspended, or the machine is busy."""
+"""Measure the time in which this process does not run, because it is suspended or the machine is busy."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class StallMeter:
         return self._stalled + self._late()
 
     def start(self) -> None:
-        """Begin to measure, unless that has begun."""
+        """Start measuring, unless that has begun."""
         if self._timer is None:
             self._wait()
 
     def stop(self) -> None:
-        """Stop to measure; `seconds` keeps its value."""
+        """Stop measuring; `seconds` keeps its value."""
         if self._timer is not None:
             self._timer.cancel()
             self._stalled, self._due = self.seconds, 0.0

@@ -247,3 +247,13 @@ suites:
             params: {message: {parts: [{text: "{{env.VARIABLE}}"}]}}
             expect: {status: 200}
 """
+
+
+async def done(call: Call) -> web.StreamResponse:
+    """Answer a message with a task that has ended."""
+    return call.result({"task": task("COMPLETED")})
+
+
+def header(agent: Puppet, name: str) -> str | None:
+    """Return a header of the last call."""
+    return agent.calls[-1].request.headers.get(name)

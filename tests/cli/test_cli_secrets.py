@@ -8,13 +8,9 @@ from urllib.parse import parse_qs
 
 import pytest
 from aiohttp import web
-from puppets import RPC_PATH, Call, MakeAgent, Puppet, RunCli, task
+from puppets import RPC_PATH, Call, MakeAgent, Puppet, RunCli, done, task
 
 SECRETS = ["bearer-s3cret-1", "key-s3cret-2", "header-s3cret-3", "param-s3cret-4"]
-
-
-async def done(call: Call) -> web.StreamResponse:
-    return call.result({"task": task("COMPLETED")})
 
 
 def send(cli: RunCli, agent: Puppet, *words: str, **environment: str) -> Call:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from puppets import Call, MakeAgent, RunCli, status, task
+from puppets import Call, MakeAgent, RunCli, done, status, task
 from time_limit import TimeLimit
 
 TEXT = "--text"
@@ -19,10 +19,6 @@ def fields(out: str) -> dict[str, str]:
     """Return the fields of a text, the last of each label, without the blocks."""
     lines = [line for line in out.splitlines() if line and not line.startswith("  ")]
     return dict(line.split(": ", 1) for line in lines if ": " in line)
-
-
-async def done(call: Call) -> web.StreamResponse:
-    return call.result({"task": task("COMPLETED")})
 
 
 def test_message_response_is_printed(cli: RunCli, mock: str):
@@ -332,6 +328,25 @@ def test_an_interface_with_1_0_has_priority_over_an_older_one_before_it(cli: Run
     ran = cli("send", "-a", interfaces("0.3", "1.0"), TEXT, "echo hi", "--debug")
     assert ran.code == 0
     assert "A2A-Version: 1.0" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("transport", "reason"),
+    [
+        ("GRPC", "the card declares no interface over GRPC"),
+        ("HTTP+JSON", "HTTP+JSON was requested, but the card declares 0.3 for it"),
+    ],
+)
+def test_another_transport_than_the_requested_one_is_used_with_a_warning(
+    cli: RunCli, make_agent: MakeAgent, tmp_path: Path, transport: str, reason: str
+):
+    card = make_agent(done).whole_card()
+    [own] = card["supportedInterfaces"]
+    card["supportedInterfaces"].append(own | {"protocolBinding": "HTTP+JSON", "protocolVersion": "0.3"})
+    (tmp_path / "card.json").write_text(json.dumps(card))
+    ran = cli("send", "-a", str(tmp_path / "card.json"), "--text", "hi", "--transport", transport)
+    assert ran.code == 0
+    assert f"Warning: {reason}: JSONRPC 1.0 is used\n" in ran.err
 
 
 @pytest.mark.parametrize("version", ["7.0", "1.2", "1.1.x", "newest", "1.0.0.0", "0", " "])

@@ -1,4 +1,4 @@
-"""Make the app faster in tests: wait exactly until it is idle, draw only what is looked at, and cache what pays.
+"""Make the app faster in tests: wait exactly until it is idle, draw only what is looked at, and keep parsed styles.
 
 For each key, the pilot waits three times until the process needs less than 1 ms of CPU time in 20 ms. Here the app is
 idle if its event loop has nothing to run, no timer is about to expire, and no other thread (agent, search) can run.

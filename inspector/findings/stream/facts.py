@@ -222,7 +222,7 @@ class StreamEnd(_Facts):
     events: int
     why: str
     last: Answer | None
-    rest: int = 0
+    rest: int
 
     @property
     def seconds_open(self) -> float:

@@ -189,7 +189,7 @@ class StreamJudge(ExchangeObserver):
         return judge_grpc_status(self._state.version, word, error) + self._compare_with_request(error, "")
 
     def close(
-        self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None, rest: int = 0
+        self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None, rest: int
     ) -> tuple[Finding, ...]:
         """Check the end of a stream; see `StreamEnd`."""
         if isinstance(last, ProtocolError):

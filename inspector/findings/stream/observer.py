@@ -108,7 +108,7 @@ class ExchangeObserver:
         events: int,
         why: str,
         last: Answer | None,
-        rest: int = 0,
+        rest: int,
     ) -> tuple[Finding, ...]:
         """Observe the end of a stream."""
         return ()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind
@@ -20,9 +18,10 @@ from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
-from inspector.session.doctor.probe import findings_of, in_words, see_rules
+from inspector.session.doctor.probe import findings_of, finish, in_words, see_rules
 from inspector.session.doctor.push_check import check_push
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
+from inspector.session.hints import SEND_EVENT_STREAM
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, dated_span, health
 from inspector.text.units import duration
@@ -35,7 +34,7 @@ _BUFFERED = (
     "nothing until it has finished."
 )
 _NOT_A_STREAM = "Respond to a streaming call with text/event-stream, as the card declares streaming."
-_UNFRAMED = "Send Content-Type: text/event-stream. If the agent does so, a proxy in front of it changes the header."
+_UNFRAMED = f"{SEND_EVENT_STREAM} If the agent does so, a proxy in front of it changes the header."
 _NO_OPERATION = (
     "The interface responded to GetTask, so that its URL is correct: the agent does not have {operation} there, or a "
     "proxy in front of it blocks it."
@@ -59,7 +58,7 @@ async def try_message(
     request = lazy_loading.compose(text_draft(message), push=webhook.config if webhook else None).request
     operation = Operation.STREAM if streamed else Operation.SEND
     call = session.call(operation, request, choice=choice, label=message, webhook=webhook)
-    ended = await _drive(call, timeouts.work)
+    ended = await finish(call, timeouts.work)
     step = _judge(session, call, timeouts.work, ended=ended)
     yield step
     if streamed and ended and call.fault is None and call.exchange.task_id:
@@ -70,15 +69,6 @@ async def try_message(
         yield Step(PUSH, None, "not checked: push notifications need a task, and the message created none")
     elif webhook is not None:
         yield await check_push(session, webhook, choice, call.exchange.task_id, timeouts)
-
-
-async def _drive(call: Call, seconds: float) -> bool:
-    """Send the call and return whether it ended before the timeout."""
-    timeout = asyncio.timeout(seconds)
-    with suppress(TimeoutError):
-        async with timeout:
-            await call.finish()
-    return not timeout.expired()
 
 
 def _judge(session: Session, call: Call, seconds: float, *, ended: bool) -> Step:
@@ -147,7 +137,7 @@ async def _compare_task(session: Session, call: Call, choice: Choice, seconds: f
     def step(passed: bool | None, message: str, remedy: str = "") -> Step:
         return Step(TASK, passed, message, time.perf_counter() - began, remedy, get.exchange.number)
 
-    if not await _drive(get, seconds):
+    if not await finish(get, seconds):
         return step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT)
     answer = get.exchange.answer
     if get.fault is not None or not isinstance(answer, Task):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from contextlib import suppress
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from inspector.protocol.errors import Fault, FaultCode, ProtocolError
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
+from inspector.session.call import Call
 from inspector.session.doctor.credentials import remedy_for
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, protocol_name
 from inspector.session.exchange import Exchange
@@ -58,11 +60,9 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         took = time.perf_counter() - began
         return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number)
 
-    try:
-        async with asyncio.timeout(seconds):
-            fault = await call.finish()
-    except TimeoutError:
+    if not await finish(call, seconds):
         return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
+    fault = call.fault
     if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
         seen = "returned TaskNotFoundError, as expected"
         errors = findings_of(session, exchange, Severity.ERROR)
@@ -115,6 +115,15 @@ async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bo
         return None
     found = port_remedy(await port_protocol(endpoint), tls=endpoint.tls, grpc=grpc)
     return found if found[0] else None
+
+
+async def finish(call: Call, seconds: float) -> bool:
+    """Send a call and return whether it ended before the timeout."""
+    timeout = asyncio.timeout(seconds)
+    with suppress(TimeoutError):
+        async with timeout:
+            await call.finish()
+    return not timeout.expired()
 
 
 def findings_of(session: Session, exchange: Exchange, *severities: Severity) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from inspector.protocol.lifecycle import is_settled, is_terminal
 from inspector.protocol.model import Task, TaskRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.probe import in_words, see_rules
+from inspector.session.doctor.probe import finish, in_words, see_rules
 from inspector.session.doctor.steps import PUSH, Step, Timeouts
 from inspector.session.push.senders import sort_requests
 from inspector.session.session import Session
@@ -59,21 +59,21 @@ async def check_push(
 
 
 async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) -> None:
-    """Wait for the delivery of a state in which the agent sends nothing more, at most `seconds`."""
+    """Wait until a state is delivered after which the agent sends nothing more, at most `seconds`."""
+    delivered = asyncio.Event()
 
-    def is_complete() -> bool:
-        records = session.journal.capture.select(kinds=(Kind.DELIVERY,))
-        own = (record for record in records if record.meta["registration"] == webhook.registration.number)
-        return any(record.meta["taken"] and is_settled(record.state) for record in own)
+    def look_at(records: Iterable[Record]) -> None:
+        deliveries = (record for record in records if record.kind is Kind.DELIVERY)
+        own = (record for record in deliveries if record.meta["registration"] == webhook.registration.number)
+        if any(record.meta["taken"] and is_settled(record.state) for record in own):
+            delivered.set()
 
-    news = asyncio.Event()
-    unsubscribe = session.journal.subscribe(lambda _: news.set())
+    unsubscribe = session.journal.subscribe(look_at)
+    look_at(session.journal.capture.select(kinds=(Kind.DELIVERY,)))
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not is_complete():
-                    news.clear()
-                    await news.wait()
+                await delivered.wait()
     finally:
         unsubscribe()
 
@@ -89,8 +89,6 @@ async def _has_ended(session: Session, choice: Choice, task_id: str, seconds: fl
     if tracked is not None and is_terminal(tracked.now.state):
         return True
     get = session.call(Operation.GET, TaskRequest(id=task_id), choice=choice, label="the task of the message")
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await get.finish()
+    await finish(get, seconds)
     answer = get.exchange.answer
     return isinstance(answer, Task) and is_terminal(answer.status.state)

@@ -100,14 +100,10 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
     no_listener = "" if known.registrations else await _no_listener(known.advertised)
-    others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
-    known = replace(
-        known,
-        agent_down=agent_down,
-        no_listener=no_listener,
-        unknown_task=unknown_task,
-        others_arrived=others_arrived and bool(known.registrations),
-    )
+    known = replace(known, agent_down=agent_down, no_listener=no_listener, unknown_task=unknown_task)
+    if known.registrations:  # only then are these deliveries those of the receiver that the agent should reach
+        others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
+        known = replace(known, others_arrived=others_arrived)
     return Diagnosis(task_id, known.accepted, causes(known), _not_checked(known, recorded), requests.others)
 
 

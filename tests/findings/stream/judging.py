@@ -46,7 +46,8 @@ class Judging:
 
     def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
         """Return the rules that the end of the stream violates."""
-        found = self.judge.close(at, whole=whole, stopped=stopped, events=self.events, why="", last=self.last)
+        how: dict[str, Any] = {"whole": whole, "stopped": stopped, "events": self.events, "why": "", "rest": 0}
+        found = self.judge.close(at, last=self.last, **how)
         return [finding.rule for finding in found]
 
     def _feed(self, value: dict[str, Any], at: float) -> tuple[Finding, ...]:
