@@ -50,7 +50,7 @@ def make_draft(given: Namespace) -> Draft:
 
 def _check_alone(given: Namespace) -> None:
     """Raise `FaultError` if a raw request is combined with options that would not change it."""
-    names = [f"--{name.replace('_', '-')}" for name in _OF_MESSAGE if getattr(given, name)]
+    names = [f"--{name.replace('_', '-')}" for name in _OF_MESSAGE if getattr(given, name) not in (None, [], ())]
     if getattr(given, "parts", ()):
         names.insert(0, "parts")
     if names:

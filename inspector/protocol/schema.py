@@ -60,11 +60,11 @@ class SchemaField:
             case None, None:
                 return ""
             case least, None:
-                words = f"at least {least:g}"
+                words = f"at least {least:,.15g}"
             case None, most:
-                words = f"at most {most:g}"
+                words = f"at most {most:,.15g}"
             case least, most:
-                words = f"from {least:g} to {most:g}"
+                words = f"from {least:,.15g} to {most:,.15g}"
         return f"{words} characters" if self.kind == "string" else words
 
     @property

@@ -101,6 +101,7 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--snippet", "x", "--request", "-"), "--request cannot be combined with --snippet."),
         (("--task-id", "t", "--save", "out", "--request", "-"), "--request cannot be combined with --task-id, --save."),
         (("--metadata", "{}", "--request", "-"), "--request cannot be combined with --metadata."),
+        (("--history", "0", "--request", "-"), "--request cannot be combined with --history."),
         (("--request", "/nowhere/at all"), "could not be read"),
         (("--request", "/dev/zero"), "could not be read: it has more than 64,000,000 bytes"),
         (("--data", "/dev/zero"), "could not be read: it has more than 64,000,000 bytes"),

@@ -251,9 +251,15 @@ def test_the_limits_of_a_schema_are_shown_and_checked():
         "nights": {"type": "integer", "description": "how long", "minimum": 1, "maximum": 30},
         "code": {"type": "string", "minLength": 3},
         "odd": {"type": "number", "minimum": "1", "maximum": True},
+        "price": {"type": "number", "minimum": 0.1, "maximum": 1_000_000},
     }
     fields = fields_of({"type": "object", "properties": properties})
-    assert [each.hint for each in fields] == ["how long, from 1 to 30", "at least 3 characters", ""]
+    assert [each.hint for each in fields] == [
+        "how long, from 1 to 30",
+        "at least 3 characters",
+        "",
+        "from 0.1 to 1,000,000",
+    ]
     for typed, said in (
         ({"nights": "99"}, "nights must be from 1 to 30."),
         ({"code": "ab"}, "code must have at least"),
