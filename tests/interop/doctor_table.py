@@ -74,9 +74,7 @@ CASES: Mapping[str, Case] = {
         habits=Habits(card_url="http://{netloc}"),
         tls=True,
     ),
-    "proxy that ends streams early": Case(
-        "invalid; STREAM-001 and the time limit", "STREAM-001", habits=Habits(cut=0.5)
-    ),
+    "proxy that ends streams early": Case("invalid; STREAM-001", "STREAM-001", habits=Habits(cut=0.5)),
     "proxy that buffers streams": Case("invalid; the stream is buffered", "buffered: ", habits=Habits(buffer=True)),
     "proxy that sends streams as text/plain": Case(
         "invalid; wrong Content-Type", "Send Content-Type: text/event-stream.", habits=Habits(media_type="text/plain")

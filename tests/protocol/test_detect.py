@@ -70,10 +70,10 @@ def test_an_unreadable_value_has_the_version_of_its_format() -> None:
     for dialect in (v1_0.DIALECT, v0_3.DIALECT):
         read = dialect.decode_event(old)
         assert isinstance(read, Unreadable)
-        assert read.why.endswith("; this is the format of A2A 0.1")
+        assert read.why.endswith("; found the format of 0.1")
     new = v0_3.DIALECT.decode_event({"task": {"id": "t", "status": {"state": "TASK_STATE_WORKING"}}})
     assert isinstance(new, Unreadable)
-    assert new.why.endswith("; this is the format of A2A 1.0")
+    assert new.why.endswith("; found the format of 1.0")
 
 
 SHAPES = {"0.1": "0.1", "0.2": "0.3", "0.3": "0.3", "1.0": "1.0"}

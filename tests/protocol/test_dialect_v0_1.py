@@ -185,12 +185,12 @@ def test_a_push_body_is_a_task_or_an_event(value: Any, kind: type[Any]) -> None:
     ("value", "why"),
     [
         (None, "expected an event (an object), found null"),
-        ({}, "expected status or artifact"),
+        ({}, "expected status or artifact; found none"),
         (
             {"kind": "task", "id": "t", "status": {}},
-            "expected status or artifact, as in 0.1; this is the format of A2A 0.3",
+            "expected status or artifact, as in 0.1; found kind 'task', as in 0.2 and 0.3 over JSONRPC",
         ),
-        ({"task": {"id": "t"}}, "expected status or artifact, as in 0.1; this is the format of A2A 1.0"),
+        ({"task": {"id": "t"}}, "expected status or artifact, as in 0.1; found the format of 1.0"),
         ({"id": "t", "artifact": []}, "TaskArtifactUpdateEvent/artifact: expected an object, found an array"),
     ],
 )
@@ -201,7 +201,7 @@ def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) ->
 def test_a_result_in_the_format_of_another_version_is_unreadable() -> None:
     wrapped = DIALECT.decode_result(Operation.SEND, {"task": {"id": "t"}})
     assert isinstance(wrapped, Unreadable)
-    assert wrapped.why.endswith("this is the format of A2A 1.0")
+    assert wrapped.why.endswith("found the format of 1.0")
 
 
 def test_an_operation_that_0_1_does_not_have_is_unreadable() -> None:

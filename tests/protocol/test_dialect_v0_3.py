@@ -256,13 +256,13 @@ def test_a_task_with_null_members_is_read() -> None:
     [
         (None, "expected an event (an object), found null"),
         ([], "expected an event (an object), found an array"),
-        ({}, "the member kind is missing"),
-        ({"kind": None}, "the member kind is missing"),
+        ({}, "the member kind is missing; found none"),
+        ({"kind": None, "id": "t"}, "the member kind is missing; found 'id'"),
         ({"kind": "Task"}, "unknown kind: 'Task'"),
         ({"kind": ["task"]}, "unknown kind: an array"),
         ({"kind": {"task": 1}}, "unknown kind: an object"),
-        ({"statusUpdate": {"taskId": "t"}}, "the member kind is missing; this is the format of A2A 1.0"),
-        ({"task": {}}, "the member kind is missing; this is the format of A2A 1.0"),
+        ({"statusUpdate": {"taskId": "t"}}, "the member kind is missing; found the format of 1.0"),
+        ({"task": {}}, "the member kind is missing; found the format of 1.0"),
     ],
 )
 def test_an_invalid_event_is_unreadable_with_the_reason(value: Any, why: str) -> None:

@@ -54,7 +54,7 @@ def test_null_members_are_ignored_in_a_oneof(wrapper: str, event: Any) -> None:
     assert DIALECT.decode_event(value) == event
 
 
-NO_EVENT = "expected one of artifactUpdate, message, statusUpdate, task"
+NO_EVENT = "expected one of the members artifactUpdate, message, statusUpdate, task"
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,16 @@ NO_EVENT = "expected one of artifactUpdate, message, statusUpdate, task"
     [
         (None, "expected an event (an object), found null"),
         ("task", "expected an event (an object), found a string"),
-        ({}, NO_EVENT),
-        ({"task": None}, NO_EVENT),
-        ({"status_update": {}}, NO_EVENT),
-        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; found kind 'task'; this is the format of A2A 0.3"),
-        ({"kind": 5}, f"{NO_EVENT}; found kind a number"),
+        ({}, f"{NO_EVENT}; found none"),
+        ({"task": None}, f"{NO_EVENT}; found none"),
+        ({"status_update": {}}, f"{NO_EVENT}; found 'status_update'"),
+        ({"kind": "task", "id": "t"}, f"{NO_EVENT}; found kind 'task', as in 0.2 and 0.3 over JSONRPC"),
+        ({"kind": 5}, f"{NO_EVENT}; found 'kind'"),
+        (
+            {"event": "status", "task_id": "t", "state": "TASK_STATE_WORKING"},  # with a word of this version
+            f"{NO_EVENT}; found 'event', 'task_id', 'state'",
+        ),
+        (dict.fromkeys("abcdefg", 1), f"{NO_EVENT}; found 'a', 'b', 'c', 'd', 'e' and 2 more"),
         ({"task": {}, "message": {}}, "expected one of these members, found several: message, task"),
         ({"task": []}, "Task: expected an object, found an array"),
         ({"task": {"id": 5}}, "Task/id: expected a string, found a number"),

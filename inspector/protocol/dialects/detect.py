@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from inspector.protocol.model import Json
 
 _PARTS = ("text", "file", "data")
-_KINDS = frozenset({"task", "message", "status-update", "artifact-update", *_PARTS})
+KINDS = frozenset({"task", "message", "status-update", "artifact-update", *_PARTS})
 _WRAPPERS = ("task", "message", "statusUpdate", "artifactUpdate")
 _INNER = (*_WRAPPERS, "msg", "update", "status", "artifact", "parts", "content", "artifacts", "history", "params")
 """The members that contain other objects of the protocol, unlike data and metadata."""
@@ -54,7 +54,7 @@ def _version_before_1_0(value: dict[str, Json]) -> str:
     if "skills" in value or "protocolVersion" in value or any(name in value for name in _LEGACY_CARD):
         return _version_of_old_card(value)
     kind, mark, file = value.get("kind"), value.get("type"), value.get("file")
-    if isinstance(kind, str) and kind in _KINDS:
+    if isinstance(kind, str) and kind in KINDS:
         return "0.3"
     if isinstance(file, dict) and ("fileWithBytes" in file or "fileWithUri" in file):
         return "0.3"

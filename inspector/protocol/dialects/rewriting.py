@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from inspector.protocol.dialects.base import Result
-from inspector.protocol.dialects.detect import looks_like
+from inspector.protocol.dialects.detect import KINDS, looks_like
 from inspector.protocol.jsonvalue import brief, read, type_name
 from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import Deleted, Event, Json, Request, Unreadable, Wire
@@ -14,6 +14,9 @@ from inspector.protocol.operations import REQUESTS, Operation
 
 Change: TypeAlias = Callable[[Json], Json]
 """A conversion of a JSON value. A value of the wrong type is returned unchanged, and the model rejects it."""
+
+_MOST_NAMES = 5
+"""The largest number of members that are listed."""
 
 
 def inverse(names: Mapping[str, str]) -> dict[str, str]:
@@ -75,18 +78,30 @@ def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
     return {name: member for name, member in value.items() if name not in names}
 
 
-def unknown_event(value: Json, why: str) -> Unreadable:
-    """Return an unreadable event with the reason, and with the protocol version whose format it has."""
+def unknown_event(value: Json, why: str, version: str) -> Unreadable:
+    """Return an unreadable event with the reason, and with the other version whose format it has, or its members.
+
+    `version` is the protocol version in which it was read.
+    """
     if not isinstance(value, dict):
         return Unreadable(value, f"expected an event (an object), found {type_name(value)}")
-    shape = looks_like(value)
-    return Unreadable(value, f"{why}; this is the format of A2A {shape}" if shape else why)
+    kind, shape = value.get("kind"), looks_like(value)
+    if isinstance(kind, str) and kind in KINDS:
+        return Unreadable(value, f"{why}; found kind {brief(kind)}, as in 0.2 and 0.3 over JSONRPC")
+    if shape and shape != version:
+        return Unreadable(value, f"{why}; found the format of {shape}")
+    names = [brief(name) for name, member in value.items() if member is not None]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return Unreadable(value, f"{why}; found {', '.join(names[:_MOST_NAMES]) or 'none'}{more}")
 
 
-def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None]]) -> Event | Unreadable:
-    """Read an event in a wrapper: an object with exactly one of the `known` members, named after the kind of event."""
+def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None]], version: str) -> Event | Unreadable:
+    """Read an event in a wrapper: an object with exactly one of the `known` members, named after the kind of event.
+
+    `version` is the protocol version in which it is read.
+    """
     if not isinstance(value, dict):
-        return unknown_event(value, "")
+        return unknown_event(value, "", version)
     present = [name for name, member in value.items() if member is not None and name in known]
     if len(present) == 1:
         model, change = known[present[0]]
@@ -94,8 +109,7 @@ def read_oneof(value: Json, known: Mapping[str, tuple[type[Event], Change | None
         return Unreadable(value, event.why) if isinstance(event, Unreadable) else event
     if present:
         return Unreadable(value, f"expected one of these members, found several: {', '.join(sorted(present))}")
-    kind = f"; found kind {brief(value['kind'])}" if "kind" in value else ""
-    return unknown_event(value, f"expected one of {', '.join(sorted(known))}{kind}")
+    return unknown_event(value, f"expected one of the members {', '.join(sorted(known))}", version)
 
 
 def request_reader(changes: Mapping[type[Wire], Change]) -> Callable[[Operation, Json], Request | Unreadable]:

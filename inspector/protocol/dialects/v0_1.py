@@ -154,7 +154,7 @@ def decode_event(value: Json) -> Event | Unreadable:
     """Read an event of a stream: `{id, artifact}` or `{id, status, final}`; some agents send a task or a message."""
     shape = looks_like(value)
     if not isinstance(value, dict) or "kind" in value or shape == "1.0":
-        return unknown_event(value, "expected status or artifact, as in 0.1")
+        return unknown_event(value, "expected status or artifact, as in 0.1", "0.1")
     if value.get("artifact") is not None:
         return read_lenient(TaskArtifactUpdateEvent, value, _import_artifact_update)
     if "status" in value and value.keys() & _TASK_ONLY:
@@ -163,7 +163,7 @@ def decode_event(value: Json) -> Event | Unreadable:
         return read_lenient(TaskStatusUpdateEvent, value, _import_status_update)
     if "role" in value and "parts" in value:
         return read_lenient(Message, value, _import_message)
-    return unknown_event(value, "expected status or artifact")
+    return unknown_event(value, "expected status or artifact", "0.1")
 
 
 def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
@@ -187,9 +187,9 @@ def decode_push(value: Json) -> Event | Unreadable:
 
 def _read_task(value: Json) -> Task | Unreadable:
     if isinstance(value, dict) and "status" not in value and "id" not in value:
-        return unknown_event(value, "expected a task with id and status")
+        return unknown_event(value, "expected a task with id and status", "0.1")
     if isinstance(value, dict) and value.get("kind", "task") != "task":
-        return unknown_event(value, "expected a task")
+        return unknown_event(value, "expected a task", "0.1")
     return read_lenient(Task, value, _import_task)
 
 

@@ -109,7 +109,9 @@ def decode_event(value: Json) -> Event | Unreadable:
     if isinstance(kind, str) and kind in _EVENT_IMPORTS:
         model, change = _EVENT_IMPORTS[kind]
         return read_lenient(model, value, change)
-    return unknown_event(value, "the member kind is missing" if kind is None else f"unknown kind: {brief(kind)}")
+    if kind is not None:
+        return Unreadable(value, f"unknown kind: {brief(kind)}")
+    return unknown_event(value, "the member kind is missing", "0.3")
 
 
 def decode_push(value: Json) -> Event | Unreadable:

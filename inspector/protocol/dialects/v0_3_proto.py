@@ -144,7 +144,7 @@ decode_request = request_reader(
 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a StreamResponse or SendMessageResponse; a message is the member `message`, or `msg` before 0.2.6."""
-    return read_oneof(value, _EVENT_IMPORTS)
+    return read_oneof(value, _EVENT_IMPORTS, "0.3")
 
 
 def _page(value: Json, name: str) -> Json:

@@ -52,7 +52,7 @@ _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList 
 
 def decode_event(value: Json) -> Event | Unreadable:
     """Read a StreamResponse, a SendMessageResponse or the body of a push notification (section 3.2.3)."""
-    return read_oneof(value, _ONE_OF)
+    return read_oneof(value, _ONE_OF, "1.0")
 
 
 def encode_event(event: Event) -> Json:

@@ -8,11 +8,14 @@ from urllib.parse import urlsplit, urlunsplit
 
 from inspector.protocol.bindings.base import Binding
 from inspector.protocol.dialects.registry import ALL, supports_binding
+from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option
 from inspector.session.doctor.steps import Proposal, protocol_name
 from inspector.wire import reach
 
 _WELL_KNOWN = "/.well-known/"
+_VERSION_PATH = "/v1"
+"""The beginning of the paths of 0.2 and 0.3 over HTTP+JSON. With cards that have it in the URL, it is doubled."""
 
 
 class Candidate(NamedTuple):
@@ -37,7 +40,10 @@ def at(netloc: str, scheme: str, prefix: str, url: str) -> str:
 
 
 def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidate]:
-    """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port."""
+    """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port.
+
+    A URL to which the protocol version adds the path with which it already ends is tried without it first.
+    """
     endpoint, place = reach.endpoint_of(typed), reach.endpoint_of(option.interface.url)
     if option.dialect is None or option.binding is None or endpoint is None or place is None:
         return
@@ -46,9 +52,12 @@ def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidat
     origin, own_port = parts.netloc.rpartition("@")[2], f"{host}:{place.port}"
     prefix = urlsplit(base_of(card_url)).path
     places = [(origin, prefix), (origin, ""), (own_port, prefix), (own_port, "")]
-    urls = dict.fromkeys(at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places)
-    for url in urls:
-        if url == option.interface.url:
+    urls = [at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places]
+    shorter = option.interface.url.rstrip("/").removesuffix(_VERSION_PATH)
+    if option.binding.name == "HTTP+JSON" and option.dialect.routes[Operation.SEND].path.startswith(_VERSION_PATH):
+        urls.insert(0, shorter)
+    for url in dict.fromkeys(urls):
+        if url.rstrip("/") == option.interface.url.rstrip("/"):
             continue
         moved = option.interface.model_copy(update={"url": url})
         choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent URL that you entered")

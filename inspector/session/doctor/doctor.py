@@ -101,13 +101,17 @@ class Doctor:
 
     async def examine(self) -> AsyncGenerator[Step, None]:
         """Run the checks in order and yield each result; stop if a failed check makes the next checks impossible."""
-        text = self._session.journal.redactor.text
         async with aclosing(self._steps()) as steps:
-            async for unmasked in steps:
-                step = replace(unmasked, message=text(unmasked.message), remedy=text(unmasked.remedy))
-                self.report.steps.append(step)
-                self._session.note(f"{step.name}: {step.message}", DOCTOR)
-                yield step
+            async for step in steps:
+                yield self._add(step)
+
+    def _add(self, unmasked: Step) -> Step:
+        """Add a result to the report, secrets masked."""
+        text = self._session.journal.redactor.text
+        step = replace(unmasked, message=text(unmasked.message), remedy=text(unmasked.remedy))
+        self.report.steps.append(step)
+        self._session.note(f"{step.name}: {step.message}", DOCTOR)
+        return step
 
     async def _steps(self) -> AsyncGenerator[Step, None]:
         async with aclosing(self._until_card()) as steps:
@@ -133,7 +137,8 @@ class Doctor:
         message_steps: dict[str, Step] = {}
         if self._message and self._confirmed:
             choice = self._preferred(connection)
-            async for step in try_message(self._session, connection.card, choice, self._message, self._timeouts):
+            what = connection.card, choice, self._message, self._timeouts
+            async for step in try_message(self._session, *what, cancelled=self._add):
                 message_steps[step.name] = step
                 yield step
         has_credentials = bool(self._session.credentials.current)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError
@@ -18,12 +20,12 @@ from inspector.session import lazy_loading
 from inspector.session.call import Call
 from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
-from inspector.session.doctor.probe import findings_of, finish, in_words, see_rules
+from inspector.session.doctor.probe import findings_of, finish, in_words, remedy_of
 from inspector.session.doctor.push_check import check_push
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.hints import SEND_EVENT_STREAM
 from inspector.session.session import Session
-from inspector.session.stream_health import PROVEN, dated_span, health
+from inspector.session.stream_health import PROVEN, StreamHealth, dated_span, health
 from inspector.text.units import duration
 
 if TYPE_CHECKING:  # only a message needs it
@@ -33,6 +35,15 @@ _BUFFERED = (
     "All events arrived at once after a long wait: check for a proxy that buffers the response, or an agent that sends "
     "nothing until it has finished."
 )
+_INCOMPLETE = "Correct the problem of the stream first: it explains a difference to the task."
+_PROXY = (
+    "The response ended after {time}, before the task: check for a proxy with this time limit, or an agent that closes "
+    "the stream too early."
+)
+_SHORTEST_LIMIT = 5.0
+"""The shortest time in seconds after which a proxy may have ended a stream: no proxy has a shorter limit."""
+_LONG_GAP = 2.0
+"""The shortest time without an event that is mentioned, in seconds."""
 _NOT_A_STREAM = "Respond to a streaming call with text/event-stream, as the card declares streaming."
 _UNFRAMED = f"{SEND_EVENT_STREAM} If the agent does so, a proxy in front of it changes the header."
 _NO_OPERATION = (
@@ -43,9 +54,17 @@ _UNROUTED = frozenset({404, 405, 501})
 
 
 async def try_message(
-    session: Session, card: AgentCard, choice: Choice, message: str, timeouts: Timeouts
+    session: Session,
+    card: AgentCard,
+    choice: Choice,
+    message: str,
+    timeouts: Timeouts,
+    cancelled: Callable[[Step], object],
 ) -> AsyncGenerator[Step, None]:
-    """Send the message, with streaming if the card declares streaming; check the stream and the push notifications."""
+    """Send the message, with streaming if the card declares streaming; check the stream and the push notifications.
+
+    `cancelled` takes what has arrived until then if the check is cancelled.
+    """
     webhook: WebhookRegistration | None = None
     if card.capabilities.push_notifications:
         try:
@@ -58,11 +77,16 @@ async def try_message(
     request = lazy_loading.compose(text_draft(message), push=webhook.config if webhook else None).request
     operation = Operation.STREAM if streamed else Operation.SEND
     call = session.call(operation, request, choice=choice, label=message, webhook=webhook)
-    ended = await finish(call, timeouts.work)
-    step = _judge(session, call, timeouts.work, ended=ended)
+    try:
+        ended = await finish(call, timeouts.work)
+    except asyncio.CancelledError:
+        cancelled(_judge(session, call, ended=False))
+        raise
+    step = _judge(session, call, ended=ended)
     yield step
     if streamed and ended and call.fault is None and call.exchange.task_id:
-        yield await _compare_task(session, call, choice, timeouts.call)
+        compared = await _compare_task(session, call, choice, timeouts.call)
+        yield replace(compared, remedy=_INCOMPLETE) if compared.remedy and step.passed is False else compared
     if webhook is not None and call.fault is not None:
         yield Step(PUSH, None, "not checked: the message failed")
     elif webhook is not None and not call.exchange.task_id:
@@ -71,13 +95,12 @@ async def try_message(
         yield await check_push(session, webhook, choice, call.exchange.task_id, timeouts)
 
 
-def _judge(session: Session, call: Call, seconds: float, *, ended: bool) -> Step:
+def _judge(session: Session, call: Call, *, ended: bool) -> Step:
     """Judge the response to a message by its fault, its findings, its events and the state of its task."""
     exchange, fault = call.exchange, call.fault
     streamed = exchange.call.operation is Operation.STREAM
     summary = session.journal.exchanges.get(exchange.number)
-    took = (summary.seconds if summary else None) or (0.0 if ended else seconds)
-    errors = findings_of(session, exchange, Severity.ERROR)
+    took = (summary.seconds if summary else None) or 0.0
 
     def step(passed: bool | None, message: str, remedy: str = "") -> Step:
         return Step(STREAMING if streamed else "message", passed, message, took, remedy, exchange.number)
@@ -91,25 +114,36 @@ def _judge(session: Session, call: Call, seconds: float, *, ended: bool) -> Step
         return step(False, fault.seen, lost if status in _UNROUTED else fault.hint)
     frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
     if not frames and not ended:
-        return step(False, f"no response within {seconds:.0f} s", NO_RESPONSE_HINT)
-    seen = f"the response is a {type(exchange.answer).__name__}"
-    buffered = ""
+        return step(False, f"no response within {took:.0f} s", NO_RESPONSE_HINT)
+    seen, buffered = f"the response is a {type(exchange.answer).__name__}", ""
     if streamed:
-        if not frames:
-            return step(False, "the response is not a stream", _NOT_A_STREAM)
-        first = frames[0].at - (summary.at if summary else frames[0].at)
-        count = f"{len(frames)} event{'s' if len(frames) > 1 else ''}"
-        seen = f"{count}, the first after {duration(first)}, all within {duration(frames[-1].at - frames[0].at)}"
         measured = health(summary, time.time(), dated_span(session.journal.capture, summary)) if summary else None
-        buffered = measured.buffered if measured else ""
-    seen += "" if ended else "; the stream was still open"
+        if not frames or measured is None:
+            return step(False, "the response is not a stream", _NOT_A_STREAM)
+        seen, buffered = _arrival(frames, measured, ended=ended), measured.buffered
     tracked = session.tasks.get(exchange.task_id)
     seen += f"; the task is {short(tracked.answered.state)}" if tracked and tracked.answered.state else ""
-    if errors:
-        return step(False, f"{seen}; {in_words(errors)}", _remedy(errors, took))
+    if errors := findings_of(session, exchange, Severity.ERROR):
+        return step(False, f"{in_words(errors)}; {seen}", _remedy(errors, took))
     if buffered:
         return step(False if buffered.startswith(PROVEN) else None, f"{seen}; {buffered}", _BUFFERED)
-    return step(True, seen)
+    return step(True if ended else None, seen)
+
+
+def _arrival(frames: Sequence[Record], measured: StreamHealth, *, ended: bool) -> str:
+    """Return when the events of a stream arrived: first, last, a long gap, and the wait in a stream that is open."""
+    spread, after = frames[-1].at - frames[0].at, f"after {duration(measured.first_event or 0.0)}"
+    seen = f"1 event, {after}"
+    if len(frames) > 1:
+        seen = f"{len(frames)} events, the first {after}, all within {duration(spread)}"
+    if measured.gap >= _LONG_GAP:
+        seen += f", none between {duration(measured.gap_ended - measured.gap)} and {duration(measured.gap_ended)}"
+    if ended:
+        return seen
+    silence = measured.total - (measured.first_event or 0.0) - spread
+    idle = f", without an event for {duration(silence)}" if silence >= _LONG_GAP else ""
+    alive = f", with {measured.keepalives:,} keep-alives" if measured.keepalives else ""
+    return f"{seen}; still open after {duration(measured.total)}{idle}{alive}"
 
 
 def _is_unframed(finding: Finding) -> bool:
@@ -118,12 +152,9 @@ def _is_unframed(finding: Finding) -> bool:
 
 
 def _remedy(errors: list[Finding], seconds: float) -> str:
-    if any(finding.rule == ENDED_EARLY for finding in errors):
-        return (
-            f"The response ended after {duration(seconds)}, before the task: check for a proxy with this time limit, "
-            "or an agent that closes the stream too early."
-        )
-    return see_rules(errors)
+    if errors[0].rule == ENDED_EARLY and seconds >= _SHORTEST_LIMIT:
+        return _PROXY.format(time=duration(seconds))
+    return remedy_of(errors)
 
 
 async def _compare_task(session: Session, call: Call, choice: Choice, seconds: float) -> Step:

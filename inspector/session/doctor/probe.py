@@ -10,13 +10,15 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.rules import RULES
+from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, ProtocolError
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
 from inspector.session.doctor.credentials import remedy_for
-from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, protocol_name
+from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, path_of, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
@@ -30,6 +32,7 @@ _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
 _OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
 """The statuses of a response that may come from another server than the agent; 0 for no response."""
+_EXPECTED = "TaskNotFoundError"
 _WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})
 _MOST_FINDINGS = 3
 
@@ -62,36 +65,47 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
 
     if not await finish(call, seconds):
         return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
-    fault = call.fault
-    if isinstance(exchange.answer, ProtocolError) and exchange.answer.name == "TaskNotFoundError":
-        seen = "returned TaskNotFoundError, as expected"
+    fault, answer = call.fault, exchange.answer
+    if isinstance(answer, ProtocolError) and answer.name == _EXPECTED:
+        seen = f"returned {_EXPECTED}, as expected"
         errors = findings_of(session, exchange, Severity.ERROR)
         if errors:
-            return Probed(step(False, f"{seen}; {in_words(errors)}", see_rules(errors)), True)
+            return Probed(step(False, f"{seen}; {in_words(errors)}", remedy_of(errors)), True)
         return Probed(step(True, seen), True)
     status = exchange.head.status if exchange.head else 0
     if fault is not None and fault.code in _PROTECTED:
-        word = exchange.answer.name if isinstance(exchange.answer, ProtocolError) else ""
-        source = status if status in _DENIED else word
-        cause = fault.seen.partition(" The token ")[2]
-        result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED
-        seen = f"{result}{f' ({source})' if source else ''}{f': the token {cause}' if cause else ''}"
-        if not source:  # a client certificate
-            seen = fault.seen
-        card = session.connection.card if session.connection else None
-        remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card)
+        seen, remedy = _denial(session, call, fault, choice)
         return Probed(step(False, seen, remedy), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:
         return Probed(step(None, "returned a task that does not exist"), True)
     seen, remedy = fault.seen, fault.hint
+    if status and choice.binding.name == "HTTP+JSON" and isinstance(call.wire, HttpRequest):
+        seen = f"{seen.removesuffix('.')} ({call.wire.method} {path_of(call.wire.url)})"
+        if status == HTTPStatus.NOT_FOUND and isinstance(answer, ProtocolError) and "task" in answer.message.lower():
+            return Probed(step(False, f"{seen}, expected {_EXPECTED}", remedy), True)
     if CERTIFICATE_OPTION in remedy:
         remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy
     if found := await other_protocol(call.wire.url, status, fault, grpc=choice.binding.name == "GRPC"):
         seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
     supported = False if _is_other(exchange) else None
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
+
+
+def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple[str, str]:
+    """Return why an interface denied the call, and the remedy."""
+    answer, head = call.exchange.answer, call.exchange.head
+    source = answer.name if isinstance(answer, ProtocolError) else ""
+    if head is not None and head.status in _DENIED:
+        source = str(head.status)
+    cause = fault.seen.partition(" The token ")[2]
+    result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED
+    seen = f"{result} ({source}){f': the token {cause}' if cause else ''}"
+    if not source:  # a client certificate
+        seen = fault.seen
+    card = session.connection.card if session.connection else None
+    return seen, _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card)
 
 
 def _withheld(session: Session, url: str, binding: str) -> str:
@@ -132,21 +146,21 @@ def findings_of(session: Session, exchange: Exchange, *severities: Severity) -> 
     return [finding for record in records for finding in record.findings if finding.severity in severities]
 
 
-def see_rules(findings: list[Finding]) -> str:
-    """Return where the requirements and the remedies of findings are."""
+def remedy_of(findings: list[Finding]) -> str:
+    """Return the remedy of the first finding, and where the requirements of the rules are."""
     rules = " ".join(dict.fromkeys(finding.rule for finding in findings[:_MOST_FINDINGS]))
-    return f"Run a2a-inspect rules {rules} for the requirement and the remedy."
+    return f"{RULES[findings[0].rule].remedy} Requirements: a2a-inspect rules {rules}"
 
 
 def in_words(findings: list[Finding]) -> str:
-    """Return findings in words, each rule once with the number of its findings; `""` for none."""
+    """Return findings in words, each rule once with its title and the number of its findings; `""` for none."""
     first: dict[str, Finding] = {}
     counts: dict[str, int] = {}
     for finding in findings:
         first.setdefault(finding.rule, finding)
         counts[finding.rule] = counts.get(finding.rule, 0) + 1
     words = [
-        f"{finding.rule} {finding.seen}{f' ({counts[rule]} times)' if counts[rule] > 1 else ''}"
+        f"{rule} {RULES[rule].title}: {finding.seen}{f' ({counts[rule]} times)' if counts[rule] > 1 else ''}"
         for rule, finding in first.items()
     ]
     more = f"; {len(words) - _MOST_FINDINGS} more rules" if len(words) > _MOST_FINDINGS else ""

@@ -14,7 +14,7 @@ from inspector.protocol.lifecycle import is_settled, is_terminal
 from inspector.protocol.model import Task, TaskRequest
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.probe import finish, in_words, see_rules
+from inspector.session.doctor.probe import finish, in_words, remedy_of
 from inspector.session.doctor.steps import PUSH, Step, Timeouts
 from inspector.session.push.senders import sort_requests
 from inspector.session.session import Session
@@ -48,7 +48,7 @@ async def check_push(
     found = [finding for record in requests.deliveries for finding in record.findings]
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
     if webhook.accepted:
-        return step(False, f"{seen}: {in_words(errors)}", see_rules(errors)) if errors else step(True, seen)
+        return step(False, f"{seen}: {in_words(errors)}", remedy_of(errors)) if errors else step(True, seen)
     if webhook.refused:
         return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
     if not await _has_ended(session, choice, task_id, timeouts.call):  # agents may push only the end of a task

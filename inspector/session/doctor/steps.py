@@ -133,6 +133,8 @@ def compare(
     ):
         declared, step = "yes" if value else "no" if value is False else "not declared", message_steps.get(name)
         observed, matches = (step.message, step.passed) if step else (not_checked, None)
+        if matches is False:
+            observed = f"not as declared: see the step {name}"
         rows.append(Comparison(feature, declared, observed, matches))
     demanded = ", ".join(dict.fromkeys(result.demanded for result in results if result.demanded))
     observed = f"required{f': {demanded}' if demanded else ''}"

@@ -88,6 +88,11 @@ def result(call: Any, value: Any) -> web.Response:
     return web.json_response({"jsonrpc": "2.0", "id": call["id"], "result": value})
 
 
+def framed(call: Any, event: Any) -> bytes:
+    """Return an event of a stream as it is sent."""
+    return f"data: {json.dumps({'jsonrpc': '2.0', 'id': call['id'], 'result': event})}\n\n".encode()
+
+
 def task(state: str) -> dict[str, Any]:
     return {"id": "t", "contextId": "c", "status": {"state": f"TASK_STATE_{state}"}}
 
@@ -126,8 +131,7 @@ def streaming(events: list[Any], *, wait: float = 0.0) -> Answer:
         await asyncio.sleep(wait)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        frames = [json.dumps({"jsonrpc": "2.0", "id": call["id"], "result": event}) for event in events]
-        await response.write("".join(f"data: {frame}\n\n" for frame in frames).encode())
+        await response.write(b"".join(framed(call, event) for event in events))
         return response
 
     return answer

@@ -27,9 +27,10 @@ from inspector.sample_agents.server import MockAgent
 
 from inspector.capture.records import Kind, is_probe
 from inspector.findings.finding import Finding, Severity
+from inspector.findings.rules import RULES
 from inspector.protocol.selection import alternatives
 from inspector.session.card.observed import ObservedBehaviour
-from inspector.session.doctor.probe import in_words, see_rules
+from inspector.session.doctor.probe import in_words, remedy_of
 from inspector.session.session import Session
 
 
@@ -129,6 +130,39 @@ async def test_web_page_instead_of_a_response_is_reported(session: Session):
     assert "URL of the interface" in step.remedy
     assert report.proposals == []
     assert row(report, "interface 1")[1:] == ("no protocol confirmed", False)
+
+
+async def test_a_url_with_the_path_that_0_3_adds_is_proposed_without_it(session: Session):
+    not_found = {"code": 404, "status": "NOT_FOUND", "message": "Task not found"}  # an error without its A2A name
+
+    async def serve(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == WELL_KNOWN:
+            return web.json_response(card)
+        known = request.path.startswith("/v1/tasks/")
+        return web.json_response(not_found, status=404) if known else web.Response(status=404)
+
+    async with serving(serve) as url:
+        card = {
+            "name": "Doubled",
+            "description": "Its URL ends with /v1",
+            "version": "1",
+            "protocolVersion": "0.3.0",
+            "url": f"{url}/v1/",
+            "preferredTransport": "HTTP+JSON",
+            "capabilities": {},
+            "defaultInputModes": ["text/plain"],
+            "defaultOutputModes": ["text/plain"],
+            "skills": [],
+        }
+        report = await examine(session, url)
+    step = the(report, "interface 1 as 0.3 over HTTP+JSON")
+    assert step.passed is False
+    assert "(GET /v1/v1/tasks/" in step.message
+    [proposal] = report.proposals
+    assert proposal.choice.interface.url == url
+    assert proposal.reason == f"the card has {url}/v1/, but the interface responded at {url}"
+    tried = the(report, f"interface 1 at {url.removeprefix('http://')} as 0.3 over HTTP+JSON")
+    assert tried.message.endswith("expected TaskNotFoundError")
 
 
 async def test_wildcard_interface_is_tried_at_the_typed_origin(session: Session):
@@ -232,9 +266,10 @@ def test_each_rule_is_named_once_with_the_number_of_its_findings():
     found = [
         Finding(rule, Severity.ERROR, f"/{number}", "seen") for number, rule in enumerate(["CARD-001", "CARD-073"] * 2)
     ]
-    assert in_words(found) == "CARD-001 seen (2 times); CARD-073 seen (2 times)"
-    assert in_words(found + [Finding(f"CARD-09{number}", Severity.ERROR, "", "seen") for number in range(3)]) == (
-        "CARD-001 seen (2 times); CARD-073 seen (2 times); CARD-090 seen; 2 more rules"
+    first, second = (f"{rule} {RULES[rule].title}: seen (2 times)" for rule in ("CARD-001", "CARD-073"))
+    assert in_words(found) == f"{first}; {second}"
+    assert in_words(found + [Finding(f"CARD-00{number}", Severity.ERROR, "", "seen") for number in (2, 3, 4)]) == (
+        f"{first}; {second}; CARD-002 {RULES['CARD-002'].title}: seen; 2 more rules"
     )
     assert in_words([]) == ""
-    assert see_rules(found) == "Run a2a-inspect rules CARD-001 CARD-073 for the requirement and the remedy."
+    assert remedy_of(found) == f"{RULES['CARD-001'].remedy} Requirements: a2a-inspect rules CARD-001 CARD-073"

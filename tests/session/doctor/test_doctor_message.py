@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import re
 import socket
@@ -12,8 +13,10 @@ import pytest
 from aiohttp import ClientSession, web
 from examining import (
     UPDATES,
+    Answer,
     agent,
     examine,
+    framed,
     knows_no_task,
     result,
     row,
@@ -22,7 +25,11 @@ from examining import (
     the,
 )
 
+from inspector.findings.rules import RULES
 from inspector.session import stream_health
+from inspector.session.doctor import message_check
+from inspector.session.doctor.doctor import Doctor
+from inspector.session.doctor.steps import Timeouts
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 
@@ -54,6 +61,91 @@ async def test_single_late_event_is_not_reported_as_buffered(session: Session):
     async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
         report = await examine(session, url, "go")
     assert the(report, "streaming").passed
+
+
+@pytest.fixture
+def any_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mention all gaps, also those of a short stream."""
+    monkeypatch.setattr(message_check, "_LONG_GAP", 0.1)  # seconds
+
+
+def keeping_open(sent: asyncio.Event) -> Answer:
+    """Answer with a stream of one event and two keep-alives that the agent does not end."""
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] != "SendStreamingMessage":
+            return await knows_no_task(request, call)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        await response.write(framed(call, {"task": task("WORKING")}))
+        for _ in range(2):
+            await response.write(b": keep-alive\n\n")
+            await asyncio.sleep(0.1)
+        sent.set()
+        await asyncio.Event().wait()
+        return response
+
+    return answer
+
+
+@pytest.mark.usefixtures("any_gap")
+async def test_a_gap_between_events_is_reported(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] != "SendStreamingMessage":
+            return await knows_no_task(request, call)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for event in UPDATES:
+            await response.write(framed(call, event))
+            await asyncio.sleep(0.2 if event is UPDATES[1] else 0)
+        return response
+
+    async with agent(answer) as url:
+        step = the(await examine(session, url, "go"), "streaming")
+    assert step.passed
+    assert re.match(r"3 events, the first after .*, all within .*, none between \d+ ms and \d+ ms; ", step.message)
+
+
+@pytest.mark.usefixtures("any_gap")
+async def test_a_stream_that_stays_open_has_no_result(session: Session):
+    async with agent(keeping_open(asyncio.Event())) as url:
+        report = await examine(session, url, "go", Timeouts(call=5.0, work=0.5, push=0.3))
+    step = the(report, "streaming")
+    assert step.passed is None
+    pattern = (
+        r"1 event, after \S+ ms; still open after \S+ \w+, without an event for \S+ ms, with 2 keep-alives; .* working"
+    )
+    assert re.fullmatch(pattern, step.message), step.message
+
+
+async def test_a_cancelled_check_reports_what_has_arrived(session: Session):
+    sent = asyncio.Event()
+    async with agent(keeping_open(sent)) as url:
+        doctor = Doctor(session, url, "go")
+        examining = asyncio.create_task(anext(step async for step in doctor.examine() if step.name == "streaming"))
+        await sent.wait()
+        examining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await examining
+    step = the(doctor.report, "streaming")
+    assert step.passed is None
+    assert step.message.startswith("1 event, after ")
+    assert step.message.endswith(", with 2 keep-alives; the task is working")
+
+
+async def test_an_error_of_the_stream_explains_a_difference_to_the_task(session: Session):
+    other = {"statusUpdate": {"taskId": "other", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
+    stream = streaming([{"task": task("WORKING")}, other])
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        known = call["method"] == "GetTask" and call["params"]["id"] == "t"
+        return result(call, task("COMPLETED")) if known else await stream(request, call)
+
+    async with agent(answer) as url:
+        report = await examine(session, url, "go")
+    assert the(report, "streaming").remedy.startswith(RULES["STREAM-006"].remedy)
+    assert the(report, "task").remedy.startswith("Correct the problem of the stream first")
+    assert row(report, "streaming") == ("yes", "not as declared: see the step streaming", False)
 
 
 async def test_missing_declared_stream_is_reported(session: Session):
