@@ -63,7 +63,7 @@ async def try_message(
 ) -> AsyncGenerator[Step, None]:
     """Send the message, with streaming if the card declares streaming; check the stream and the push notifications.
 
-    `cancelled` takes what has arrived until then if the check is cancelled.
+    If the check is cancelled, `cancelled` is called with the result until then.
     """
     webhook: WebhookRegistration | None = None
     if card.capabilities.push_notifications:
