@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from inspector.findings.error_cause import ERROR_OF_ENDED_TASK
@@ -43,7 +44,7 @@ class ResultFacts(NamedTuple):
 
 
 class ListedFacts(NamedTuple):
-    """A listed task, the JSON pointer to it (`place`), and the task before it in the list (None for the first).
+    """A listed task, and the JSON pointer to it (`place`).
 
     `first` is the index of the first task of the page with the same id, None if it is this task. `page` is the number
     of an earlier page of the list that contains the task, 0 for none.
@@ -52,7 +53,6 @@ class ListedFacts(NamedTuple):
     version: str
     request: ListTasksRequest
     task: Task
-    before: Task | None
     place: str
     first: int | None
     page: int
@@ -64,16 +64,13 @@ def judge_result(
     """Check a result, or the first event of a stream, against its request; the findings point into the result."""
     found = RESULTS.judge(ResultFacts(version, operation, request, answer, circumstances))
     if isinstance(request, ListTasksRequest) and isinstance(answer, TaskList):
-        before, indexes = None, dict[str, int]()
+        indexes: dict[str, int] = {}
         for number, task in enumerate(answer.tasks):
             place = f"/tasks/{number}"
             first = indexes.setdefault(task.id, number)
             page = circumstances.listed.get(task.id, circumstances.page)
             page = page if page < circumstances.page else 0
-            found += LISTED.judge(
-                ListedFacts(version, request, task, before, place, None if first == number else first, page)
-            )
-            before = task
+            found += LISTED.judge(ListedFacts(version, request, task, place, None if first == number else first, page))
     return tuple(found)
 
 
@@ -91,11 +88,12 @@ def _at(time: str, task_id: str) -> dict[str, Json]:
     return {"id": task_id, "contextId": "c-1", "status": status}
 
 
-def _listed(*tasks: Json, asked: Json = None, **more: Json) -> Json:
-    page = {"tasks": [*tasks], "nextPageToken": "", "pageSize": 50, "totalSize": len(tasks)}
+def _listed(*tasks: Json, asked: Json = None, total: int = 2, **more: Json) -> Json:
+    page = {"tasks": [*tasks], "nextPageToken": "", "pageSize": 50, "totalSize": total}
     return answer(page, "ListTasks", asked=asked or {}, **more)
 
 
+_SECOND_PAGE: Json = {"pageToken": "2"}
 _ONE, _OTHER = _at("12:00:00", "t-1"), _at("12:00:01", "t-2")
 
 
@@ -200,7 +198,7 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
         )
 
 
-@LISTED.rule(
+@RESULTS.rule(
     "RESULT-006",
     ERROR,
     "The list of tasks is not sorted",
@@ -210,13 +208,42 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
     passing=_listed(_OTHER, _ONE),
     failing=_listed(_ONE, _OTHER),
 )
-def unsorted(listed: ListedFacts) -> Iterator[Violation]:
-    time = listed.task.status.timestamp or ""
-    before = (listed.before and listed.before.status.timestamp) or ""
-    # Only timestamps in UTC are compared, to their common precision.
-    length = min(len(time), len(before)) - 1
-    if time.endswith("Z") and before.endswith("Z") and time[:-1][:length] > before[:-1][:length]:
-        yield Violation(f"{listed.place}/status/timestamp", f"{time[:40]} follows {before[:40]}")
+def unsorted(facts: ResultFacts) -> Iterator[Violation]:
+    if not isinstance(facts.answer, TaskList):
+        return
+    times = [task.status.timestamp or "" for task in facts.answer.tasks]
+    wrong = [number for number, pair in enumerate(pairwise(times), 1) if _is_later(*reversed(pair))]
+    if wrong:
+        first = wrong[0]
+        more = f"; {len(wrong)} of {len(times)} tasks are later than the task before" if len(wrong) > 1 else ""
+        yield Violation(
+            f"/tasks/{first}/status/timestamp", f"{times[first][:40]} follows {times[first - 1][:40]}{more}"
+        )
+
+
+def _is_later(time: str, other: str) -> bool:
+    """Return whether a timestamp is later than another; only those in UTC are compared, to their common precision."""
+    length = min(len(time), len(other)) - 1
+    return time.endswith("Z") and other.endswith("Z") and time[:-1][:length] > other[:-1][:length]
+
+
+@RESULTS.rule(
+    "RESULT-019",
+    WARNING,
+    "More tasks are listed than totalSize",
+    section="1.0 §3.1.4",
+    requirement="totalSize is the number of all tasks that match, before they are divided into pages.",
+    remedy="Count the tasks that match the filter and that the client may see.",
+    passing=_listed(_ONE, asked=_SECOND_PAGE, pageBefore=[_OTHER]),
+    failing=_listed(_ONE, asked=_SECOND_PAGE, pageBefore=[_OTHER], total=1),
+)
+def more_than_the_total(facts: ResultFacts) -> Iterator[Violation]:
+    if isinstance(facts.answer, TaskList) and facts.answer.total_size is not None:
+        total, page, listed = facts.answer.total_size, facts.circumstances.page, facts.circumstances.listed
+        earlier = {task_id for task_id, first in listed.items() if first < page}
+        count = len(earlier | {task.id for task in facts.answer.tasks})
+        if count > total:
+            yield Violation("/totalSize", f"totalSize is {total:,}, but {count:,} tasks were listed so far")
 
 
 @LISTED.add_check("RESULT-002")
@@ -274,9 +301,6 @@ def _config_differences(
 def listed_twice(listed: ListedFacts) -> Iterator[Violation]:
     if listed.task.id and listed.first is not None:
         yield Violation(f"{listed.place}/id", f"{listed.task.id[:80]!r} is also at index {listed.first}")
-
-
-_SECOND_PAGE: Json = {"pageToken": "2"}
 
 
 @LISTED.rule(

@@ -44,21 +44,20 @@ EXCHANGE_RULES = (
 _OF_STREAMS = tuple(rule for rule in EXCHANGE_RULES if rule.id.startswith("STREAM-"))
 _OF_ANSWERS = tuple(rule for rule in EXCHANGE_RULES if rule not in _OF_STREAMS)
 
-RULES: dict[str, Rule] = {
-    rule.id: rule
-    for rule in (
-        _NO_INTERFACE,
-        *document.RULES,
-        *(checked.rule for checked in CARD_RULES),
-        *catalog.RULES,
-        *_OF_STREAMS,
-        *(checked.rule for checked in OBJECT_RULES),
-        *(checked.rule for checked in ERROR_RULES),
-        *_OF_ANSWERS,
-        *authorization.RULES,
-        *push.RULES,
-    )
-}
+DEFINED_RULES = (
+    _NO_INTERFACE,
+    *document.RULES,
+    *(checked.rule for checked in CARD_RULES),
+    *catalog.RULES,
+    *_OF_STREAMS,
+    *(checked.rule for checked in OBJECT_RULES),
+    *(checked.rule for checked in ERROR_RULES),
+    *_OF_ANSWERS,
+    *authorization.RULES,
+    *push.RULES,
+)
+"""All rules in the order of the documentation; each id is used once."""
+RULES: dict[str, Rule] = {rule.id: rule for rule in DEFINED_RULES}
 """Every rule by its id."""
 
 

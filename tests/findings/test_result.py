@@ -87,6 +87,7 @@ VIOLATIONS = [
         TaskList(tasks=[task(time=EARLY), task(time=LATE, id="u")]),
         "/tasks/1/status/timestamp",
     ),
+    ("RESULT-019", Operation.LIST, LIST_REQUEST, TaskList(tasks=[task(), task(id="u")], total_size=1), "/totalSize"),
     ("RESULT-012", Operation.LIST, ListTasksRequest(), TaskList(tasks=[task(), task("WORKING")]), "/tasks/1/id"),
 ]
 
@@ -96,6 +97,13 @@ def test_a_violation_is_found_at_its_member(rule: str, operation: Operation, req
     [found] = judge_result("1.0", operation, request_, answer)
     assert (found.rule, found.pointer, found.severity) == (rule, pointer, RULES[rule].severity)
     assert bool(judge_result("0.3", operation, request_, answer)) is ("0.3" in RULES[rule].applies_to)
+
+
+def test_a_list_that_is_not_sorted_has_one_finding():
+    tasks = [task(time=EARLY, id="a"), task(time=LATE, id="b"), task(time=EARLY, id="c"), task(time=LATE, id="d")]
+    [found] = judge_result("1.0", Operation.LIST, ListTasksRequest(), TaskList(tasks=tasks))
+    assert (found.rule, found.pointer) == ("RESULT-006", "/tasks/1/status/timestamp")
+    assert found.seen == f"{LATE} follows {EARLY}; 2 of 4 tasks are later than the task before"
 
 
 VALID = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from inspector.findings.finding import Finding, Severity
-from inspector.findings.rules import RULES, finding
+from inspector.findings.rules import DEFINED_RULES, RULES, finding
 from inspector.findings.transport.jsonrpc import ENVELOPE
 from inspector.findings.transport.judge import judge_payload
 from inspector.findings.transport.payload import Payload
@@ -197,6 +197,10 @@ def test_every_rule_has_a_passing_and_a_failing_example():
     # Other tests check the examples: tests/session/test_rule_examples.py, tests/session/push/test_session_push.py,
     # test_card_rules.py and test_payload_rules.py.
     assert [rule.id for rule in RULES.values() if rule.failing is None or rule.passing is None] == []
+
+
+def test_each_id_is_used_once():
+    assert [rule.id for rule in DEFINED_RULES] == list(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))

@@ -389,3 +389,33 @@ async def test_an_artifact_that_becomes_complete_is_shown_from_its_beginning(ope
         going.set()
         await driver.done(1)
         await driver.until(lambda: first in text_of(driver))
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": _LINES}]}},
+        status("INPUT_REQUIRED", _LINES),
+        artifact("a", {"text": _LINES}, lastChunk=True),
+    ],
+    ids=["message", "question", "last chunk"],
+)
+async def test_what_arrives_complete_is_shown_from_its_beginning(open_app: Open, event: dict[str, Any]):
+    shown = asyncio.Event()
+
+    async def answer(call: Call):
+        response = await begin(call)
+        if "message" not in event:
+            await response.write(call.frame({"task": task("WORKING")}))
+        await response.write(call.frame(event))
+        await shown.wait()
+        await response.write_eof()
+        return response
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.say("go")
+        await driver.until(lambda: "│line 0" in text_of(driver))
+        shown.set()
+        await driver.done(1)
+        assert "│line 0" in text_of(driver)

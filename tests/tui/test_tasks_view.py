@@ -14,6 +14,7 @@ from puppets import Call
 
 from inspector.capture.records import Kind
 from inspector.tui.views.tasks import TasksView
+from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.feed import Feed
 
 
@@ -285,6 +286,72 @@ async def test_words_filter_the_table_by_id_state_and_texts(open_app: Open, mock
         await driver.press("slash")
         await driver.type("input")
         await driver.until(lambda: "completed" not in driver.screen)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("state:failed", ["task-001"]),
+        ("State:WORK", ["task-000"]),
+        ("context:ctx-1", ["task-001"]),
+        ("task:working", []),
+        ("message:failed", ["task-000"]),
+        ("at:failed", []),
+        ("state:", ["task-000"]),
+    ],
+)
+async def test_a_word_with_a_name_filters_the_table_by_that_field(open_app: Open, words: str, shown: list[str]):
+    told = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "state: nothing failed"}]}
+    first, second = task_of(0, "WORKING"), task_of(1, "FAILED")
+    first["status"]["message"] = told
+
+    async def answer(call: Call) -> web.StreamResponse:
+        return call.result({"tasks": [first, second], "nextPageToken": "", "pageSize": 2, "totalSize": 2})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("Tasks ─ 2 ")
+        await driver.press("slash")
+        await driver.type(words)
+        await driver.until(f"filter {words}")
+        assert listed(driver) == shown
+
+
+async def test_the_task_on_which_the_cursor_begins_is_not_opened_in_chat(open_app: Open):
+    """The next message would be sent in the context of a task that was only listed."""
+    office = Office(2)
+    async with playing(office.answer) as agent, open_app(agent.url) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("2 of 2 listed")
+        await driver.press("2")
+        assert driver.workbench.chat.call_task == ""
+        assert driver.composer.aim == Aim()
+        await driver.press("3", "down", "2")
+        assert driver.workbench.chat.call_task == "task-000"
+        assert driver.composer.aim.context_id == "ctx-0"
+
+
+async def test_tasks_are_sorted_by_their_age(open_app: Open):
+    """A task that was listed first may be older than one of this session."""
+    now = datetime.now(UTC)
+    ages = {0: 1, 1: 180, 2: 20}  # minutes
+
+    async def answer(call: Call) -> web.StreamResponse:
+        tasks = [task_of(number, "COMPLETED") for number in ages]
+        for one, minutes in zip(tasks, ages.values(), strict=True):
+            one["status"]["timestamp"] = (now - timedelta(minutes=minutes)).isoformat()
+        return call.result({"tasks": tasks, "nextPageToken": "", "pageSize": 3, "totalSize": 3})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("3 of 3 listed")
+        assert listed(driver) == ["task-000", "task-002", "task-001"]
+        await driver.press("H")
+        await driver.until("sorted by age")
+        assert listed(driver) == ["task-001", "task-002", "task-000"]
 
 
 async def test_cancel_asks_before_the_task_is_canceled(open_app: Open, mock: str):

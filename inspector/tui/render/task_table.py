@@ -25,6 +25,8 @@ _REQUEST_SHARE = 2 / 5
 """The part of the width that requests get at least if both they and the messages are too long."""
 _MESSAGE = len("LAST MESSAGE")
 """The least cells for the messages: their heading."""
+FIELDS = ("task", "context", "state", "request", "message")
+"""What a word of the filter can be limited to."""
 _NEEDS_USER, _RUNNING, _FAILED, _DONE = range(4)
 
 
@@ -57,7 +59,8 @@ def _urgency(state: str) -> tuple[int, str]:
 class TaskTable:
     """The rows of the tasks that match, in order; `refresh` reads them anew.
 
-    A task matches if its ids, state or texts contain each of the `words`. `column` is the heading of the column that
+    A task matches if its ids, state or texts contain each of the `words`; a word such as `state:failed` must be in this
+    one (`FIELDS`). `column` is the heading of the column that
     determines the order: the youngest or the most first, texts by letter; `reverse` reverses it.
     """
 
@@ -68,11 +71,11 @@ class TaskTable:
         self._requests = requests
         self._polls = polls
         self._glyphs = glyphs
-        self._keys: Mapping[str, Callable[[TrackedTask], Any] | None] = {
+        self._keys: Mapping[str, Callable[[TrackedTask], Any]] = {
             "STATE": lambda task: _urgency(task.now.state),
             "ID": lambda task: task.id,
             "CONTEXT": lambda task: task.now.context_id,
-            "AGE": None,  # the tasks are in this order
+            "AGE": lambda task: -began(task),
             "UPDATED": lambda task: -updated(task),
             "ARTIFACTS": lambda task: -len(task.now.artifacts),
             "REQUEST": lambda task: self._requests.of(task).casefold(),
@@ -96,16 +99,19 @@ class TaskTable:
         self.total = len(found)
         if self.words:
             found = [task for task in found if self._matches(task)]
-        key = self._keys[self.column]
-        if key is not None:
-            found.sort(key=key)
+        found.sort(key=self._keys[self.column])
         self.tasks = found[::-1] if self.reverse else found
 
     def _matches(self, task: TrackedTask) -> bool:
         account = task.now
         texts = (task.id, account.context_id, short(account.state), self._requests.of(task), last_message(account))
-        text = "\n".join(texts).casefold()
-        return all(word in text for word in self.words.casefold().split())
+        fields = {name: text.casefold() for name, text in zip(FIELDS, texts, strict=True)}
+        anywhere = "\n".join(fields.values())
+        words = (word.partition(":") for word in self.words.casefold().split())
+        return all(
+            value in fields[name] if value and name in fields else f"{name}{colon}{value}" in anywhere
+            for name, colon, value in words
+        )
 
     def index_of(self, task_id: str) -> int | None:
         """Return the row of a task, None if it does not match."""

@@ -83,12 +83,12 @@ class ViewSwitcher(Switcher):
             self.view.focus_first()
 
     def carry_task(self, before: str, view: str) -> None:
-        """Select the task of Chat in Tasks, and open the task that was selected in Tasks in Chat."""
+        """Select the task of Chat in Tasks, and open the task that the user selected in Tasks in Chat."""
         if {before, view} <= self._views.keys():
             if (before, view) == ("chat", "tasks"):
                 self.tasks.select_task(self.chat.call_task)
-            elif (before, view) == ("tasks", "chat") and self.tasks.call_task not in ("", self.chat.call_task):
-                self.chat.open_task(self.tasks.call_task)
+            elif (before, view) == ("tasks", "chat") and self.tasks.chosen_task not in ("", self.chat.call_task):
+                self.chat.open_task(self.tasks.chosen_task)
 
     def names_with(self, command: str) -> list[str]:
         """Return the titles of the mounted views in which a command has a key."""

@@ -26,7 +26,7 @@ from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID, state_style
-from inspector.tui.render.task_table import TaskFacts, TaskTable
+from inspector.tui.render.task_table import FIELDS, TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
@@ -108,9 +108,9 @@ class TasksView(View):
         self._interval = POLL_SECONDS
         self._requests = TaskRequests(session.journal)
         self._rows = TaskTable(self._tasks_of_conditions, self._requests, self._polls, glyphs)
-        self._selected_id = ""
+        self._selected_id = self._moved_to = ""
         self._pane = Pane("Tasks", id="tasks-table-pane")
-        self._words = WordFilter("words in the id, context, state, request or last message")
+        self._words = WordFilter(f"words, or one of {', '.join(FIELDS)} with a word, such as state:failed")
         self._feed = Feed(COLUMNS, self._rows, enter_hint="open in Chat", id="task-table", follow=False)
         self._facts_pane = Pane("Task", id="task-facts-pane")
         self._facts = FactView(id="task-facts", empty="Select a task to see its states here.")
@@ -207,6 +207,11 @@ class TasksView(View):
         return self.selected.id if self.selected else ""
 
     @property
+    def chosen_task(self) -> str:
+        """The id of the task under the cursor if the user moved it there, else `""`: it begins on the first task."""
+        return self.call_task if self.call_task == self._moved_to else ""
+
+    @property
     def selection_title(self) -> str:
         """The name of the selected task."""
         return f"Task {self.call_task[:SHORT_ID]}" if self.call_task else "Actions"
@@ -232,6 +237,8 @@ class TasksView(View):
 
     def on_feed_highlighted(self) -> None:
         """Show the facts about the task under the cursor."""
+        if self._selected_id not in ("", self.call_task):
+            self._moved_to = self.call_task
         self._selected_id = self.call_task
         self._show_facts()
 

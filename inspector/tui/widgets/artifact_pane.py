@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from inspector.protocol.assemble import AssembledArtifact
-from inspector.protocol.lifecycle import is_terminal
+from inspector.protocol.lifecycle import is_settled
 from inspector.protocol.model import Message
 from inspector.session.replay.saving import default_folder
 from inspector.session.session import Session
@@ -165,8 +165,14 @@ class ArtifactPane(Pane):
 
     @property
     def _is_over(self) -> bool:
-        """Whether nothing is added to the artifact any more, so that reading starts at its beginning."""
-        return self._tracked is not None and is_terminal(self._tracked.now.state)
+        """Whether nothing is added to what is shown any more, so that reading starts at its beginning.
+
+        A message is always sent as a whole.
+        """
+        artifacts = self._artifacts()
+        if self._tracked is None or not artifacts:
+            return True
+        return is_settled(self._tracked.now.state) or artifacts[self._index(len(artifacts))].closed
 
     def on_resize(self) -> None:
         """Show the words of the title that fit."""
