@@ -14,7 +14,8 @@ from driving import Open
 from players import playing
 from puppets import Call
 from stream_servers import serving_bytes
-from textual.widgets import OptionList, TextArea
+from textual.containers import VerticalScroll
+from textual.widgets import Input, OptionList, TextArea
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
@@ -309,6 +310,28 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         assert message["taskId"] == task
         assert message["parts"][0]["data"] == {"name": "Ada", "city": "Bern", "express": False, "parcels": 1}
         await driver.until("● completed")
+
+
+async def test_a_form_that_is_closed_keeps_its_values(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("form")
+        await driver.until("alt+i form")
+        await driver.press("alt+i")
+        await driver.until("Form: the agent's question")
+        await driver.type("Ada")
+        await driver.press("escape")
+        await driver.until(lambda: "Form: the agent's question" not in driver.screen)
+        await driver.press("alt+i")
+        await driver.until("Form: the agent's question")
+        await driver.until("Ada")
+        await driver.press("tab")
+        await driver.type("Bern")
+        await driver.press("enter", "enter", "enter")
+        await driver.until('with  { "name": "Ada", "city": "Bern"')
+        await driver.press("alt+i")
+        await driver.until("Form: the agent's question")
+        assert "Ada" not in driver.widget("#form-fields", VerticalScroll).query(Input).first().value
 
 
 async def test_the_error_of_a_long_form_is_visible(open_app: Open, mock: str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from textual.app import App
 
@@ -35,25 +35,33 @@ def forms_of(session: Session, task_id: str) -> list[Form]:
     return found
 
 
-def open_form(app: App[Any], found: Sequence[Form], done: Callable[[str], None]) -> None:
+Unfinished: TypeAlias = dict[bytes, Mapping[str, str]]
+"""The values of forms that were closed before they were complete, by the schema: they are there when it is reopened."""
+
+
+def open_form(app: App[Any], found: Sequence[Form], unfinished: Unfinished, done: Callable[[str], None]) -> None:
     """Open the form of a schema, and ask which if there are several; `done` is called with the values as JSON."""
     if not found:
         notify(app, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
         return
     if len(found) == 1:
-        _open(app, found[0], done)
+        _open(app, found[0], unfinished, done)
         return
 
     def chosen(values: dict[str, str] | None) -> None:
         if values is not None:
-            _open(app, found[int(values[CHOICE])], done)
+            _open(app, found[int(values[CHOICE])], unfinished, done)
 
     choices = [Choice(str(index), form.title) for index, form in enumerate(found)]
     app.push_screen(FormScreen("Choose a form", choices=choices), chosen)
 
 
-def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
-    wanted = fields_of(form.schema)
+def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str], None]) -> None:
+    wanted, schema = fields_of(form.schema), dump(form.schema)
+    typed = unfinished.pop(schema, {})
+
+    def left(values: Mapping[str, str]) -> None:
+        unfinished[schema] = values
 
     def by_path(values: Mapping[str, str]) -> dict[tuple[str, ...], str]:
         return {field.path: values.get(f"f{index}", "") for index, field in enumerate(wanted)}
@@ -70,10 +78,15 @@ def _open(app: App[Any], form: Form, done: Callable[[str], None]) -> None:
             done(laid_out(dump(filled_in(wanted, by_path(values)))).removesuffix("\n"))
 
     fields = [
-        Field(f"f{index}", field.label + (" *" if field.needs_text else ""), _hint(field), field.value)
+        Field(
+            f"f{index}",
+            field.label + (" *" if field.needs_text else ""),
+            _hint(field),
+            typed.get(f"f{index}", field.value),
+        )
         for index, field in enumerate(wanted)
     ]
-    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check), take)
+    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check, left=left), take)
 
 
 def _hint(field: SchemaField) -> str:

@@ -22,7 +22,7 @@ from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, KINDS, PART, rows_of
 from inspector.tui.compose.panes import ComposePanes
 from inspector.tui.compose.preview import RawRequest, ask_form, indented_request
-from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.compose.schema_form import Unfinished, forms_of, open_form
 from inspector.tui.compose.title import ComposeTitle
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
@@ -82,6 +82,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self.stream = stream
         self._kept_raw = raw
         self._choice: Interface | None = session.connection.choice if session.connection else None
+        self._unfinished: Unfinished = {}
         self.built = BuiltRequest()
         self._timer: Timer | None = None
         self._title_line = ComposeTitle()
@@ -287,7 +288,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_form(self) -> None:
         """Fill in the form of the agent; the values go to the data part under the cursor or to a new part."""
-        open_form(self.app, forms_of(self._session, self.draft.task_id), self._take_form)
+        open_form(self.app, forms_of(self._session, self.draft.task_id), self._unfinished, self._take_form)
 
     def _take_form(self, text: str) -> None:
         self._take_last_keys()

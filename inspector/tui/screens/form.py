@@ -52,7 +52,10 @@ class Field:
 
 
 class FormScreen(Dialog[dict[str, str]]):
-    """Returns the values by field name; `check` returns an error message for invalid values, else `""`."""
+    """Returns the values by field name; `check` returns an error message for invalid values, else `""`.
+
+    If the form is closed without its values being used, `left` is called with them.
+    """
 
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -68,8 +71,10 @@ class FormScreen(Dialog[dict[str, str]]):
         chosen: str = "",
         check: Callable[[Mapping[str, str]], str] | None = None,
         description: str = "",
+        left: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         super().__init__(title)
+        self._left = left
         self._description = description
         self._fields = fields
         self._choices = choices
@@ -140,8 +145,17 @@ class FormScreen(Dialog[dict[str, str]]):
         else:
             self._submit()
 
+    def action_leave(self) -> None:
+        """Close the form without a result."""
+        if self._left is not None:
+            self._left(self._values())
+        super().action_leave()
+
+    def _values(self) -> dict[str, str]:
+        return {field.name: self.query_one(f"#field-{field.name}", Input).value.strip() for field in self._shown()}
+
     def _submit(self) -> None:
-        values = {field.name: self.query_one(f"#field-{field.name}", Input).value.strip() for field in self._shown()}
+        values = self._values()
         choice = self._choice()
         if choice is not None:
             values[CHOICE] = choice.value

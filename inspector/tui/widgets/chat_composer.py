@@ -20,7 +20,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
-from inspector.tui.compose.schema_form import forms_of, open_form
+from inspector.tui.compose.schema_form import Unfinished, forms_of, open_form
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
@@ -70,6 +70,7 @@ class ChatComposer(Composer):
         self._raw: tuple[str, RawRequest] | None = None  # an edited request and the id of its message
         self._timer: Timer | None = None
         self._last_sent = ""
+        self._unfinished: Unfinished = {}
         if not session.may_send:
             self.display = False
 
@@ -179,7 +180,7 @@ class ChatComposer(Composer):
     def action_form(self) -> None:
         """Fill in a form made from a schema of the agent, and add its data as a part."""
         found = forms_of(self._session, self.aim.task_id)
-        open_form(self.app, found, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
+        open_form(self.app, found, self._unfinished, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
 
     def action_open(self) -> None:
         """Show all parts and options of the message."""
