@@ -288,6 +288,26 @@ async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone
         assert [call["method"] for call in driver.sent()].count("SubscribeToTask") == 2
 
 
+async def test_a_call_of_the_app_itself_that_fails_does_not_cover_the_question(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("inspector.session.reconnect.DELAYS", (0.01, 0.01))
+
+    async def answer(call: Call) -> Any:
+        if call.rpc["method"] == "SendStreamingMessage":
+            return await stream(call, {"task": task("AUTH_REQUIRED")})
+        return call.error(-32601, "no such method")
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.until("2 attempts failed, press esc, then s to subscribe again")
+        await driver.settled()
+        assert [call["method"] for call in driver.sent()][1:] == ["SubscribeToTask", "GetTask"]
+        assert not driver.app.screen.query("Toast")
+        assert not driver.composer.problem
+
+
 async def test_the_stream_is_told_in_full(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()

@@ -34,10 +34,14 @@ def why_not_running(task: TrackedTask | None) -> str:
 
 @dataclass
 class CallWanted(Message):
-    """The user wants to call an operation; an empty task id means the task in the Chat view."""
+    """The user wants to call an operation; an empty task id means the task in the Chat view.
+
+    `automatic` is whether the app itself wants it: then a failure does not interrupt the user.
+    """
 
     operation: Operation
     task_id: str = ""
+    automatic: bool = False
 
 
 @dataclass

@@ -341,9 +341,9 @@ class ChatView(ChatPanes):
         self._timeline.feed.action_last()
         self.run_worker(self._calls.send(call, draft), group="calls")
 
-    async def follow(self, call: Call) -> None:
-        """Run a call to its end, and show its task."""
-        await self._calls.follow(call)
+    async def follow(self, call: Call, *, automatic: bool = False) -> None:
+        """Run a call to its end, and show its task; the fault of an `automatic` call is only in the timeline."""
+        await self._calls.follow(call, automatic=automatic)
 
     def _show_task_of_call(self, task_id: str) -> None:
         if self._timeline.feed.following:

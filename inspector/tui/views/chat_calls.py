@@ -51,9 +51,10 @@ class ChatCalls:
         if draft is not None and call.fault is not None and not isinstance(call.exchange.answer, EVENTS):
             self._composer.give_back(draft)
 
-    async def follow(self, call: Call) -> None:
-        """Run a call to its end, and show its task."""
-        self._composer.problem = ""
+    async def follow(self, call: Call, *, automatic: bool = False) -> None:
+        """Run a call to its end, and show its task; the fault of an `automatic` call is not shown."""
+        if not automatic:
+            self._composer.problem = ""
         self._composer.show_upload(call)
         self._running[call] = get_current_worker()
         self._composer.refresh_bindings()
@@ -67,4 +68,5 @@ class ChatCalls:
             del self._running[call]
             self._composer.refresh_bindings()
         self._ended()
-        self._composer.problem = fault_in_words(call.fault) if call.fault else ""
+        if not automatic:
+            self._composer.problem = fault_in_words(call.fault) if call.fault else ""

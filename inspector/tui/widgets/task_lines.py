@@ -162,7 +162,7 @@ class StreamLine(TextBlock):
         self._waiting = None
         self._tries += 1
         if self.lost and self._watched is not None:
-            self.post_message(CallWanted(operation, self._watched.id))
+            self.post_message(CallWanted(operation, self._watched.id, automatic=True))
 
     # What is shown
 
@@ -248,7 +248,7 @@ class StreamLine(TextBlock):
         hint = again if self._waiting is None else "reconnecting soon"
         waits = state == short(State.AUTH_REQUIRED)
         if (self.automatic or waits) and self._tries and self._waiting is None:
-            hint = f"{self._tries} attempts failed, {again}"
+            hint = f"{self._tries} attempt{'s' if self._tries > 1 else ''} failed, {again}"
         problem = "" if drop.broken or waits else f"{self._glyphs.cross} ended while the task is {state}   "
         return [(problem, "bold $state-bad"), *with_keys(hint, "bold $state-warning")]
 
