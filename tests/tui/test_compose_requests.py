@@ -319,9 +319,11 @@ async def test_a_form_that_is_closed_keeps_its_values(open_app: Open, mock: str)
         await driver.until("alt+i form")
         await driver.press("alt+i")
         await driver.until("Form: the agent's question")
+        assert "enter send" not in driver.lines[-1], "keys that do nothing behind a dialog"
         await driver.type("Ada")
         await driver.press("escape")
         await driver.until(lambda: "Form: the agent's question" not in driver.screen)
+        assert "enter send" in driver.lines[-1]
         await driver.press("alt+i")
         await driver.until("Form: the agent's question")
         await driver.until("Ada")

@@ -25,7 +25,8 @@ Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 class KeyFooter(Static):
     """Shows the keys that are bound at the focus, nearest first; keys that are disabled now are grey.
 
-    The focused widget describes enter in its `enter_hint`, because many lists share one binding.
+    The focused widget describes enter in its `enter_hint`, because many lists share one binding. Behind a dialog, which
+    has a footer of its own, the line is empty.
     """
 
     def on_mount(self) -> None:
@@ -57,6 +58,8 @@ class KeyFooter(Static):
 
     def _shown(self) -> list[Key]:
         """Return the keys that fit, in their order."""
+        if not self.screen.is_active:
+            return []
         others, pinned = self._keys()
         room = self.content_size.width - sum(map(_width, pinned))
         shown: list[Key] = []
