@@ -67,6 +67,7 @@ class InspectorApp(App[int | Fault]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012 - as App spells it
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("quit-always", "quit", show=False, priority=True),
+        bind("suspend", "suspend_process", show=False),
         bind("help", "help"),
         bind("palette", "command_palette", show=False, priority=True),
     ]
@@ -93,6 +94,12 @@ class InspectorApp(App[int | Fault]):
         """Use other keys for some commands, as in the settings file."""
         use_keys(changed)
         self.set_keymap(changed)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable suspending where there is no shell, as in a browser."""
+        if action == "suspend_process":
+            return self._driver is not None and self._driver.can_suspend
+        return super().check_action(action, parameters)
 
     def get_key_display(self, binding: Binding) -> str:
         """Return the spelling of a key, the same as in sentences."""

@@ -141,6 +141,7 @@ COMMANDS: dict[str, Command] = {
         zoom=("z", "zoom", "Maximise the pane, or restore it"),
         back=("escape", "back", "Go back, or close"),
         quit=("q", "quit", "Close the dialog, or quit a2a-inspect"),
+        suspend=("", "suspend", "Suspend a2a-inspect; fg in the shell continues it"),
         quit_always=("ctrl+q", "quit", "Quit a2a-inspect"),
         help=("question_mark,f1", "help", "Show the keys and symbols"),
         settings=("comma", "settings", "Change the settings and the keys"),

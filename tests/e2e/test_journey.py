@@ -112,6 +112,21 @@ def test_the_app_reads_what_is_typed_while_it_is_continued_several_times(inspect
         assert terminal.wait_exit() == IN_ORDER
 
 
+def test_the_app_is_suspended_from_the_palette_and_continued(inspect: Run):
+    with inspect() as terminal:
+        terminal.wait_for("Connect to an agent")
+        terminal.press("ctrl+p")
+        terminal.wait_for("Search for commands")
+        terminal.send("suspend a2a-inspect")
+        terminal.wait_for("fg in the shell continues it")
+        terminal.press("enter")
+        terminal.wait_for(lambda terminal: terminal.is_stopped())
+        terminal.signal(signal.SIGCONT)
+        terminal.wait_for("Connect to an agent")
+        terminal.press("ctrl+q")
+        assert terminal.wait_exit() == IN_ORDER
+
+
 def written(path: Path, event: str) -> int:
     """Return how many records are on the disk, 0 until one of this event is among them."""
     with Capture.open(path) as capture:
