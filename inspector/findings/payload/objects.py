@@ -157,7 +157,8 @@ def _is_of_other_version(facts: PayloadFacts, error: SchemaError) -> bool:
     "An object has the shape of another protocol version",
     section="1.0 Appendix A.2, §3.6.2, §5.5; 0.3 §6",
     requirement="Each protocol version defines its names of members, roles and states; readers ignore other names.",
-    remedy="Use the shape of the interface's protocolVersion, or correct protocolVersion on the card.",
+    remedy="Use the shape of the interface's protocolVersion, or correct protocolVersion on the card. 0.3 has two: "
+    "with kind and working over JSON-RPC and in pushes, without kind and with TASK_STATE_WORKING over HTTP+JSON.",
     failing=message({"kind": "text", "text": "hello"}),
     passing=message(TEXT_PART),
 )

@@ -59,7 +59,8 @@ class Attempts:
         """Return which attempt a delivery is; call `remember` once it is recorded."""
         number = delivery.registration.number if delivery.registration else 0
         key = number, delivery.method, hash(delivery.body)
-        known = self._known.get(key) if delivery.registration else None  # senders without a registration do not retry
+        # Senders without a registration do not retry; requests without a body may be about different tasks.
+        known = self._known.get(key) if delivery.registration and delivery.body else None
         if known is None:
             return Attempt(key)
         if known.accepted and delivery.at >= known.answered:  # earlier, the sender did not wait for the response

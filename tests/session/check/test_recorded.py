@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
 from inspector.session.check.recorded.expected import expectation, text_expectation
+from inspector.session.check.recorded.making import make_check
 from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import Result, RunResult
@@ -262,6 +264,9 @@ async def test_findings_of_the_recording_are_allowed(tmp_path: Path):
         assert_passed(await run(document, url, tmp_path / "run.a2a"))
     extension = document["suites"][0]["tests"][0]["x-a2a-inspect"]
     assert extension["findings"] == {"max": "hint", "allow": ["STREAM-003"]}
+    with closing(Capture.open(tmp_path / "recorded.a2a")) as capture:
+        [note] = make_check(capture).notes
+    assert note.startswith("findings of the recorded agent are allowed: STREAM-003.")
 
 
 async def test_a_filter_selects_exchanges(tmp_path: Path):

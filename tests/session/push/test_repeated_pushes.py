@@ -184,6 +184,17 @@ def test_a_replay_names_the_attempt_that_was_accepted():
         assert said[2] == "replay: the same bytes came as #2, which was accepted"
 
 
+def test_requests_without_a_body_are_not_attempts_at_one_delivery():
+    """An agent that follows a redirect of the receiver sends an empty GET, for one task like for another."""
+    with push_run() as run:
+        for _ in range(2):
+            run.post(b"", accepted=False, status=405, method="GET")
+        assert [{name: said for name, _, said in record.meta["checks"]}["order"] for record in run.records()] == [
+            "in order",
+            "in order",
+        ]
+
+
 def test_a_retry_of_bytes_that_were_accepted_before_is_recognised():
     """Chunks with the same text have the same bytes."""
     failed = {"accepted": False, "status": 500, "override": "500"}

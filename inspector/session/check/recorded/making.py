@@ -16,6 +16,7 @@ from inspector.capture.query import Query
 from inspector.capture.store import Capture
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
+from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.recorded.conversation import Conversation
 from inspector.session.check.recorded.exchanges import RecordedExchange, numbers_of, read_exchanges, read_pushes
 from inspector.session.check.recorded.expected import BRACES
@@ -23,13 +24,15 @@ from inspector.session.check.recorded.merging import merge_tests
 from inspector.session.check.variables import references
 from inspector.text.safe_json import dump
 
+ALLOWED = "findings of the recorded agent are allowed"
+"""The beginning of the note about findings."""
 _DIGITS = 8
 """The number of hexadecimal digits in the id of a test."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeCheck:
-    """A check document as JSON, and notes about exchanges that are left out or that do not pass."""
+    """A check document as JSON, and notes: which exchanges are left out or do not pass, which findings are allowed."""
 
     document: dict[str, Json]
     notes: tuple[str, ...]
@@ -58,6 +61,9 @@ def make_check(
             if requests in made:
                 made[requests] = merge_tests(made[requests], test)
     tests = [{**test, "id": _identity(requests)} for requests, test in made.items()]
+    allowed = sorted({rule for test in tests for rule in test[EXTENSION]["findings"].get("allow", ())})
+    if allowed:
+        notes.append(f"{ALLOWED}: {', '.join(allowed)}. Remove from allow what the agent has to correct")
     document: dict[str, Json] = {
         "acts_version": "1.0",
         "spec_version": "1.0",
