@@ -212,7 +212,7 @@ def unsorted(facts: ResultFacts) -> Iterator[Violation]:
     if not isinstance(facts.answer, TaskList):
         return
     times = [task.status.timestamp or "" for task in facts.answer.tasks]
-    wrong = [number for number, pair in enumerate(pairwise(times), 1) if _is_later(*reversed(pair))]
+    wrong = [number for number, (before, time) in enumerate(pairwise(times), 1) if _is_later(time, before)]
     if wrong:
         first = wrong[0]
         more = f"; {len(wrong)} of {len(times)} tasks are later than the task before" if len(wrong) > 1 else ""
