@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from typing import Any
 
+import pytest
 from driving import Driver, Open, artifact_text
 from players import REPORT, begin, deliver, eventually, playing, reporting, webhook_of
 from puppets import Call, chunk, status, task
@@ -96,6 +98,19 @@ async def test_a_message_is_sent_unchanged_with_the_selected_mode(open_app: Open
         assert artifact_text(driver) == REPORT
         await driver.press("ctrl+t")
         assert "streaming on" in driver.screen
+
+
+@pytest.mark.parametrize("capabilities", [{}, {"streaming": False}], ids=["not declared", "declared as false"])
+async def test_messages_are_sent_without_streaming_unless_the_card_declares_it(
+    open_app: Open, capabilities: dict[str, Any]
+):
+    async def answer(call: Call) -> Any:
+        return call.result({"task": task("COMPLETED")})
+
+    async with playing(answer, card={"capabilities": capabilities}) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        assert [call["method"] for call in driver.sent()] == ["SendMessage"]
 
 
 async def test_an_artifact_grows_while_it_is_streamed(open_app: Open):

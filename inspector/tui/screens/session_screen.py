@@ -170,7 +170,7 @@ class SessionScreen(FrameScreen):
     def _show_connection_in_chat(self) -> None:
         connection = self.session.connection
         if connection is not None and self.views.has("chat"):
-            streams = connection.card.capabilities.streaming is not False
+            streams = bool(connection.card.capabilities.streaming)
             if streams is not self._streams:  # otherwise the setting of the user stays
                 self.chat.composer.stream = self._streams = streams
             self.run_worker(self.chat.composer.restore_draft(), group="draft left")
