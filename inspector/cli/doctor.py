@@ -62,7 +62,8 @@ async def _examine(current: RunningCommand) -> None:
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
         whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
         if report.proposals and failed[0].name.startswith(INTERFACE):
-            hint = f"Correct the card: {report.proposals[0].reason}."
+            reason = report.proposals[0].reason
+            hint = f"Correct the card. {reason[:1].upper()}{reason[1:]}."
         if all(step.message.startswith((REQUIRED, REJECTED)) or step.name == CREDENTIALS for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
             hint = _with_command(current, hint)

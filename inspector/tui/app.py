@@ -96,7 +96,7 @@ class InspectorApp(App[int | Fault]):
         self.set_keymap(changed)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable suspending where there is no shell, as in a browser."""
+        """Disable the command to suspend in a browser and on Windows."""
         if action == "suspend_process":
             return self._driver is not None and self._driver.can_suspend
         return super().check_action(action, parameters)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import socket
-from collections.abc import Iterator
 
 _FIRST, _END = 20_000, 32_768
 """The ports of the range below the one from which Linux takes the ports of connections and of servers without a port.
@@ -15,15 +14,15 @@ A port that the system chose is free once its socket is closed, so that another 
 _MOST_WORKERS = 64
 
 
-def _ports() -> Iterator[int]:
-    """Yield the ports of this process in a random order: those of two workers differ, and none is yielded twice."""
+def _ports_of_worker() -> list[int]:
+    """Return the ports of this process in a random order; those of two workers differ."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % _MOST_WORKERS
-    ports = [*range(_FIRST + worker, _END, _MOST_WORKERS)]
-    random.SystemRandom().shuffle(ports)
-    yield from ports
+    ports = range(_FIRST + worker, _END, _MOST_WORKERS)
+    return random.SystemRandom().sample(ports, len(ports))
 
 
-_unused = _ports()
+_unused = iter(_ports_of_worker())
+"""The ports that were not used yet: each is used once."""
 
 
 def unused_port() -> int:

@@ -301,9 +301,9 @@ async def test_words_filter_the_table_by_id_state_and_texts(open_app: Open, mock
     ],
 )
 async def test_a_word_with_a_name_filters_the_table_by_that_field(open_app: Open, words: str, shown: list[str]):
-    told = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "state: nothing failed"}]}
+    said = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "state: nothing failed"}]}
     first, second = task_of(0, "WORKING"), task_of(1, "FAILED")
-    first["status"]["message"] = told
+    first["status"]["message"] = said
 
     async def answer(call: Call) -> web.StreamResponse:
         return call.result({"tasks": [first, second], "nextPageToken": "", "pageSize": 2, "totalSize": 2})

@@ -79,7 +79,7 @@ def without(value: dict[str, Json], *names: str) -> dict[str, Json]:
 
 
 def unknown_event(value: Json, why: str, version: str) -> Unreadable:
-    """Return an unreadable event with the reason, and with the other version whose format it has, or its members.
+    """Return an unreadable event with the reason, and what was found: another version's format, else its members.
 
     `version` is the protocol version in which it was read.
     """

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
 from inspector.protocol.bindings.base import Binding
+from inspector.protocol.card import AgentInterface
+from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option
@@ -15,7 +17,7 @@ from inspector.wire import reach
 
 _WELL_KNOWN = "/.well-known/"
 _VERSION_PATH = "/v1"
-"""The beginning of the paths of 0.2 and 0.3 over HTTP+JSON. With cards that have it in the URL, it is doubled."""
+"""The beginning of the paths of 0.2 and 0.3 over HTTP+JSON. If the URL on the card ends with it, it is doubled."""
 
 
 class Candidate(NamedTuple):
@@ -40,10 +42,7 @@ def at(netloc: str, scheme: str, prefix: str, url: str) -> str:
 
 
 def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidate]:
-    """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port.
-
-    A URL to which the protocol version adds the path with which it already ends is tried without it first.
-    """
+    """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port."""
     endpoint, place = reach.endpoint_of(typed), reach.endpoint_of(option.interface.url)
     if option.dialect is None or option.binding is None or endpoint is None or place is None:
         return
@@ -52,18 +51,29 @@ def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidat
     origin, own_port = parts.netloc.rpartition("@")[2], f"{host}:{place.port}"
     prefix = urlsplit(base_of(card_url)).path
     places = [(origin, prefix), (origin, ""), (own_port, prefix), (own_port, "")]
-    urls = [at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places]
-    shorter = option.interface.url.rstrip("/").removesuffix(_VERSION_PATH)
-    if option.binding.name == "HTTP+JSON" and option.dialect.routes[Operation.SEND].path.startswith(_VERSION_PATH):
-        urls.insert(0, shorter)
-    for url in dict.fromkeys(urls):
-        if url.rstrip("/") == option.interface.url.rstrip("/"):
-            continue
-        moved = option.interface.model_copy(update={"url": url})
-        choice = Choice(moved, option.dialect, option.binding, "at the origin of the agent URL that you entered")
-        declared, responded = _difference(option.interface.url, url)
-        reason = f"the card has {declared}, but the interface responded at {responded}"
-        yield Candidate(f" at {_place(url)}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason))
+    urls = dict.fromkeys(at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places)
+    for url in urls:
+        if url != option.interface.url:
+            why = "at the origin of the agent URL that you entered"
+            yield _moved(option.interface, option.dialect, option.binding, url, why)
+
+
+def without_doubled_path(option: Option) -> Iterator[Candidate]:
+    """Yield an interface without the path at the end of its URL that its protocol version adds over HTTP+JSON."""
+    if option.dialect is None or option.binding is None or option.binding.name != "HTTP+JSON":
+        return
+    url = option.interface.url.rstrip("/")
+    if url.endswith(_VERSION_PATH) and option.dialect.routes[Operation.SEND].path.startswith(_VERSION_PATH):
+        why = f"without the {_VERSION_PATH} that the protocol version adds"
+        yield _moved(option.interface, option.dialect, option.binding, url.removesuffix(_VERSION_PATH), why)
+
+
+def _moved(interface: AgentInterface, dialect: Dialect, binding: Binding, url: str, why: str) -> Candidate:
+    """Return an interface at another URL; `why` is the reason to try it."""
+    choice = Choice(interface.model_copy(update={"url": url}), dialect, binding, why)
+    declared, responded = _difference(interface.url, url)
+    reason = f"the card has {declared}, but the interface responded at {responded}"
+    return Candidate(f" at {_place(url)}", f"{protocol_name(choice)} at {url}", Proposal(choice, reason))
 
 
 def _place(url: str) -> str:

@@ -12,13 +12,14 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from inspector.findings.finding import Severity
 from inspector.protocol.bindings.grpc import complete_url
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.selection import Choice, options
 from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
-from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions
+from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions, without_doubled_path
 from inspector.session.doctor.credentials import credentials_step, demanded_in_words
 from inspector.session.doctor.message_check import try_message
 from inspector.session.doctor.probe import Probed, other_protocol, probe
@@ -399,7 +400,8 @@ class Doctor:
             interface.unknown = supported is None and not misplaced
             interface.protected = denied is not None
             if misplaced and self._url:
-                async for step in self._try(interface, other_places(option, self._url, connection.url)):
+                places = chain(without_doubled_path(option), other_places(option, self._url, connection.url))
+                async for step in self._try(interface, places):
                     yield step
             if supported is not False or interface.protocols:
                 return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind, Record
@@ -35,13 +34,15 @@ _BUFFERED = (
     "All events arrived at once after a long wait: check for a proxy that buffers the response, or an agent that sends "
     "nothing until it has finished."
 )
-_INCOMPLETE = "Correct the problem of the stream first: it explains a difference to the task."
+_STREAM_FIRST = "Correct the problem of the stream first: it may be the cause of this difference."
+_EVENTS_MISSING = "Events of the stream are missing: check for a proxy that closes streams, and the log of the agent."
+_TEXT_MISSING = "Events of the stream are missing: compare both in the capture."
 _PROXY = (
     "The response ended after {time}, before the task: check for a proxy with this time limit, or an agent that closes "
     "the stream too early."
 )
 _SHORTEST_LIMIT = 5.0
-"""The shortest time in seconds after which a proxy may have ended a stream: no proxy has a shorter limit."""
+"""The shortest time limit of a proxy that is suspected, in seconds."""
 _LONG_GAP = 2.0
 """The shortest time without an event that is mentioned, in seconds."""
 _NOT_A_STREAM = "Respond to a streaming call with text/event-stream, as the card declares streaming."
@@ -85,8 +86,7 @@ async def try_message(
     step = _judge(session, call, ended=ended)
     yield step
     if streamed and ended and call.fault is None and call.exchange.task_id:
-        compared = await _compare_task(session, call, choice, timeouts.call)
-        yield replace(compared, remedy=_INCOMPLETE) if compared.remedy and step.passed is False else compared
+        yield await _compare_task(session, call, choice, timeouts.call, wrong=step.passed is False)
     if webhook is not None and call.fault is not None:
         yield Step(PUSH, None, "not checked: the message failed")
     elif webhook is not None and not call.exchange.task_id:
@@ -157,8 +157,8 @@ def _remedy(errors: list[Finding], seconds: float) -> str:
     return remedy_of(errors)
 
 
-async def _compare_task(session: Session, call: Call, choice: Choice, seconds: float) -> Step:
-    """Get the task of a stream that has ended and compare it with the stream."""
+async def _compare_task(session: Session, call: Call, choice: Choice, seconds: float, *, wrong: bool) -> Step:
+    """Get the task of a stream that has ended and compare it with the stream; `wrong` is whether its check failed."""
     task_id, began = call.exchange.task_id, time.perf_counter()
     tracked = session.tasks.get(task_id)
     state = tracked.answered.state if tracked else ""
@@ -178,12 +178,12 @@ async def _compare_task(session: Session, call: Call, choice: Choice, seconds: f
     if not state:  # only a message, which may name a task
         return step(None, "not compared with the stream: the stream has no state of the task")
     if now != state and (is_terminal(now) or is_terminal(state)):
-        remedy = "Events of the stream are missing: check for a proxy that closes streams, and the log of the agent."
+        remedy = _STREAM_FIRST if wrong else _EVENTS_MISSING
         return step(False, f"the stream ended with {short(state)}, GetTask returns {short(now)}", remedy)
     short_by = [item.name or item.artifact_id for item in answer.artifacts or () if _lacks(received, item)]
     if short_by:
         seen = f"the stream has less text than GetTask in {', '.join(short_by[:3])}"
-        return step(False, seen, "Events of the stream are missing: compare both in the capture.")
+        return step(False, seen, _STREAM_FIRST if wrong else _TEXT_MISSING)
     return step(True, f"GetTask returns {short(now)}, with the content of the stream")
 
 

@@ -36,7 +36,7 @@ def forms_of(session: Session, task_id: str) -> list[Form]:
 
 
 Unfinished: TypeAlias = dict[bytes, Mapping[str, str]]
-"""The values of forms that were closed before they were complete, by the schema: they are there when it is reopened."""
+"""The input of forms that were closed before it was confirmed, by the schema; it is shown when a form is reopened."""
 
 
 def open_form(app: App[Any], found: Sequence[Form], unfinished: Unfinished, done: Callable[[str], None]) -> None:
@@ -60,7 +60,7 @@ def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str
     wanted, schema = fields_of(form.schema), dump(form.schema)
     typed = unfinished.pop(schema, {})
 
-    def left(values: Mapping[str, str]) -> None:
+    def keep(values: Mapping[str, str]) -> None:
         unfinished[schema] = values
 
     def by_path(values: Mapping[str, str]) -> dict[tuple[str, ...], str]:
@@ -86,7 +86,7 @@ def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str
         )
         for index, field in enumerate(wanted)
     ]
-    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check, left=left), take)
+    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check, on_close=keep), take)
 
 
 def _hint(field: SchemaField) -> str:

@@ -26,7 +26,7 @@ _REQUEST_SHARE = 2 / 5
 _MESSAGE = len("LAST MESSAGE")
 """The least cells for the messages: their heading."""
 FIELDS = ("task", "context", "state", "request", "message")
-"""What a word of the filter can be limited to."""
+"""The fields that a word of the filter can name."""
 _NEEDS_USER, _RUNNING, _FAILED, _DONE = range(4)
 
 
@@ -59,9 +59,9 @@ def _urgency(state: str) -> tuple[int, str]:
 class TaskTable:
     """The rows of the tasks that match, in order; `refresh` reads them anew.
 
-    A task matches if its ids, state or texts contain each of the `words`; a word such as `state:failed` must be in this
-    one (`FIELDS`). `column` is the heading of the column that
-    determines the order: the youngest or the most first, texts by letter; `reverse` reverses it.
+    A task matches if its ids, state or texts contain each of the `words`; `state:failed` is searched in the state only,
+    and the other `FIELDS` are used in the same way. `column` is the heading of the column that determines the order:
+    the youngest or the most first, texts by letter; `reverse` reverses it.
     """
 
     def __init__(
@@ -98,16 +98,17 @@ class TaskTable:
         found = self._all()
         self.total = len(found)
         if self.words:
-            found = [task for task in found if self._matches(task)]
+            words = [word.partition(":") for word in self.words.casefold().split()]
+            found = [task for task in found if self._matches(task, words)]
         found.sort(key=self._keys[self.column])
         self.tasks = found[::-1] if self.reverse else found
 
-    def _matches(self, task: TrackedTask) -> bool:
+    def _matches(self, task: TrackedTask, words: Sequence[tuple[str, str, str]]) -> bool:
+        """Return whether a task contains all words, each divided at its first colon."""
         account = task.now
         texts = (task.id, account.context_id, short(account.state), self._requests.of(task), last_message(account))
         fields = {name: text.casefold() for name, text in zip(FIELDS, texts, strict=True)}
         anywhere = "\n".join(fields.values())
-        words = (word.partition(":") for word in self.words.casefold().split())
         return all(
             value in fields[name] if value and name in fields else f"{name}{colon}{value}" in anywhere
             for name, colon, value in words

@@ -54,7 +54,7 @@ class Field:
 class FormScreen(Dialog[dict[str, str]]):
     """Returns the values by field name; `check` returns an error message for invalid values, else `""`.
 
-    If the form is closed without its values being used, `left` is called with them.
+    `on_close` is called with the values of a form that is closed before they are confirmed.
     """
 
     FRAME = "form"
@@ -71,10 +71,10 @@ class FormScreen(Dialog[dict[str, str]]):
         chosen: str = "",
         check: Callable[[Mapping[str, str]], str] | None = None,
         description: str = "",
-        left: Callable[[Mapping[str, str]], None] | None = None,
+        on_close: Callable[[Mapping[str, str]], None] | None = None,
     ) -> None:
         super().__init__(title)
-        self._left = left
+        self._on_close = on_close
         self._description = description
         self._fields = fields
         self._choices = choices
@@ -147,8 +147,8 @@ class FormScreen(Dialog[dict[str, str]]):
 
     def action_leave(self) -> None:
         """Close the form without a result."""
-        if self._left is not None:
-            self._left(self._values())
+        if self._on_close is not None:
+            self._on_close(self._values())
         super().action_leave()
 
     def _values(self) -> dict[str, str]:

@@ -36,7 +36,7 @@ def why_not_running(task: TrackedTask | None) -> str:
 class CallWanted(Message):
     """The user wants to call an operation; an empty task id means the task in the Chat view.
 
-    `automatic` is whether the app itself wants it: then a failure does not interrupt the user.
+    If the app itself wants it (`automatic`), the user is not interrupted by a failure.
     """
 
     operation: Operation
