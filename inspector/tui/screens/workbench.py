@@ -284,10 +284,9 @@ class WorkbenchScreen(SessionScreen):
             await self.mounted("chat")
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
         for call in calls:
-            await self.chat.follow(call, automatic=event.automatic)
-            if not event.automatic:
-                await self._show_answer(call)
-                self._offer_other_push_body(call)
+            await self.chat.follow(call)
+            await self._show_answer(call)
+            self._offer_other_push_body(call)
 
     def _offer_other_push_body(self, call: Call) -> None:
         """Ask whether to send the other form of a refused push configuration, where SDKs read different forms."""

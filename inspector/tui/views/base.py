@@ -34,14 +34,10 @@ def why_not_running(task: TrackedTask | None) -> str:
 
 @dataclass
 class CallWanted(Message):
-    """The user wants to call an operation; an empty task id means the task in the Chat view.
-
-    If the app itself wants it (`automatic`), the user is not interrupted by a failure.
-    """
+    """The user wants to call an operation; an empty task id means the task in the Chat view."""
 
     operation: Operation
     task_id: str = ""
-    automatic: bool = False
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import work
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -16,7 +17,7 @@ from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
-from inspector.tui.notify import notify
+from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.task_diff import compared
@@ -31,6 +32,7 @@ from inspector.tui.views.chat_travel import TimeTravel
 from inspector.tui.widgets.chat_composer import ChatComposer
 from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.feed import Feed
+from inspector.tui.widgets.task_lines import StreamLine
 from inspector.tui.widgets.travel_line import TravelLine
 
 
@@ -341,9 +343,21 @@ class ChatView(ChatPanes):
         self._timeline.feed.action_last()
         self.run_worker(self._calls.send(call, draft), group="calls")
 
-    async def follow(self, call: Call, *, automatic: bool = False) -> None:
-        """Run a call to its end, and show its task; the fault of an `automatic` call is only in the timeline."""
-        await self._calls.follow(call, automatic=automatic)
+    async def follow(self, call: Call) -> None:
+        """Run a call to its end, and show its task."""
+        await self._calls.follow(call)
+
+    @work(group="calls")
+    async def on_stream_line_reconnect(self, event: StreamLine.Reconnect) -> None:
+        """Make a call that the user did not ask for: its fault is only in the timeline."""
+        subscribes = event.operation is Operation.SUBSCRIBE
+        try:
+            with notify_faults(self):
+                call = (self.session.subscribe if subscribes else self.session.get)(event.task_id)
+                await self._calls.follow(call, automatic=True)
+        finally:
+            self.stream.reconnecting.discard(event.task_id)
+        self.refresh_view()
 
     def _show_task_of_call(self, task_id: str) -> None:
         if self._timeline.feed.following:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
@@ -26,7 +27,6 @@ from inspector.tui.render.health import awaited_words, health_in_full, health_wo
 from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.task_notice import notice
 from inspector.tui.render.text_lines import Paragraph, Piece
-from inspector.tui.views.base import CallWanted
 from inspector.tui.widgets.pane import Chip, NextChip
 from inspector.tui.widgets.text_block import TextBlock
 
@@ -71,7 +71,7 @@ class NoticeLine(TextBlock):
 class StreamLine(TextBlock):
     """Shows that a stream was lost and what was missed, and watches the stream of the task that is shown.
 
-    With `automatic`, it requests a new subscription to a task whose stream was lost.
+    With `automatic`, it requests the calls that find a lost stream again, one after the other.
     """
 
     DEFAULT_CSS = """
@@ -86,11 +86,20 @@ class StreamLine(TextBlock):
     class Clicked(Message):
         """The line was clicked, to see more about the stream."""
 
+    @dataclass
+    class Reconnect(Message):
+        """A call has to be made to reconnect to a task; its receiver removes the task from `reconnecting` after it."""
+
+        operation: Operation
+        task_id: str
+
     def __init__(self, session: Session, glyphs: Glyphs) -> None:
         super().__init__()
         self._session = session
         self._glyphs = glyphs
         self.automatic = False
+        self.reconnecting: set[str] = set()
+        """The ids of tasks with an automatic call that was requested and has not ended."""
         self.writing = False
         """Whether letters are text now, because the user writes a message."""
         self.awaited: ExchangeSummary | None = None
@@ -145,7 +154,8 @@ class StreamLine(TextBlock):
         # (1.0 sections 7.6 and 11.7).
         automatic = self.automatic or task.now.state == State.AUTH_REQUIRED
         automatic = automatic and not self._session.recorded  # a capture has no agent
-        if self._drop is not None and self.lost and automatic and self._waiting is None:
+        planned = self._waiting is not None or task.id in self.reconnecting
+        if self._drop is not None and self.lost and automatic and not planned:
             journal = self._session.journal
             running = (journal.exchanges.get(number) for number in journal.running)
             if not any(exchange is not None and exchange.task == task.id for exchange in running):
@@ -162,7 +172,8 @@ class StreamLine(TextBlock):
         self._waiting = None
         self._tries += 1
         if self.lost and self._watched is not None:
-            self.post_message(CallWanted(operation, self._watched.id, automatic=True))
+            self.reconnecting.add(self._watched.id)
+            self.post_message(self.Reconnect(operation, self._watched.id))
 
     # What is shown
 
@@ -224,7 +235,7 @@ class StreamLine(TextBlock):
         if drop is None or task is None or found.number < drop.exchange:
             return []
         if self.lost:
-            return self._lost(drop, short(task.now.state))
+            return self._lost(drop, task)
         if drop.task.restore().state == State.AUTH_REQUIRED and not drop.broken:
             return []  # the agent ended the stream in order, and nothing was expected until now
         if self._missed is not None:
@@ -242,14 +253,19 @@ class StreamLine(TextBlock):
         hint = f"{self._first}{cancel}{{stop}} stop stream"
         return with_keys(f"{_silence(found.silence)}   {hint}", "$state-warning")
 
-    def _lost(self, drop: LostStream, state: str) -> list[Piece]:
+    def _lost(self, drop: LostStream, task: TrackedTask) -> list[Piece]:
         """Return that the stream was lost, and how to subscribe again."""
         again = f"press {self._first}{{subscribe}} to subscribe again"
-        hint = again if self._waiting is None else "reconnecting soon"
-        waits = state == short(State.AUTH_REQUIRED)
-        if (self.automatic or waits) and self._tries and self._waiting is None:
+        waits = task.now.state == State.AUTH_REQUIRED
+        hint = again
+        if self._waiting is not None:
+            hint = "reconnecting soon"
+        elif task.id in self.reconnecting:
+            hint = "reconnecting"
+        elif (self.automatic or waits) and self._tries:
             hint = f"{self._tries} attempt{'s' if self._tries > 1 else ''} failed, {again}"
-        problem = "" if drop.broken or waits else f"{self._glyphs.cross} ended while the task is {state}   "
+        ended = f"{self._glyphs.cross} ended while the task is {short(task.now.state)}   "
+        problem = "" if drop.broken or waits else ended
         return [(problem, "bold $state-bad"), *with_keys(hint, "bold $state-warning")]
 
     @property
