@@ -1,6 +1,7 @@
-"""Settings of all tests: garbage collection, the examples of a property, and captures that do not wait for the disk."""
+"""Settings of all tests: Ctrl+C, garbage collection, the examples of a property, captures without waiting for disks."""
 
 import gc
+import signal
 from typing import Any
 
 import pytest
@@ -8,6 +9,9 @@ from hypothesis import HealthCheck, settings
 from properties import ALL, QUARTER, RANDOM
 
 from inspector.capture import file_format
+
+# A background job of a script ignores Ctrl+C, as do the programs that it starts; tests press Ctrl+C in some of them.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No example fails because it is slow: the machine may be busy.
 _UNTIMED: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
