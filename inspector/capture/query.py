@@ -25,8 +25,8 @@ MOST_CONDITIONS = 32
 RAW = 4_096
 """How many bytes of a payload are searched for text, from its beginning."""
 
-EVENTS = ("task", "message", "status", "artifact", "error", "card", "catalog", "unreadable", "http-error")
-KINDS = (*EVENTS, *(kind.value for kind in Kind))
+EVENT_NAMES = ("task", "message", "status", "artifact", "error", "card", "catalog", "unreadable", "http-error")
+KINDS = (*EVENT_NAMES, *(kind.value for kind in Kind))
 """The values of `kind:`: the type of a payload, or the kind of a record."""
 
 _SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}

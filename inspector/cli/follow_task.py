@@ -45,7 +45,7 @@ class Follower:
         """Return the task at the end of the stream, None without a task; raises `FaultError`."""
         exchange = call.exchange
         # The first event may be the task as it was before the message, still interrupted.
-        self._starts_with_old_task = bool(exchange.call.task_id) and exchange.call.operation is Operation.STREAM
+        self._starts_with_old_task = bool(exchange.context.task_id) and exchange.context.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
         if self._problems > _WARNINGS:

@@ -123,7 +123,7 @@ def show(call: Call, form: str, out: Output) -> None:
     wire, hidden = _without_secrets(call, seen.body)
     if chosen.is_program and isinstance(call.wire, HttpRequest) and call.wire.splices:
         wire = call.wire  # a program cannot contain the files: `write` raises the error
-    text = chosen.write(wire, call.exchange.call)
+    text = chosen.write(wire, call.exchange.context)
     if chosen.is_program and not text.endswith("\n"):
         text += "\n"
     if hidden and form != "json":

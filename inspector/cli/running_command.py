@@ -200,7 +200,7 @@ class RunningCommand:
             return f"sending the message: {upload.done * 100 // upload.total} % of {size(upload.total)}"
         if task is not None and call.exchange.answer is not None:
             return task_progress(task.id, task.now.state)
-        return f"waiting for the response to {call.exchange.call.operation}"
+        return f"waiting for the response to {call.exchange.context.operation}"
 
     async def request_state(self, task_id: str) -> None:
         """If findings are printed, send GetTask before an operation: some rules need the state of the task.
@@ -232,7 +232,7 @@ class RunningCommand:
         """Complete a call and return its answer; raises `FaultError` also for an answer of another type."""
         answer = await self.call(call, unsupported_hint=unsupported_hint)
         if not isinstance(answer, expected):
-            raise self.unexpected(call.exchange.call.operation, answer)
+            raise self.unexpected(call.exchange.context.operation, answer)
         return answer
 
     def unexpected(self, operation: str, answer: Answer) -> FaultError:

@@ -71,7 +71,7 @@ def _is_settled_by(call: Call, received: Sequence[Answer | TextAppended], *, bef
         if isinstance(answer, Task | TaskStatusUpdateEvent):
             state = answer.status.state
             # The first event may be the task as it was before the message, still interrupted.
-            is_old = isinstance(answer, Task) and bool(call.exchange.call.task_id) and not is_terminal(state)
+            is_old = isinstance(answer, Task) and bool(call.exchange.context.task_id) and not is_terminal(state)
             settled = is_settled(state) and not is_old
         elif isinstance(answer, Message | ProtocolError):
             settled = True

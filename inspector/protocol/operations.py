@@ -31,6 +31,9 @@ class Operation(StrEnum):
     EXTENDED_CARD = "GetExtendedAgentCard"
 
 
+SENDS = frozenset({Operation.SEND, Operation.STREAM})
+"""The operations that send a message."""
+
 STREAMING = frozenset({Operation.STREAM, Operation.SUBSCRIBE})
 """The operations whose response is a stream of events."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from inspector.capture.records import Kind, Record
 from inspector.session.journal import LABEL_LENGTH, Journal
 
-EVENTS = frozenset({"bookmark", "unbookmark", "remark", "unremark"})
+NOTE_EVENTS = frozenset({"bookmark", "unbookmark", "remark", "unremark"})
 """The events of notes that mark a record; `about` in their `meta` is the number of that record."""
 LONGEST = LABEL_LENGTH
 """The largest length of a remark in characters."""
@@ -59,7 +59,7 @@ class Bookmarks:
     def offer(self, records: Sequence[Record]) -> None:
         """Apply the bookmarks and remarks among the next records."""
         for record in records:
-            if record.kind is Kind.NOTE and record.event in EVENTS:
+            if record.kind is Kind.NOTE and record.event in NOTE_EVENTS:
                 about = record.meta.get("about")
                 if type(about) is int and 0 < about < record.seq:  # the capture may be from an untrusted source
                     self._apply(about, record)

@@ -18,7 +18,7 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.session.denial import CREDENTIALS_HINT, DENIED, explain_head, explain_rejected, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, MEANING_OF_STATUS, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import (
     CHECK_GATEWAY,
@@ -53,7 +53,7 @@ _STATUS_CODES = {
     "INTERNAL": "InternalError",
 }
 """The codes for statuses of gRPC without details: the same as for 503, 504 and 500 over HTTP."""
-_DENIED = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
+_CODE_OF_GRPC_STATUS = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
 """The gRPC statuses that correspond to HTTP 401 and 403."""
 
 
@@ -187,7 +187,7 @@ def _of_unreadable(exchange: Exchange, answer: Unreadable) -> Fault:
     response, hint = "The response", CHECK_RESPONSE
     if answer.why == WEB_PAGE:
         hint = "The URL of the interface may be wrong: check it on the card."
-    elif exchange.call.operation in STREAMING and exchange.head is not None and not exchange.head.streamed:
+    elif exchange.context.operation in STREAMING and exchange.head is not None and not exchange.head.streamed:
         named = f"has the Content-Type {exchange.content_type}" if exchange.content_type else "has no Content-Type"
         response, hint = f"The response to a streaming call {named}, and", SEND_EVENT_STREAM
     return Fault(Whose.AGENT, INVALID_RESPONSE, f"{response} could not be read: {answer.why}.", hint)
@@ -195,15 +195,15 @@ def _of_unreadable(exchange: Exchange, answer: Unreadable) -> Fault:
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     """Attribute a fault to the card if the URL of the interface on the card is not valid for a request."""
-    if exchange.call.request is None or INVALID_URL not in fault.seen:  # a raw request has its own URL
+    if exchange.context.request is None or INVALID_URL not in fault.seen:  # a raw request has its own URL
         return fault
     return replace(fault, whose=Whose.AGENT, code=FaultCode.CARD_INVALID, hint="Correct the URL on the card.")
 
 
 def _of_interface(exchange: Exchange, fault: Fault) -> Fault:
     """Add to a fault that the card has the address that could not be reached, unless the card is from this server."""
-    call = exchange.call
-    is_from_card = call.request is not None and call.card and call.interface in call.card.supported_interfaces
+    context, card = exchange.context, exchange.context.card
+    is_from_card = context.request is not None and card and context.interface in card.supported_interfaces
     if fault.code != FaultCode.UNREACHABLE or exchange.head is not None or not is_from_card or _is_reached(exchange):
         return fault
     hint = f"This is the address of the interface on the card: correct it there if it is wrong. {fault.hint}"
@@ -218,7 +218,8 @@ def _of_timeout(exchange: Exchange, fault: Fault) -> Fault:
     if tracked is not None and is_terminal(tracked.now.state):
         state = short(tracked.now.state)
         return replace(fault, seen=f"The task is {state}, but the agent did not end the stream.", hint=STREAM_LEFT_OPEN)
-    if exchange.call.operation is Operation.SEND and not exchange.circumstances.undeclared_capability(Operation.STREAM):
+    streams = not exchange.circumstances.undeclared_capability(Operation.STREAM)
+    if streams and exchange.context.operation is Operation.SEND:
         return replace(fault, hint=f"{fault.hint.removesuffix('.')} or with streaming.")
     return fault
 
@@ -227,15 +228,15 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     """Return the fault for an error response."""
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
-    if error.name in _DENIED:
+    if error.name in _CODE_OF_GRPC_STATUS:
         status = HTTPStatus.UNAUTHORIZED if error.name == "UNAUTHENTICATED" else HTTPStatus.FORBIDDEN
-        seen = f"{DENIED[status]} ({error.words})."
+        seen = f"{MEANING_OF_STATUS[status]} ({error.words})."
         cause = explain_token(status, (), error.message, exchange.sent_token)
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
-        return Fault(Whose.YOURS, _DENIED[error.name], words, hint)
-    call, tracked = exchange.call, exchange.tasks.get(exchange.call.task_id)
+        return Fault(Whose.YOURS, _CODE_OF_GRPC_STATUS[error.name], words, hint)
+    context, tracked = exchange.context, exchange.tasks.get(exchange.context.task_id)
     state = tracked.now.state if tracked else ""
-    about = Situation(call.operation, call.dialect, call.request, error, exchange.circumstances, state)
+    about = Situation(context.operation, context.dialect, context.request, error, exchange.circumstances, state)
     code = _STATUS_CODES.get(error.name, error.name)
     number = f", code {error.code}" if kind is None and not error.called and error.code is not None else ""
     return Fault(Whose.AGENT, code, f"{meaning} ({error.words}{number}).", hint_of(about), error)
@@ -257,7 +258,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
         return Fault(Whose.AGENT, "InternalError" if head.status >= 500 else INVALID_RESPONSE, seen, CHECK_LOG)
     hint = "Check that the card has the URL where the agent listens."
     if _is_reached(exchange):
-        hint = f"The agent may not have the operation {exchange.call.operation}, or the card has a wrong URL."
+        hint = f"The agent may not have the operation {exchange.context.operation}, or the card has a wrong URL."
     return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
 
 

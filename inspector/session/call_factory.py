@@ -76,7 +76,7 @@ class CallFactory:
 
     def raw(self, text: str, like: Call, credentials: Credentials) -> Call:
         """Prepare a raw request, whose response is read like that to the call `like`; raises `FaultError`."""
-        wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.call)
+        wire, context = lazy_loading.raw_request(text, like.wire, like.exchange.context)
         return self._call(context, like.request, wire, credentials, webhook=like.webhook, raw=True)
 
     def http(self, wire: HttpRequest, target: Target, *, label: str, signed: bool) -> Call:

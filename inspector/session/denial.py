@@ -25,13 +25,13 @@ REJECTED_HINT = (
     "The request had credentials, which were rejected: check that they are for this agent and for this operation."
 )
 """What to do if nothing is known about why credentials were rejected; what the card requires follows."""
-DENIED = {401: "The agent requires credentials", 403: "The agent refused the request"}
+MEANING_OF_STATUS = {401: "The agent requires credentials", 403: "The agent refused the request"}
 """What the statuses mean: 403 can have other reasons than credentials."""
 _REJECTED = "The agent rejected the credentials"
 """What 401 means if the request had credentials."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
-_DENIED = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
+_CODE_OF_STATUS = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
 _LEEWAY = 60.0
 """The number of seconds that clocks may differ."""
 _NEW_TOKEN = "Get a new token."  # noqa: S105 - a sentence
@@ -60,12 +60,12 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
     """Return the fault if the head of a response demands credentials, None if it does not."""
     fields = head.fields()
     challenge, location = fields.get("www-authenticate", ""), fields.get("location", "")
-    if head.status in _DENIED:
+    if head.status in _CODE_OF_STATUS:
         cause = explain_token(head.status, read_challenges(challenge) or (), "", token)
         shown = "" if cause else _URL_PARAMETER.sub("", challenge)
-        seen = f"{DENIED[head.status]}: {head.status} {head.reason}{f', {shown}' if shown else ''}."
+        seen = f"{MEANING_OF_STATUS[head.status]}: {head.status} {head.reason}{f', {shown}' if shown else ''}."
         words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
-        return Fault(Whose.YOURS, _DENIED[head.status], words, hint)
+        return Fault(Whose.YOURS, _CODE_OF_STATUS[head.status], words, hint)
     if head.status == PROXY:
         asked = fields.get("proxy-authenticate", "")
         seen = f"The proxy requires credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}."
@@ -81,7 +81,7 @@ def explain_rejected(fault: Fault, card: AgentCard | None) -> Fault:
     if fault.hint != CREDENTIALS_HINT:
         return fault
     required = f" The card requires {requirements_in_words(card)}." if card and requirements(card) else ""
-    seen = fault.seen.replace(DENIED[401], _REJECTED, 1)
+    seen = fault.seen.replace(MEANING_OF_STATUS[401], _REJECTED, 1)
     return replace(fault, seen=seen, hint=f"{REJECTED_HINT}{required}")
 
 

@@ -63,7 +63,7 @@ class Exchange(Recorder):
     once it was sent. `stalled` is the number of seconds, after the end of the task, in which this process did not run.
     """
 
-    call: CallContext
+    context: CallContext
     tasks: TaskFold
     answers: list[Answer | TextAppended] = field(default_factory=list, init=False)
     circumstances: Circumstances = field(init=False)
@@ -80,20 +80,20 @@ class Exchange(Recorder):
     _authorization: str = field(default="", init=False, repr=False)
 
     def __post_init__(self) -> None:
-        known = self.tasks.get(self.call.task_id)
-        state, page = known.answered.state if known else "", self.tasks.pages.page_of(self.call.request)
+        known = self.tasks.get(self.context.task_id)
+        state, page = known.answered.state if known else "", self.tasks.pages.page_of(self.context.request)
         # Read before the request is sent: the response can change the state of the task.
         self.circumstances = Circumstances(
-            self.call.card,
-            self.call.interface,
+            self.context.card,
+            self.context.interface,
             state=state,
             context_id=known.answered.context_id if known else "",
             page=page.number,
             listed=page.listed,
         )
         self._reader = FrameReader(self._read)
-        self._hide = partial(self.journal.redactor.body, push=self.call.operation in PUSH)
-        self._judge = self.journal.checker.observer(self.call, self._order_of, _label_of)
+        self._hide = partial(self.journal.redactor.body, push=self.context.operation in PUSH)
+        self._judge = self.journal.checker.observer(self.context, self._order_of, _label_of)
 
     @property
     def task_id(self) -> str:
@@ -111,30 +111,30 @@ class Exchange(Recorder):
 
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
-        call = self.call
+        context = self.context
         self._authorization = _authorization(sent)
         self.circumstances = replace(
             self.circumstances,
-            version=sent_version(call.dialect, sent.headers),
-            extensions=sent_extensions(call.dialect, sent.headers),
+            version=sent_version(context.dialect, sent.headers),
+            extensions=sent_extensions(context.dialect, sent.headers),
             url=self.journal.redactor.url(sent.url),
             authorization=self._authorization.partition(" ")[0],
         )
         self._judge.sent(self.circumstances)
-        known = {"dialect": call.dialect.version, "binding": call.binding.name, "id": call.request_id}
-        warnings = {"deliberate": list(call.knowing)} if call.knowing else {}
+        known = {"dialect": context.dialect.version, "binding": context.binding.name, "id": context.request_id}
+        warnings = {"deliberate": list(context.knowing)} if context.knowing else {}
         use = self._use_of_request(sent.body, sent.at)
         warnings |= use.meta
-        about = {"task": call.task_id, "context": call.context_id, "label": use.added_to(call.label)}
+        about = {"task": context.task_id, "context": context.context_id, "label": use.added_to(context.label)}
         return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
     def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:
         """Return what the body of the request contains of known extensions."""
         if not may_have_uses(body):
             return NO_USE
-        call = self.call
-        value = parse(call.binding.show(call.dialect, call.operation, body, True))
-        return find_use(self.journal, body, value, at, call.dialect.version)
+        context = self.context
+        value = parse(context.binding.show(context.dialect, context.operation, body, True))
+        return find_use(self.journal, body, value, at, context.dialect.version)
 
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
@@ -143,8 +143,8 @@ class Exchange(Recorder):
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
-        call = self.call
-        return call.binding.mask(call.dialect, call.operation, raw, asked, self._hide)
+        context = self.context
+        return context.binding.mask(context.dialect, context.operation, raw, asked, self._hide)
 
     @property
     def sent_token(self) -> SentToken:
@@ -173,7 +173,7 @@ class Exchange(Recorder):
             label = f"closed while the task is {short(open_state)}"
         tracked = self.tasks.get(self.task_id)
         state = tracked.answered.state if tracked else ""
-        about = {"task": self.task_id or self.call.task_id, "state": state}
+        about = {"task": self.task_id or self.context.task_id, "state": state}
         records = super(Exchange, self).take_end(ended, label, findings=findings, **about, **members)
         self.tasks.take(records, None)
         return records
@@ -198,7 +198,7 @@ class Exchange(Recorder):
 
     def _payloads(self, raws: Sequence[bytes]) -> Iterator[Payload]:
         """Return the size and the masked bytes of frames."""
-        if self.call.binding.events and self.call.operation not in PUSH:
+        if self.context.binding.events and self.context.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
         else:
             masked = [self.mask(raw) for raw in raws]
@@ -220,7 +220,7 @@ class Exchange(Recorder):
         """Check and append an event of a stream (in a frame), or a response."""
         self._newest = content.answer
         findings = self._judge.feed(content, at, frame)
-        use = use_of(self.journal, content.uses, at, self.call.dialect.version)
+        use = use_of(self.journal, content.uses, at, self.context.dialect.version)
         return self._append(kind, at, content.answer, payloads, findings, use)
 
     def _append(
@@ -260,16 +260,17 @@ class Exchange(Recorder):
             found = describe_http_error(answer)
         else:
             found = describe(answer, self._called)
-        task = found.task or self.task_id or self.call.task_id
+        task = found.task or self.task_id or self.context.task_id
         return Common(kind, self.number, self.operation, found.event, task, found.context, found.state, found.label)
 
     def _read(self, data: bytes) -> tuple[Answer, Content]:
         """Read the data of a frame, as an event and its content."""
-        event = self.call.binding.read_event(self.call.dialect, data)
+        event = self.context.binding.read_event(self.context.dialect, data)
         if event is not None:
             return event, Content(data, event, self._parse, no_uses=self._no_uses())
         value = self._parse(data)
-        answer = value if isinstance(value, Unreadable) else self.call.binding.decode_item(self.call.dialect, value)
+        context = self.context
+        answer = value if isinstance(value, Unreadable) else context.binding.decode_item(context.dialect, value)
         return answer, Content(data, answer, self._parse, value, no_uses=self._no_uses())
 
     def _no_uses(self) -> bool:
@@ -279,32 +280,32 @@ class Exchange(Recorder):
         return not self._batch_has_uses
 
     def _parse(self, raw: bytes) -> Json | Unreadable:
-        return self.call.binding.read(self.call.dialect, self.call.operation, raw)
+        return self.context.binding.read(self.context.dialect, self.context.operation, raw)
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body of a response that is not a stream."""
-        call = self.call
+        context = self.context
         value = self._parse(body.raw)
         status = self.head.status if self.head else 0
         answer = (
             value
             if isinstance(value, Unreadable)
-            else call.binding.decode_answer(call.dialect, call.operation, status, value)
+            else context.binding.decode_answer(context.dialect, context.operation, status, value)
         )
         content = Content(body.raw, answer, self._parse, value)
-        if isinstance(call.request, ListTasksRequest) and isinstance(answer, TaskList):
-            self.tasks.pages.add(call.request, answer)
+        if isinstance(context.request, ListTasksRequest) and isinstance(answer, TaskList):
+            self.tasks.pages.add(context.request, answer)
         return self._append_content(Kind.BODY, body.at, content, [(len(body.raw), self.mask(body.raw))])
 
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
             return super(Exchange, self).take_trailers(seen, **members)
-        call = self.call
-        answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), call.dialect, call.operation)
+        context = self.context
+        answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), context.dialect, context.operation)
         self._newest = answer
         found = describe(answer)
-        task = self.task_id or self.call.task_id
+        task = self.task_id or self.context.task_id
         findings = self._judge.trailers(seen.name, answer)
         self.answers.append(answer)
         about = {"event": found.event, "label": found.label, "task": task}

@@ -13,12 +13,12 @@ from inspector.capture.records import EMPTY, EXTENSIONS, NOTHING, REQUEST, VERIF
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.findings.finding import Finding, Severity, worst_of
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import SENDS, Operation
 from inspector.session.checker import Checker
 from inspector.session.exchanges import Exchanges
 
 _PAGE = 1000
-_SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value, Operation.SUBSCRIBE.value})
+_SENDS_OR_SUBSCRIBES = SENDS | {Operation.SUBSCRIBE}
 _SENDS_BACK = 100
 """How many earlier send requests are examined to find the last one about the task of a record."""
 
@@ -102,7 +102,7 @@ class Journal:
 
     def _offer(self, records: Sequence[Record]) -> None:
         first = records[0]
-        if first.kind is REQUEST and first.operation in _SENDS:
+        if first.kind is REQUEST and first.operation in _SENDS_OR_SUBSCRIBES:
             self.sends += [(record.seq, record.at) for record in records]
         if first.findings and not self._is_same_document(first):
             self.worst = worst_of([self.worst, *(finding.severity for finding in first.findings)])
@@ -154,7 +154,7 @@ class Journal:
         else the last send.
         """
         own = self.exchanges.get(record.exchange)
-        if own is not None and own.operation in _SENDS:
+        if own is not None and own.operation in _SENDS_OR_SUBSCRIBES:
             return own.at
         last = bisect_right(self.sends, record.seq, key=lambda send: send[0])
         for number, at in reversed(self.sends[max(0, last - _SENDS_BACK) : last] if record.task else ()):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from inspector.capture.records import Record
-from inspector.protocol.operations import Operation
+from inspector.protocol.operations import SENDS
 from inspector.session.journal import Journal
 from inspector.session.message_label import label_of
 from inspector.session.tasks import TrackedTask
 
-_SENDS = frozenset({Operation.SEND.value, Operation.STREAM.value})
 _USER = "ROLE_USER"
 
 
@@ -28,7 +27,7 @@ class TaskRequests:
         if first is None or not first.task or not first.exchange or first.task in self._labels:
             return
         exchange = self._journal.exchanges.get(first.exchange)
-        if exchange is not None and exchange.operation in _SENDS:
+        if exchange is not None and exchange.operation in SENDS:
             self._labels[first.task] = self._journal.capture.get(first.exchange).label
 
     def of(self, task: TrackedTask) -> str:

@@ -12,7 +12,7 @@ from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEve
 from inspector.session.exchanges import Exchanges
 from inspector.session.listed_pages import ListedPages
 
-EVENTS = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
+EVENT_CLASSES = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
 """The classes of events, the most frequent first."""
 
 
@@ -86,7 +86,7 @@ class TaskFold:
             self._end_stream(first.exchange)
         elif first.kind is DELIVERY and not first.meta.get("taken"):
             return
-        elif isinstance(answer, EVENTS):
+        elif isinstance(answer, EVENT_CLASSES):
             self._apply(records, answer)
         elif isinstance(answer, TaskList):
             for task in answer.tasks:

@@ -34,7 +34,7 @@ def notify_instead(node: MessagePump, before: Notification | None, text: str) ->
     return warning
 
 
-DENIED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
+CREDENTIAL_FAULTS = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
 """The codes of failures that credentials may correct."""
 
 
@@ -54,7 +54,7 @@ def notify_fault(node: MessagePump, fault: Fault) -> None:
 
 def fault_in_words(fault: Fault) -> str:
     """Return a fault with what to do next; if credentials may correct it, with the keys to get them."""
-    if fault.code not in DENIED:
+    if fault.code not in CREDENTIAL_FAULTS:
         return fault.sentence()
     return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
 

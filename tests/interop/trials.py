@@ -52,7 +52,7 @@ def describe_failure(call: Call) -> str:
     words = [str(exchange.head.status)] if failed else []
     if isinstance(response, ProtocolError):
         words.append(response.name)
-        words += [f"({response.code})"] if exchange.call.binding.name == "JSONRPC" else []
+        words += [f"({response.code})"] if exchange.context.binding.name == "JSONRPC" else []
     elif failed:
         words.append(exchange.head.reason)
     return " ".join(words) or call.fault.seen

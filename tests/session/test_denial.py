@@ -8,7 +8,7 @@ import pytest
 
 from inspector.protocol.challenge import read_challenges
 from inspector.protocol.errors import FaultCode, Whose
-from inspector.session.denial import CREDENTIALS_HINT, DENIED, SentToken, explain_head, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, MEANING_OF_STATUS, SentToken, explain_head, explain_token
 from inspector.wire.client.observations import Head
 
 URL, NOW = "https://agent.example/rpc", 1_767_225_600.0
@@ -42,7 +42,7 @@ def test_the_cause_of_a_rejected_token_is_named(
 ):
     fault = explain_head(head(status, www_authenticate=challenge), sent(**claims))
     assert fault is not None
-    assert fault.seen.startswith(f"{DENIED[status]}: {status} Reason. The token ")
+    assert fault.seen.startswith(f"{MEANING_OF_STATUS[status]}: {status} Reason. The token ")
     assert seen in fault.seen
     assert remedy in fault.hint
     assert fault.whose is Whose.YOURS
@@ -62,7 +62,7 @@ def test_the_cause_of_a_rejected_token_is_named(
 def test_without_a_known_cause_only_the_challenge_is_quoted(status: int, claims: dict[str, Any]):
     fault = explain_head(head(status, www_authenticate='Bearer realm="x"'), sent(**claims))
     assert fault is not None
-    assert fault.seen == f'{DENIED[status]}: {status} Reason, Bearer realm="x".'
+    assert fault.seen == f'{MEANING_OF_STATUS[status]}: {status} Reason, Bearer realm="x".'
     assert fault.hint == CREDENTIALS_HINT
 
 

@@ -91,7 +91,7 @@ async def test_a_stream_is_recorded_from_the_request_to_the_end(
     request, response, *frames, end = found
     assert (request.seq, request.label, request.size) == (request.exchange, "report 3", len(request.raw))
     sent = json.loads(request.raw)
-    assert sent["method"] == session.choice.dialect.methods[call.exchange.call.operation]
+    assert sent["method"] == session.choice.dialect.methods[call.exchange.context.operation]
     assert request.meta["id"] == sent["id"]
     assert (response.meta["status"], response.meta["streamed"], response.label) == (200, True, "200 OK")
     assert {record.task for record in [*frames, end]} == {call.exchange.task_id}

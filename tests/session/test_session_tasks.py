@@ -26,7 +26,7 @@ from inspector.session.compose.build import Problem, compose
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft
 from inspector.session.exchanges import Exchanges
 from inspector.session.payload import describe
-from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of
+from inspector.session.tasks import EVENT_CLASSES, TaskFold, TrackedTask, task_of
 
 
 def status(state: str, id: str = "t") -> TaskStatusUpdateEvent:  # noqa: A002
@@ -52,7 +52,7 @@ class Folding:
             meta = {"method": "POST", "url": "http://x/"}
             self.exchanges.offer([Record(exchange, at, Kind.REQUEST, exchange, meta=meta)])
         self._seq += 1
-        task = task_of(said) if isinstance(said, EVENTS) else ""
+        task = task_of(said) if isinstance(said, EVENT_CLASSES) else ""
         record = Record(self._seq, at, kind, exchange, task=task, **members)
         self.exchanges.offer([record])
         self.tasks.take([record], said)

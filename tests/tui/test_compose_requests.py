@@ -266,7 +266,7 @@ async def test_another_interface_changes_the_request(open_app: Open, mock: str):
         listed.highlighted = index
         await driver.press("enter")
         await driver.until('"message/stream"')
-        assert screen.built.call is not None and screen.built.call.exchange.call.dialect.version == "0.3"
+        assert screen.built.call is not None and screen.built.call.exchange.context.dialect.version == "0.3"
 
 
 async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):

@@ -348,7 +348,7 @@ async def test_quitting_during_100_streams_leaves_no_task_thread_or_socket(open_
         await driver.until(lambda: driver.session.push.on)
         await driver.go(2)
         for _ in range(100):
-            driver.composer.post_message(Composer.Sent(text_draft("long 30"), stream=True))
+            driver.composer.post_message(Composer.SendRequested(text_draft("long 30"), stream=True))
         await eventually(lambda: len(driver.session.tasks) == 100)
         assert driver.session.journal.exchanges.open == 100
         assert "capture-writer" in {thread.name for thread in ours() - before[1]}

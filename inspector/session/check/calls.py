@@ -164,7 +164,7 @@ class Caller:
         # Protobuf does not send members with the default value, so that they are as good as set.
         is_grpc = self.choice.binding.name == "GRPC"
         members = answer.model_dump(by_alias=True, exclude_none=True) if is_grpc else answer.to_json()
-        if isinstance(answer, Task | Message) and call.exchange.call.operation is Operation.SEND:
+        if isinstance(answer, Task | Message) and call.exchange.context.operation is Operation.SEND:
             return {_WRAPPERS[type(answer)][0]: members}
         return members
 
@@ -297,7 +297,7 @@ async def receive(
                     named.set_result(call.exchange.task_id)
                 if most is not None and len(response.events) >= most:
                     break
-                if call.exchange.call.operation in STREAMING:
+                if call.exchange.context.operation in STREAMING:
                     grace = _grace(response)
                     soon = math.inf if grace is None else loop.time() + grace
                     deadline.reschedule(min(soon, ends))
@@ -321,7 +321,7 @@ def _add_ending(response: Response, call: Call) -> None:
     if exchange.head is not None:
         response.status, response.headers = exchange.head.status, dict(exchange.head.fields())
         response.streamed = exchange.head.streamed
-    if call.exchange.call.binding.name == "GRPC" and response.fault is not None and response.fault.error is not None:
+    if call.exchange.context.binding.name == "GRPC" and response.fault is not None and response.fault.error is not None:
         kind = BY_NAME.get(response.fault.error.name)
         response.status = kind.http if kind else 500
     if exchange.ending is Ending.STOPPED:

@@ -98,7 +98,7 @@ async def try_message(
 def _judge(session: Session, call: Call, *, ended: bool) -> Step:
     """Judge the response to a message by its fault, its findings, its events and the state of its task."""
     exchange, fault = call.exchange, call.fault
-    streamed = exchange.call.operation is Operation.STREAM
+    streamed = exchange.context.operation is Operation.STREAM
     summary = session.journal.exchanges.get(exchange.number)
     took = (summary.seconds if summary else None) or 0.0
 
@@ -110,7 +110,7 @@ def _judge(session: Session, call: Call, *, ended: bool) -> Step:
         return step(False, in_words([unframed]), _UNFRAMED)
     if fault is not None:
         status = exchange.head.status if exchange.head else 0
-        lost = _NO_OPERATION.format(operation=exchange.call.operation.value)
+        lost = _NO_OPERATION.format(operation=exchange.context.operation.value)
         return step(False, fault.seen, lost if status in _UNROUTED else fault.hint)
     frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
     if not frames and not ended:

@@ -27,7 +27,7 @@ from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
 _PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
-_DENIED = frozenset({401, 403})
+_CREDENTIALS_NEEDED = frozenset({401, 403})
 _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
 _OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
@@ -97,7 +97,7 @@ def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple
     """Return why an interface denied the call, and the remedy."""
     answer, head = call.exchange.answer, call.exchange.head
     source = answer.name if isinstance(answer, ProtocolError) else ""
-    if head is not None and head.status in _DENIED:
+    if head is not None and head.status in _CREDENTIALS_NEEDED:
         source = str(head.status)
     cause = fault.seen.partition(" The token ")[2]
     result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED

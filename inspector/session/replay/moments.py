@@ -16,7 +16,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.snapshot import TaskSnapshot, take_snapshot
 from inspector.session.journal import Journal
 from inspector.session.replay.record_reader import RecordReader
-from inspector.session.tasks import EVENTS, TaskFold, TrackedTask, task_of
+from inspector.session.tasks import EVENT_CLASSES, TaskFold, TrackedTask, task_of
 
 EVERY = 128
 """The number of records between two snapshots."""
@@ -61,7 +61,7 @@ class _TaskReader:
         event = self._reader.read(record)
         if isinstance(event, TaskList):
             event = next((task for task in event.tasks if task.id == self._task_id), None)
-        is_own = isinstance(event, EVENTS) and task_of(event) == self._task_id
+        is_own = isinstance(event, EVENT_CLASSES) and task_of(event) == self._task_id
         if is_own or record.kind is Kind.END:
             self._fold.take((record,), event)
         return is_own and (record.kind is not Kind.DELIVERY or bool(record.meta.get("taken")))

@@ -6,7 +6,7 @@ from inspector.capture.records import Kind, Record
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 
-EVENTS = (Kind.FRAME, Kind.BODY)
+EVENT_KINDS = (Kind.FRAME, Kind.BODY)
 """The kinds of records that are events of an exchange."""
 
 _NEAR = 2_000
@@ -28,7 +28,7 @@ def position_of(record: Record, journal: Journal) -> str:
         return ""
     before = _before(record, journal)
     gap = f"gap {duration(record.at - before.at)}" if before is not None else ""
-    if record.kind not in EVENTS:
+    if record.kind not in EVENT_KINDS:
         return gap
     events = summary.events if summary.seconds is not None else 0
     number = _number(record, journal, events)
@@ -49,8 +49,8 @@ def _number(record: Record, journal: Journal, events: int) -> int:
     capture = journal.capture
     if record.seq - record.exchange <= _NEAR:
         near = capture.slice(record.exchange, record.seq)
-        return sum(other.exchange == record.exchange and other.kind in EVENTS for other in near)
+        return sum(other.exchange == record.exchange and other.kind in EVENT_KINDS for other in near)
     if events:
-        later = capture.select(kinds=EVENTS, exchange=record.exchange, after=record.seq, limit=_NEAR)
+        later = capture.select(kinds=EVENT_KINDS, exchange=record.exchange, after=record.seq, limit=_NEAR)
         return events - len(later) if len(later) < _NEAR else 0
     return 0

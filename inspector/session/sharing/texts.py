@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
-from inspector.capture.query import EVENTS
+from inspector.capture.query import EVENT_NAMES
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings.base import Hide
 from inspector.protocol.jsonvalue import parse
@@ -24,7 +24,7 @@ _STRUCTURAL = frozenset({"binding", "code", "dialect", "how", "http", "login", "
 _URLS = frozenset({"url", "target", "to"})
 """Members of `meta` that are URLs."""
 _PAYLOADS = frozenset({Kind.REQUEST, Kind.BODY, Kind.FRAME})
-_PROTOCOL = frozenset({"", GET_CARD, *OPERATIONS, *EVENTS, *State})
+_PROTOCOL = frozenset({"", GET_CARD, *OPERATIONS, *EVENT_NAMES, *State})
 """Operations, types of payloads and states, which every capture has and which identify nothing."""
 _HEADERS = frozenset(
     {

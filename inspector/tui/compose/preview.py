@@ -108,8 +108,8 @@ class PreviewPane(Pane):
         if isinstance(seen, Fault):
             self.show_problem(seen.sentence())
             return
-        call = shown.exchange.call
-        interface = f"{call.dialect.version} · {call.binding.name}"
+        context = shown.exchange.context
+        interface = f"{context.dialect.version} · {context.binding.name}"
         self.set_title(Chip(interface), Chip(size(len(seen.body)), "$text-soft"))
         lines = [Content.assemble((f"{seen.method} ", "bold $wire-sent"), plain(seen.url))]
         own = [header for header in seen.headers if header[0].lower() not in _OF_TRANSPORT]
@@ -121,7 +121,7 @@ class PreviewPane(Pane):
         body = self.query_one(JsonView)
         self.set_class(not seen.body, "-empty")
         pointer = body.pointer
-        body.show_bytes(call.binding.show(call.dialect, call.operation, seen.body, True))
+        body.show_bytes(context.binding.show(context.dialect, context.operation, seen.body, True))
         if pointer:
             body.go_to(body.nearest(pointer))
 
@@ -149,7 +149,7 @@ class PreviewPane(Pane):
 
 def indented_request(call: Call) -> RawRequest:
     """Return the request of a call as text, with an indented body if the body is JSON."""
-    text = write_text(call.wire, call.exchange.call)
+    text = write_text(call.wire, call.exchange.context)
     head, _, body = text.partition("\n\n")
     try:
         indented = laid_out(body.encode("utf-8", "surrogateescape")).removesuffix("\n")
@@ -166,7 +166,7 @@ def ask_form(app: App[Any], call: Call) -> None:
             return
         try:
             chosen = next(known for known in REQUEST_FORMATS if known.name == values[CHOICE])
-            text = chosen.write(call.signed(), call.exchange.call)
+            text = chosen.write(call.signed(), call.exchange.context)
             copy(app, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))  # only valid text
         except FaultError as error:
             notify(app, error.fault.sentence(), "warning")

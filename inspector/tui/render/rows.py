@@ -7,6 +7,7 @@ from typing import TypeAlias
 from inspector.capture.records import HTTP_ERROR, LOGIN, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
 from inspector.protocol.lifecycle import INTERRUPTED, TERMINAL, State, short
+from inspector.protocol.operations import SENDS
 from inspector.session.login.state import Step
 from inspector.tui.render.annotations import Annotation
 from inspector.tui.render.glyphs import Glyphs
@@ -32,9 +33,6 @@ _VERBS = {
 
 _STEPS = {step.value: step.in_words for step in Step}
 """The steps of a login in words."""
-
-SENDS = frozenset({"SendMessage", "SendStreamingMessage"})
-"""The operations that send a message."""
 
 NOTHING: Cell = ("", "feed--text")
 

@@ -37,7 +37,7 @@ from inspector.tui.widgets.fact_view import FactView
 
 _CARD_AT = "card at "
 """The beginning of the names of steps about a URL of the card."""
-_DENIED = (REQUIRED, REJECTED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
+_ABOUT_CREDENTIALS = (REQUIRED, REJECTED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
 """What the messages of steps contain for which credentials are missing or not accepted."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
@@ -194,7 +194,7 @@ def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
 
 def _remedy(row: Step) -> str:
     """Return the remedy of a step; if credentials are missing, with the keys to get them instead of the options."""
-    if not row.remedy or not any(words in row.message for words in _DENIED):
+    if not row.remedy or not any(words in row.message for words in _ABOUT_CREDENTIALS):
         return row.remedy
     keys = f"Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
     return keys if row.remedy == LOG_IN or row.remedy.startswith("Add ") else f"{row.remedy} {keys}"

@@ -309,7 +309,7 @@ class WorkbenchScreen(SessionScreen):
         answer, number = call.exchange.answer, call.exchange.number
         if call.fault is not None:
             notify_fault(self, call.fault)
-            if call.exchange.call.operation is Operation.EXTENDED_CARD:
+            if call.exchange.context.operation is Operation.EXTENDED_CARD:
                 self.agent.show_no_extended(call.fault)
         elif isinstance(answer, AgentCard):
             bodies = self.session.journal.capture.select(kinds=(Kind.BODY,), exchange=number)
@@ -318,7 +318,7 @@ class WorkbenchScreen(SessionScreen):
             notify(self, "The agent deleted a webhook of the task.")
         elif isinstance(answer, PushConfig | PushConfigList):
             await self.show_view("webhooks")
-            self.views.webhooks.show_configs(answer, call.exchange.call.task_id)
+            self.views.webhooks.show_configs(answer, call.exchange.context.task_id)
 
     # The tour
 

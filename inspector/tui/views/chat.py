@@ -331,7 +331,7 @@ class ChatView(ChatPanes):
         if call is not None:
             self.drive(call)
 
-    def on_chat_composer_prepared(self, event: ChatComposer.Prepared) -> None:
+    def on_chat_composer_call_prepared(self, event: ChatComposer.CallPrepared) -> None:
         """Send a message."""
         if event.elsewhere:
             self.post_message(self.ShowWanted())

@@ -10,7 +10,7 @@ from textual.worker import Worker, get_current_worker
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft
 from inspector.session.exchanges import ExchangeSummary
-from inspector.session.tasks import EVENTS
+from inspector.session.tasks import EVENT_CLASSES
 from inspector.tui.notify import fault_in_words
 from inspector.tui.widgets.chat_composer import ChatComposer
 
@@ -48,7 +48,7 @@ class ChatCalls:
     async def send(self, call: Call, draft: Draft | None) -> None:
         """Run the call of a message; if it fails, the composer gets the `draft` back."""
         await self.follow(call)
-        if draft is not None and call.fault is not None and not isinstance(call.exchange.answer, EVENTS):
+        if draft is not None and call.fault is not None and not isinstance(call.exchange.answer, EVENT_CLASSES):
             self._composer.give_back(draft)
 
     async def follow(self, call: Call, *, automatic: bool = False) -> None:

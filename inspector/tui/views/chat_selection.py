@@ -6,10 +6,11 @@ from inspector.capture.records import Kind, Record
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, short
 from inspector.protocol.model import Message
+from inspector.protocol.operations import SENDS
 from inspector.session.replay.translate import canonical
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
-from inspector.tui.render.rows import SENDS, is_send
+from inspector.tui.render.rows import is_send
 from inspector.tui.widgets.composer import Aim
 
 

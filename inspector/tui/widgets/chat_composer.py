@@ -51,7 +51,7 @@ class ChatComposer(Composer):
         bind("editor", "editor"),
     ]
 
-    class Prepared(Message):
+    class CallPrepared(Message):
         """Send a message by this call; `elsewhere` means that it was written on the compose screen."""
 
         def __init__(self, call: Call, draft: Draft, *, elsewhere: bool = False) -> None:
@@ -160,10 +160,10 @@ class ChatComposer(Composer):
     def _send_draft(self, draft: Draft, *, stream: bool) -> bool:
         call = self.prepare(draft, stream=stream)
         if call is not None:
-            self.post_message(self.Prepared(call, draft))
+            self.post_message(self.CallPrepared(call, draft))
         return call is not None
 
-    def on_composer_sent(self, event: Composer.Sent) -> None:
+    def on_composer_send_requested(self, event: Composer.SendRequested) -> None:
         """Send the message, once if the key was pressed twice."""
         is_again = self.is_blank and event.draft.message_id == self._last_sent
         if not is_again and self._send_draft(event.draft, stream=event.stream):
@@ -195,7 +195,7 @@ class ChatComposer(Composer):
         self.stream = outcome.stream
         self._raw = (outcome.draft.message_id, outcome.raw) if outcome.raw is not None else None
         if outcome.call is not None:
-            self.post_message(self.Prepared(outcome.call, outcome.draft, elsewhere=True))
+            self.post_message(self.CallPrepared(outcome.call, outcome.draft, elsewhere=True))
             if outcome.raw is None:
                 self.run_worker(self._remember(outcome.draft), group="history")
             self.take(None)

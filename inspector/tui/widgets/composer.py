@@ -68,7 +68,7 @@ class Composer(Pane):
     The text is one part of the draft; `draft` returns the whole draft, and `take` replaces it.
     """
 
-    class Sent(Message):
+    class SendRequested(Message):
         """The user wants the message to be sent."""
 
         def __init__(self, draft: Draft, *, stream: bool) -> None:
@@ -332,7 +332,7 @@ class Composer(Pane):
             self.problem = _EMPTY
             return
         self.problem = ""
-        self.post_message(self.Sent(draft, stream=self.stream if stream is None else stream))
+        self.post_message(self.SendRequested(draft, stream=self.stream if stream is None else stream))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the form without a schema, and the key to send with the streaming setting that is already in use."""

@@ -20,7 +20,7 @@ from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
-from inspector.tui.notify import DENIED
+from inspector.tui.notify import CREDENTIAL_FAULTS
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
@@ -152,7 +152,7 @@ class Connecting(VerticalScroll):
         ]
 
     def _failure(self, fault: Fault) -> list[Content]:
-        denied = fault.code in DENIED
+        denied = fault.code in CREDENTIAL_FAULTS
         hint = f"Press {key_of('credentials')} to log in or to enter a secret." if denied else fault.hint
         needs_certificate = CERTIFICATE_OPTION in fault.hint
         if needs_certificate:

@@ -347,7 +347,7 @@ async def test_a_text_that_says_the_mark_of_a_file_sends_the_text(
     (tmp_path / "big").write_bytes(b"x" * 9_000_000)
     draft = Draft((DraftPart(PartKind.TEXT, "x"), DraftPart(PartKind.FILE, str(tmp_path / "big"))))
     like = session.send(draft, stream=False)
-    text = write_text(like.wire, like.exchange.call).replace('"x"', '"{{file:/etc/passwd}}"')
+    text = write_text(like.wire, like.exchange.context).replace('"x"', '"{{file:/etc/passwd}}"')
     async with running(Sink(keeps=True)) as sink:
         await drive(session.send_raw(text.replace(f"{agent.url}/rpc", sink.url), like))
     [first, second] = json.loads(sink.body)["params"]["message"]["parts"]
@@ -370,7 +370,7 @@ async def over_grpc(tmp_path: Path) -> AsyncIterator[Session]:
 async def test_over_grpc_json_and_hex_are_sent_and_their_answers_read(over_grpc: Session):
     session = over_grpc
     like = session.send(text_draft("report 1", message_id="m"), stream=False)
-    text = write_text(like.wire, like.exchange.call)
+    text = write_text(like.wire, like.exchange.context)
     assert text.startswith(f"GRPC {like.wire.url}\na2a-version: 1.0\n\n{{")
     turn = await drive(session.send_raw(text, like))
     assert turn.wire == like.wire
@@ -391,7 +391,7 @@ async def test_over_grpc_json_and_hex_are_sent_and_their_answers_read(over_grpc:
 
 async def test_binary_metadata_is_written_as_base64(over_grpc: Session):
     like = over_grpc.send(text_draft("x"), stream=False)
-    head, _, body = write_text(like.wire, like.exchange.call).partition("\n\n")
+    head, _, body = write_text(like.wire, like.exchange.context).partition("\n\n")
     assert (await drive(over_grpc.send_raw(f"{head}\nx-of-mine-bin: AP8\n\n{body}", like))).fault is None
     for value in ("caf", "not base64!", "A", "A==="):
         turn = await drive(over_grpc.send_raw(f"{head}\nx-of-mine-bin: {value}\n\n{body}", like))
@@ -418,6 +418,6 @@ async def test_a_request_over_the_other_sort_of_transport_ends_without_a_crash(
     turn = await drive(over_grpc.send_raw(f"POST {agent.url}/rpc\n\n{body}", like))
     assert turn.exchange.head.status == 200
     session = await open_session(agent.url)
-    text = write_text(like.wire, like.exchange.call)
+    text = write_text(like.wire, like.exchange.context)
     turn = await drive(session.send_raw(text, session.send(text_draft("x"), stream=False)))
     assert [record.kind for record in records(session, Kind.TRAILERS)] == [Kind.TRAILERS]

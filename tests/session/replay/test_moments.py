@@ -83,7 +83,7 @@ async def test_other_transports_and_versions_are_reconstructed(
 ):
     session = await open_session(mock.url, transports=(transport,), version=version)
     call = await say(session, "report 30")
-    assert call.exchange.call.binding.name == transport
+    assert call.exchange.context.binding.name == transport
     moments = read(session, call.exchange.task_id)
     assert len(moments) > 30
     assert both(moments.at(-1)) == both(session.tasks.get(call.exchange.task_id))
