@@ -17,11 +17,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import (
     DURATION,

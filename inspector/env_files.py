@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from inspector.lazy_dataclass import dataclass
 from inspector.options import HOME_VARIABLE, home_folder
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.settings_file import file_error, nearest_file

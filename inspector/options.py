@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import usage_error
 from inspector.text.typed_path import typed_path
 

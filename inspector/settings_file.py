@@ -11,7 +11,7 @@ import re
 import stat
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import platformdirs
 
 from inspector import PROGRAM
+from inspector.lazy_dataclass import dataclass
 from inspector.options import BINDING_NAMES, home_folder
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.text import safe_toml

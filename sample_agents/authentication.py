@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.jsonrpc import JSON
 from inspector.protocol.card import AgentCard
 from inspector.protocol.jsonvalue import dump

@@ -6,10 +6,10 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from aiohttp import web
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.jsonrpc import JSON
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Event, Json, Unreadable

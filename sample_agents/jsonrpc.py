@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from aiohttp import web
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON, decode_call, encode_answer
 from inspector.protocol.errors import BY_CODE, ProtocolError
 from inspector.protocol.jsonvalue import dump

@@ -6,10 +6,11 @@ import errno
 import logging
 import os
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
+
+from inspector.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .tls import Tls

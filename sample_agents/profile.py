@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cached_property
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.registry import supports_binding
 
 from .versions import RELEASES, VERSIONS, Version

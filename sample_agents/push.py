@@ -6,11 +6,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import aiohttp
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Event, TaskArtifactUpdateEvent
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.bindings.jsonrpc import JSON
 from inspector.protocol.model import ExtendedCardRequest

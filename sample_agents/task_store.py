@@ -10,11 +10,12 @@ import itertools
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Protocol
 from uuid import uuid4
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import TERMINAL, State, is_interrupted, is_terminal
 from inspector.protocol.model import (
     Artifact,

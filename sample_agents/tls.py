@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.lazy_dataclass import dataclass
 
 MOST_VERSIONS = 5
 """The largest number of stored versions of a card."""

@@ -11,7 +11,6 @@ import re
 import sqlite3
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -20,6 +19,7 @@ import platformdirs
 
 from inspector import PROGRAM
 from inspector.capture.private_files import CaptureError, companions, is_busy, private_folder, reason, remove
+from inspector.lazy_dataclass import dataclass
 from inspector.options import home_folder
 
 SUFFIX = ".a2a"

@@ -10,12 +10,12 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from inspector.capture.file_format import WITH_NUL, storable_text
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State
 
 LENGTH = 500

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.redaction import Redactor
+from inspector.lazy_dataclass import dataclass
 
 MOST = 20
 """How many agents are stored."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from importlib import import_module
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from inspector.cli.option_reader import OptionReader
 from inspector.cli.output import Output
 from inspector.cli.styles import WHEN
 from inspector.garbage_collection import freeze_loaded_modules
+from inspector.lazy_dataclass import dataclass
 from inspector.options import Options
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector.cli.findings import count, pieces_of
 from inspector.cli.output import Output
@@ -15,6 +15,7 @@ from inspector.findings.rules import RULES
 from inspector.findings.signatures.key_sources import Verdict
 from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.trust_manifests import contributor_of, verify_manifest
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.card.lint_catalog import CatalogLint, LintedEntry
 from inspector.session.catalog_listing import Listing

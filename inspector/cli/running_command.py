@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from inspector import PROGRAM
@@ -13,6 +13,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
 from inspector.cli.output import Output
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose

@@ -6,7 +6,7 @@ import json
 import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from inspector.findings.card.facts import Served
@@ -20,6 +20,7 @@ from inspector.findings.trust_manifests import (
     flaws_of_time,
 )
 from inspector.findings.url import flaw
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import CARD_TYPE, MEDIA_TYPE, Entry, catalog_of, manifests_of
 from inspector.protocol.jsonvalue import brief, parse, type_name
 from inspector.protocol.model import Json, Unreadable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
+
+from inspector.lazy_dataclass import dataclass
 
 
 class Severity(StrEnum):

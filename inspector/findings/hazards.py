@@ -7,11 +7,11 @@ other clients were read in their source code, at the tag of the release.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
 from inspector.findings.rule_set import NEWEST_FIRST
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.traits import VERSIONS
 
 VERIFIED = "2026-11-23"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from inspector.findings.finding import Finding, Severity
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.traits import STABLE, VERSIONS
 from inspector.protocol.model import Json
 

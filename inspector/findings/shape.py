@@ -7,11 +7,12 @@ import difflib
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from enum import Enum, auto
 from typing import TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from inspector.capture.paths import recent_captures
+from inspector.lazy_dataclass import dataclass
 from inspector.mcp_server.agents import Agents, Visit
 from inspector.mcp_server.capture_tools import CaptureName, read_record
 from inspector.mcp_server.files import readable_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from inspector.capture import paths
 from inspector.capture.private_files import remove
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.mcp_server.files import capture_name, readable_file
 from inspector.mcp_server.results import Result, finding_rows, refused, tidy
 from inspector.mcp_server.search import find_findings

@@ -7,7 +7,6 @@ import hmac
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
@@ -19,6 +18,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inspector import __version__
+from inspector.lazy_dataclass import dataclass
 from inspector.mcp_server import capture_tools
 from inspector.mcp_server.agent_tools import AgentTools
 from inspector.mcp_server.agents import Agents

@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple, Self
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, may_follow
 from inspector.protocol.model import (
     Artifact,

@@ -6,9 +6,10 @@ Some errors are only correct in some circumstances, and so is the advice about t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.operations import PUSH, STREAMING, Operation

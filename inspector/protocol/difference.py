@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.pointer import pointer as step
 
 if TYPE_CHECKING:

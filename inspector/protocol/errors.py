@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from inspector.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:  # so that a command that only reports an error does not load pydantic
     from inspector.protocol.model import Json

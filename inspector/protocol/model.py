@@ -11,11 +11,12 @@ Reading accepts missing members and rejects wrong types:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, FailFast
 from pydantic.alias_generators import to_camel
+
+from inspector.lazy_dataclass import dataclass
 
 Json: TypeAlias = Any
 """Any JSON value, in the types of `json.loads`."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json, Message
 from inspector.protocol.pointer import at
 

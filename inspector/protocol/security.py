@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import Binding
 from inspector.protocol.bindings.custom import explain_binding
 from inspector.protocol.bindings.registry import BINDINGS

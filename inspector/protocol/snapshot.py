@@ -9,9 +9,10 @@ from __future__ import annotations
 import copy
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, TypeVar
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
 from inspector.protocol.text_buffer import TextBuffer
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple
 
 from inspector.capture.redaction import MASK, Redactor
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.security import (
     ApiKeyScheme,

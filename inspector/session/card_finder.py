@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultError
 from inspector.protocol.selection import Choice
 from inspector.session.connection import Access, Connection, find_card, read_card_file, refetch_card

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
 from urllib.parse import urljoin, urlsplit
 
 from inspector.capture.records import Kind
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import WELL_KNOWN, Catalog, Entry, EntryKind, nested_catalog, read_catalog
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import Catalog, Entry
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.wire.client.credentials import Credentials

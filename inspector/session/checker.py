@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Order
 from inspector.protocol.model import Event, Json
 from inspector.wire.client.observations import Headers

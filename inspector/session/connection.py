@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
@@ -193,7 +194,7 @@ class CardFetch(DocumentFetch):
         if ended.how is Ending.LIMIT and ended.fault is not None:
             self.found = f"too large: {ended.fault.seen.removeprefix('Stopped reading: ').rstrip('.')}"
         # `super()` without arguments does not work in a dataclass with slots.
-        return super(CardFetch, self).take_end(ended, label, **members)
+        return Recorder.take_end(self, ended, label, **members)
 
     def _as_catalog(self, raw: bytes) -> Catalog | None:
         """Return a document that is not a card as a catalog, None if it is not one, either."""

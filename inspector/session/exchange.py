@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from inspector.capture.records import Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
 from inspector.findings.stream.observer import CallFacts, ExchangeObserver
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
@@ -126,7 +127,7 @@ class Exchange(Recorder):
         use = self._use_of_request(sent.body, sent.at)
         warnings |= use.meta
         about = {"task": context.task_id, "context": context.context_id, "label": use.added_to(context.label)}
-        return super(Exchange, self).take_sent(sent, {**known, **warnings, **(meta or {})}, **about, **members)
+        return Recorder.take_sent(self, sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
     def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:
         """Return what the body of the request contains of known extensions."""
@@ -139,7 +140,7 @@ class Exchange(Recorder):
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
         findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
-        return super(Exchange, self).take_head(head, findings=findings, **members)
+        return Recorder.take_head(self, head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
@@ -163,7 +164,7 @@ class Exchange(Recorder):
     def take(self, seen: Observation) -> list[Record]:
         """Append the records for an observation and return them; `answers` has its events or its response."""
         self.answers.clear()
-        return super(Exchange, self).take(seen)
+        return Recorder.take(self, seen)
 
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
         """Append the end of the exchange; from now on, other exchanges may update the task of its stream."""
@@ -174,7 +175,7 @@ class Exchange(Recorder):
         tracked = self.tasks.get(self.task_id)
         state = tracked.answered.state if tracked else ""
         about = {"task": self.task_id or self.context.task_id, "state": state}
-        records = super(Exchange, self).take_end(ended, label, findings=findings, **about, **members)
+        records = Recorder.take_end(self, ended, label, findings=findings, **about, **members)
         self.tasks.take(records, None)
         return records
 
@@ -300,7 +301,7 @@ class Exchange(Recorder):
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
-            return super(Exchange, self).take_trailers(seen, **members)
+            return Recorder.take_trailers(self, seen, **members)
         context = self.context
         answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), context.dialect, context.operation)
         self._newest = answer
@@ -309,7 +310,7 @@ class Exchange(Recorder):
         findings = self._judge.trailers(seen.name, answer)
         self.answers.append(answer)
         about = {"event": found.event, "label": found.label, "task": task}
-        return super(Exchange, self).take_trailers(seen, **about, findings=findings)
+        return Recorder.take_trailers(self, seen, **about, findings=findings)
 
     def _called(self, artifact: Artifact) -> str:
         """Return the name of an artifact, or else its id, or both if another artifact has the same name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from itertools import groupby
 from operator import attrgetter
@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from inspector.capture.records import FRAME, HTTP_ERROR, REQUEST, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 
 SLICES = 32

@@ -7,9 +7,9 @@ situation for each of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.circumstances import Circumstances, says_ended, version_header
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_request

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.session import Session

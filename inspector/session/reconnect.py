@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State, is_terminal
 from inspector.protocol.model import Task
 from inspector.protocol.operations import Operation

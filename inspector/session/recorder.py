@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from inspector.capture.records import NOTHING, PROBE, Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector import env_files
 from inspector.findings.signatures.keyset import KeySet
+from inspector.lazy_dataclass import dataclass
 from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import parse
 from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.payload import payload_json

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import ListTasksRequest
 from inspector.session.tasks import TrackedTask

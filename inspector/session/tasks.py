@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from inspector.capture.records import DELIVERY, END, FRAME, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask, TextAppended
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from textual.screen import Screen
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.login.logins import demanded_scopes
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.session import Session

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State
 from inspector.tui.keys import key_of
 

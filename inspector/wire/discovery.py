@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from inspector import PROGRAM
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import Dialect

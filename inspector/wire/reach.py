@@ -8,7 +8,6 @@ import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultCode
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 

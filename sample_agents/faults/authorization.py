@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 
 from .fault import FaultRegistry, Head, Level

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypeVar
+
+from inspector.lazy_dataclass import dataclass
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

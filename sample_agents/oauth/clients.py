@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import unquote_plus
+
+from inspector.lazy_dataclass import dataclass
 
 from ..secret_values import decoded, same
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass
 from enum import StrEnum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 
 from ..secret_values import ExpiringValues

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from inspector.lazy_dataclass import dataclass
 
 from ..faults.authorization import TokenRequest
 from ..faults.fault import Level

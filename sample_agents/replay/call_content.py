@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.grpc import read as read_grpc
 from inspector.protocol.bindings.rest import Found, find, read_query
 from inspector.protocol.circumstances import sent_extensions, sent_version, version_header

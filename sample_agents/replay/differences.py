@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 from inspector.capture.secret_locations import MASK
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.operations import PUSH, Operation
 
 from .call_content import SENDING, CallContent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
 
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.grpc import read
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.operations import PUSH, Operation

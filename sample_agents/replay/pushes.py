@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,6 +14,7 @@ import aiohttp
 
 from inspector.capture.records import Record
 from inspector.capture.secret_locations import MASK
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import PushConfig
 from inspector.protocol.operations import Operation
 

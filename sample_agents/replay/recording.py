@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from inspector.capture.records import Kind, Record, is_login
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.protocol.operations import Operation
 

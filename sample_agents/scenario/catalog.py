@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.model import Message, Part
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentSkill
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal
 from inspector.protocol.model import Json

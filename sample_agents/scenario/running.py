@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Artifact, Message, Part
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path as File
 from typing import Any, NoReturn, TypeVar
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from textwrap import indent
 
 from inspector import PROGRAM
 from inspector.cli.arguments import Handler, Parser
 from inspector.cli.commands.screen import add_screen
+from inspector.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser, split_lines
+from inspector.lazy_dataclass import dataclass
 from inspector.session.exporters import REQUEST_FORMATS
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 
 

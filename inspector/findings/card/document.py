@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lenient_json import JsonProblemKind, LenientReader, json_problems, without_problems
 from inspector.findings.rule_set import Rule
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import parse_strictly, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer

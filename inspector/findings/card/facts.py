@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from inspector.findings.card.shapes import CARDS, SCHEMES_BY_TYPE, WRAPPED_SCHEMES
 from inspector.findings.rule_set import LEGACY, V1
 from inspector.findings.shape import SchemaError, SchemaErrorKind, Shape, schema_errors
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.card_view import CardView
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.pointer import pointer, steps_of

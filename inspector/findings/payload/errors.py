@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from inspector.findings.payload.facts import Steps
 from inspector.findings.rule_set import ERROR, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from inspector.findings.shape import Kind, SchemaError, SchemaErrorKind, schema_errors
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
 from inspector.protocol.model import Json

@@ -7,7 +7,6 @@ and gRPC), `specification/a2a.proto` of 1.0.1 and of the branch `dev-1.1`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from inspector.findings.shape import (
     ANY,
@@ -26,6 +25,7 @@ from inspector.findings.shape import (
     Union,
     strings,
 )
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.traits import entry_of
 from inspector.protocol.operations import Operation
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json
 

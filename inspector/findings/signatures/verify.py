@@ -5,13 +5,14 @@ from __future__ import annotations
 import ipaddress
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from inspector.findings.signatures.canonical import payloads, uncovered
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer

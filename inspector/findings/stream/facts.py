@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from inspector.findings.examples import chunk, status, stream, task
 from inspector.findings.stream.observer import CallFacts
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.content import Content

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import Answer, Binding
 from inspector.protocol.circumstances import Circumstances
 from inspector.protocol.content import EVENT_TYPES, Content

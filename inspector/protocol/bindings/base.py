@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.base import Dialect, Result
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from http import HTTPStatus
 from typing import Any, get_args
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON

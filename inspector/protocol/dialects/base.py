@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.protobuf import Descriptors
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.traits import V1_0, Traits

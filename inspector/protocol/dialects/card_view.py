@@ -7,10 +7,10 @@ differences between versions are in `CardLayout`. Members of the wrong type are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.traits import VERSIONS, CardLayout
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer

@@ -7,8 +7,10 @@ not import pydantic, so that the command line can list the versions quickly.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
+
+from inspector.lazy_dataclass import dataclass
 
 ItemT = TypeVar("ItemT")
 

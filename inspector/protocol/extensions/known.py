@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.extensions import a2ui, ap2, traceability
 from inspector.protocol.extensions.outline import Line, Outline, fields, members, outline, text
 from inspector.protocol.model import Json

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from inspector.capture.card_history import SeenCard
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.difference import Change, difference

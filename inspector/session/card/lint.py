@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
 from inspector.findings.lint import Lint, check, lint
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.session import checker

@@ -6,11 +6,12 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from inspector.findings.catalog import EntryFacts, lint_entry, lint_nested
 from inspector.findings.finding import Finding, Severity, worst_of
 from inspector.findings.lint import lint
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import Entry, EntryKind
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump, parse

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector.capture.records import HTTP_ERROR, Kind, Record, is_login, is_probe
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentExtension
 from inspector.protocol.circumstances import named_extensions
 from inspector.protocol.operations import Operation

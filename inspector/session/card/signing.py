@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureResult, protected_header, signatures_of, verify
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.jsonvalue import parse_strictly

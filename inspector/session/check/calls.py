@@ -14,13 +14,14 @@ import time
 import uuid
 from collections.abc import Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import ValidationError
 
 from inspector.capture.records import Kind
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, HttpRequest
 from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError

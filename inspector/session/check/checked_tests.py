@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from inspector.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from inspector.session.check.document.suites import Suite

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Failure, Result, RunResult
 from inspector.session.check.trials import Trials, trials_of

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING

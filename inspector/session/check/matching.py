@@ -13,10 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, NoReturn
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, Missing, values_at
 from inspector.text.safe_json import dump

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.reading import CheckFile

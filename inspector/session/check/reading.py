@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.document.steps import STEP_TAGS
 from inspector.session.check.document.suites import Document

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch

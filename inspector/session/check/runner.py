@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json

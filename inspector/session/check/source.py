@@ -6,10 +6,12 @@ import json
 import math
 import re
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import yaml
+
+from inspector.lazy_dataclass import dataclass
 
 try:  # the parser of libyaml is about ten times as fast, but PyYAML can be built without it
     from yaml import CSafeLoader as _Loader

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.check.result import Result, TestResult
 
 _Z = 1.959963984540054

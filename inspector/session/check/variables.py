@@ -6,10 +6,11 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from inspector.capture.secret_locations import is_secret_name
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, value_at
 from inspector.text.safe_json import dump

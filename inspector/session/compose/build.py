@@ -8,13 +8,14 @@ import mimetypes
 import re
 import stat
 import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from inspector.capture.private_files import reason
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse_strictly, type_name

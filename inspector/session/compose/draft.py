@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.message_label import label_of_parts
 
 

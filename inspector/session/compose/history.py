@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.records import END_OF_TIME
 from inspector.capture.redaction import Redactor
+from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.snippets import SUFFIX, as_toml, read, write
 from inspector.text import safe_toml

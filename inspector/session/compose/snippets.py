@@ -17,11 +17,12 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from inspector.capture.private_files import reason
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import dump
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.text import safe_toml

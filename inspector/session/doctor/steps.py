@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import Fault
 from inspector.protocol.security import requirements_in_words

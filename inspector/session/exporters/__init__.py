@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from inspector.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     from inspector.capture.records import Record

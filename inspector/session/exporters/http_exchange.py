@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 
 MOST_EVENTS = 500
 """The most events of a stream that are part of the text of a response."""

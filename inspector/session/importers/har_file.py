@@ -6,12 +6,12 @@ import json
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
 from inspector.capture.records import END_OF_TIME
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.model import Json
 from inspector.text.limited_file import read_limited

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.detect import looks_like

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import urlencode
 
 from inspector.capture.records import LOGIN, Kind, Record
 from inspector.findings.authorization.facts import LoginFacts
 from inspector.findings.finding import Finding
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json

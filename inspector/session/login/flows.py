@@ -7,11 +7,11 @@ import hashlib
 import secrets
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import quote_plus, urlencode, urlsplit
 
 from inspector.capture.redaction import MASK
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.oauth import (
     BEARER,

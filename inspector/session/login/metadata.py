@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.oauth import ServerMetadata, issuer_matches, read_metadata
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError, invalid, refusal

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Any
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
 from inspector.protocol.model import Json
 from inspector.protocol.security import (

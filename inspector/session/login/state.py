@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 
 

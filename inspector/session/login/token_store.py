@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 from inspector import PROGRAM
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.session.login.tokens import Token, TokenKey

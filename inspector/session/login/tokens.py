@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from inspector.lazy_dataclass import dataclass
 
 REFRESH_MARGIN = 30.0
 """How many seconds before its expiry a token is refreshed."""

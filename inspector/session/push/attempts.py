@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.text.units import duration
 from inspector.wire.receiver.delivery import Delivery
 

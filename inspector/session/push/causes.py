@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.units import duration

@@ -7,10 +7,10 @@ different.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
 from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.lifecycle import short

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_terminal

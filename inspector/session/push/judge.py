@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
 from inspector.findings.payload.judge import judge_push
 from inspector.findings.rules import finding
 from inspector.findings.stream.facts import member_pointer
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.content import event_in
 from inspector.protocol.dialects.registry import traits_of

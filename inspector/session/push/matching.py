@@ -13,13 +13,14 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, StrEnum, auto
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from inspector.capture.records import Kind, Record, arrival
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import is_terminal, short

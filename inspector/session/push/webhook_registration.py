@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault
 from inspector.protocol.model import (

@@ -7,7 +7,8 @@ import binascii
 import hashlib
 import re
 import struct
-from dataclasses import dataclass
+
+from inspector.lazy_dataclass import dataclass
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")

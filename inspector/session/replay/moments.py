@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
 from inspector.protocol.snapshot import TaskSnapshot, take_snapshot

@@ -6,12 +6,13 @@ import contextlib
 import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, pairwise
 from mimetypes import MimeTypes
 from pathlib import Path
 
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
 from inspector.protocol.model import Message, Part, Task

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import MESSAGES, AssembledArtifact, AssembledTask, Move
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import short

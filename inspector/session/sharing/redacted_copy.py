@@ -8,7 +8,7 @@ from binascii import Error as Base64Error
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from inspector.capture.multi_search import MultiSearch
@@ -16,6 +16,7 @@ from inspector.capture.private_files import CaptureError, remove
 from inspector.capture.records import Common, Record
 from inspector.capture.redaction import MASK, Redactor
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import usage_error
 from inspector.session.exporters.har_records import renumbered
 from inspector.session.exporters.selection import Selection

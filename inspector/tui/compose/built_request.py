@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import work
@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.build import guess_type, name_in_url
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.outline import size_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
@@ -10,6 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import TextArea
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultError
 from inspector.session.call import Call
 from inspector.session.compose.raw_request import write_text

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.draft import Draft
 from inspector.tui.compose.built_request import BuiltRequest
 from inspector.tui.render.content import plain

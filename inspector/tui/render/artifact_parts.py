@@ -7,9 +7,9 @@ import binascii
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, TextRun
 from inspector.protocol.extensions.known import Use, uses_in
 from inspector.protocol.model import Artifact, Message, Part

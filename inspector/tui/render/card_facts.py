@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from inspector.capture.secret_locations import mask_url
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from inspector.findings.finding import Finding, Severity
+from inspector.lazy_dataclass import dataclass
 from inspector.session.authentication import Alternative
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from inspector.findings.finding import Severity
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State
 
 PHASE = 0.25

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,6 +10,7 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.timer import Timer
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.selection import Choice as Interface
 from inspector.session.call import Call

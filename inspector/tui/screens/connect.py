@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -23,6 +22,7 @@ from textual.widgets.option_list import Option
 from inspector.agents_file import FILE_NAME, NAME, NamedAgent, NamedAgents, load_agents
 from inspector.capture import paths, recent_agents
 from inspector.capture.recent_agents import RecentAgent
+from inspector.lazy_dataclass import dataclass
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.text.sanitise import clean_line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from inspector.capture.records import LOGIN, Kind, Record, is_login
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.security import Grant
 from inspector.session.login.browser import browser_problem, open_in_browser

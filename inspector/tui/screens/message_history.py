@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from textual.widgets.option_list import Option
 from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, reason
 from inspector.capture.secret_locations import is_secret_name
+from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.draft import Draft
 from inspector.session.compose.history import MessageHistory, SentMessage
 from inspector.session.compose.snippets import SUFFIX, fill_variables, find, variables

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -12,6 +11,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultError
 from inspector.settings_file import KEYS, SETTINGS, Setting, Stored, Value, load, read_value, settings_path, store
 from inspector.tui.keys import COMMANDS, bind, problem_of, shown_key

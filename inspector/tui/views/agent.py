@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -13,6 +12,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 
 from inspector.capture.records import Kind, Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 from inspector.session.card.signing import fetch_keys, verify_card
 from inspector.session.connection import Connection

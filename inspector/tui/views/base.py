@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from textual.containers import Container
 from textual.message import Message
 
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from textual.worker import Worker
 
 from inspector.capture import recent_check_files
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, counts_of, in_words
 from inspector.session.session import Session

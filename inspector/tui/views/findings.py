@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,6 +11,7 @@ from textual.message import Message
 
 from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
+from inspector.lazy_dataclass import dataclass
 from inspector.session.session import Session
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.finding_lines import rule_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import work
@@ -12,6 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.tui.keys import key_of
 from inspector.tui.widgets.pane import Chip, NextChip, Pane
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import work
@@ -19,6 +18,7 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from inspector.capture.private_files import reason
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import CardText, lint_text, save_text
 from inspector.text.typed_path import typed_path

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.app import ComposeResult
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.check.checked_tests import CheckedTest, Status, SuiteTests
 from inspector.tui.render.check_lines import CheckLines, suite_lines
 from inspector.tui.render.check_rows import COLOURS, result_in_words, sign_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual import events
 from textual.app import ComposeResult
@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.editor import edit

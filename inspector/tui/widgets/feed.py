@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from rich.cells import cell_len
@@ -14,6 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector.lazy_dataclass import dataclass
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.text_lines import Line, Piece, WrappedText
 from inspector.tui.widgets.cursor import CursorView

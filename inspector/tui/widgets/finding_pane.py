@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual import events
@@ -13,6 +12,7 @@ from textual.message import Message
 from inspector.capture.records import Record
 from inspector.findings.finding import Finding
 from inspector.findings.rule_set import Rule
+from inspector.lazy_dataclass import dataclass
 from inspector.tui.render.detail import title
 from inspector.tui.render.finding_lines import seen_where
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs

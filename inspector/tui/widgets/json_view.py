@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.text.sanitise import clean
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from textual import events
 from textual.message import Message
 
+from inspector.lazy_dataclass import dataclass
 from inspector.text.typed_path import typed_path
 from inspector.tui.keys import first_key
 from inspector.tui.widgets.verbatim_area import VerbatimArea

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -16,6 +15,7 @@ from textual.widgets import Static
 
 from inspector import PROGRAM
 from inspector.findings.finding import Severity
+from inspector.lazy_dataclass import dataclass
 from inspector.text.sanitise import clean_line
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.render.times import clock

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
 from textual.timer import Timer
 
 from inspector.capture.records import Record
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
 from inspector.protocol.operations import Operation

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -10,6 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from inspector.lazy_dataclass import dataclass
 from inspector.session.journal import Journal
 from inspector.tui.keys import bind
 from inspector.tui.tour import STOPS, Send, Step

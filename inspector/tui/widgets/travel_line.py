@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from inspector.capture.private_files import CaptureError
+from inspector.lazy_dataclass import dataclass
 from inspector.session.replay.moments import Moments
 from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session

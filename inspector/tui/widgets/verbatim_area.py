@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.text import Text
 from textual import events
 from textual.document._document import Document, EditResult, Location
@@ -11,6 +9,8 @@ from textual.document._document_navigator import DocumentNavigator
 from textual.document._wrapped_document import WrappedDocument
 from textual.message import Message
 from textual.widgets import TextArea
+
+from inspector.lazy_dataclass import dataclass
 
 _SHOWN = {"\r": "␍", "\u2028": "↵", "\u2029": "¶"}
 """The signs for characters that break lines elsewhere, but not here."""

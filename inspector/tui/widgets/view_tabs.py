@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
@@ -12,6 +11,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widgets import Static
 
+from inspector.lazy_dataclass import dataclass
 from inspector.tui.render.content import plain
 from inspector.tui.views.registry import VIEWS
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from inspector.lazy_dataclass import dataclass
 from inspector.tui.keys import bind
 from inspector.tui.widgets.fields import LineInput
 

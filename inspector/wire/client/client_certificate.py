@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import CertificateFiles
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.text.limited_file import read_limited

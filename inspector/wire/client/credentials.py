@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest
 from inspector.wire.client.client_certificate import ClientCertificate
 

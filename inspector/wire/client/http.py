@@ -9,7 +9,6 @@ import time
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from urllib.request import getproxies
 import h11
 import httpx
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder

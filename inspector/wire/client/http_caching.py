@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from inspector.lazy_dataclass import dataclass
 from inspector.wire.client.observations import Headers
 
 

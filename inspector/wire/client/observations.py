@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 from inspector.protocol.sse import Frame
 

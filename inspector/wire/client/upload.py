@@ -8,10 +8,10 @@ import stat
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import FileSplice, HttpRequest
 
 _CHUNK = 3 * 2**18

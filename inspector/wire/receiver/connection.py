@@ -9,7 +9,6 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from aiohttp.http import HttpProcessingError
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
 
+from inspector.lazy_dataclass import dataclass
 from inspector.wire.receiver.delivery import Delivery, IncomingRequest
 from inspector.wire.receiver.listen_address import authority, why_no_tls
 

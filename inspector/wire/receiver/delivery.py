@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.wire.client.observations import head_text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+from inspector.lazy_dataclass import dataclass
 
 if TYPE_CHECKING:
     import aiohttp

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector.findings.signatures.keyset import ALGORITHMS, KeySet, base64url
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, parse
 from inspector.protocol.model import Json
 from inspector.wire.receiver.checks import Result

@@ -8,11 +8,11 @@ import socket
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from inspector.findings.signatures.keyset import KeySet
+from inspector.lazy_dataclass import dataclass
 
 HMAC_SCHEME = "HMAC-SHA256"
 """The scheme for bodies that are signed with a shared secret; A2A does not define a name."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
+from inspector.lazy_dataclass import dataclass
 from inspector.wire.receiver.registration import Registration
 
 _SPELLED = re.compile(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import (

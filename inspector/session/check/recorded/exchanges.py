@@ -5,11 +5,12 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from inspector.capture.query import Query
 from inspector.capture.records import LOGIN, PROBE, Kind, Record
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (

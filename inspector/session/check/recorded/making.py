@@ -8,12 +8,12 @@ becomes a matcher, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from inspector.capture.query import Query
 from inspector.capture.store import Capture
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.session.check.document.node import EXTENSION
