@@ -8,6 +8,7 @@ the first object is made, and objects of frozen classes with slots are made in h
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError
 from operator import attrgetter
 from types import MemberDescriptorType
@@ -32,16 +33,26 @@ def _make(cls: type, *, frozen: bool, slots: bool, eq: bool) -> Any:
     if "__repr__" not in own:
         made.__repr__ = _repr
     if eq and "__eq__" not in own:
-        compared = [field.name for field in dataclasses.fields(made) if field.compare]
-        values = attrgetter(*compared) if compared else lambda _: ()
-        made.__eq__ = lambda self, other: (
-            values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
-        )
-        made.__hash__ = (lambda self: hash(values(self))) if frozen else None
+        made.__eq__ = _equality(_getter(made, lambda field: field.compare))
+        hashed = _getter(made, lambda field: field.compare if field.hash is None else field.hash)
+        made.__hash__ = (lambda self: hash(hashed(self))) if frozen else None
     if frozen:
         made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
         made.__getstate__, made.__setstate__ = _state, _restore
     return made
+
+
+def _getter(cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool]) -> Callable[[object], Any]:
+    """Return a function that returns the values of some fields of an object."""
+    names = [field.name for field in dataclasses.fields(cls) if wanted(field)]
+    return attrgetter(*names) if names else lambda _: ()
+
+
+def _equality(compared: Callable[[object], Any]) -> Callable[[object, object], bool]:
+    def equal(self: object, other: object) -> bool:
+        return compared(self) == compared(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return equal
 
 
 def _first_init(cls: Any, *, frozen: bool) -> Any:

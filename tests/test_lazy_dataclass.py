@@ -84,11 +84,13 @@ def test_only_frozen_classes_and_those_without_equality_can_be_hashed(dataclass:
             left: int = 1
             right: str = "r"
             uncompared: float = field(default=0.0, compare=False)
+            unhashed: list[int] = field(default_factory=list, hash=False)
 
         return Pair
 
     frozen = made(frozen=True, slots=True)
     assert {frozen(): "found"}[frozen(uncompared=2.0)] == "found"
+    assert hash(frozen()) == hash(frozen(unhashed=[1])) and frozen() != frozen(unhashed=[1])
     with pytest.raises(TypeError, match="unhashable"):
         hash(made(slots=True)())
     unequal = made(eq=False)
