@@ -18,6 +18,10 @@ from inspector.session.replay.validation import validated
 @contextmanager
 def opened_capture(path: Path, out: Output) -> Iterator[Capture]:
     """Open a capture, and close it at the end; raises `FaultError` if it cannot be opened or read."""
+    scheme, slash, rest = str(path).partition(":/")
+    if slash and scheme in ("http", "https"):
+        hint = "To record a capture of an agent, use send --capture FILE. To check its card, use lint."
+        raise usage(f"{scheme}://{rest} is a URL, not a capture.", hint)
     is_written = is_being_written(path)
     try:
         with Capture.open(path, validated) as capture:

@@ -207,3 +207,10 @@ def test_a_file_without_keys_is_an_error(cli: RunCli, mock: str, tmp_path: Path)
     ran = cli("send", "-a", mock, "--text", "hi", "--trusted-keys", str(tmp_path / "keys.json"))
     assert ran.code == 2
     assert "contains no key to verify with" in ran.err
+
+
+@pytest.mark.parametrize("command", ["show", "export", "redact"])
+def test_a_url_is_not_a_capture(cli: RunCli, command: str, tmp_path: Path):
+    ran = cli(command, "http://127.0.0.1:1/a", *(["--out", str(tmp_path / "copy")] if command == "redact" else []))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Error: http://127.0.0.1:1/a is a URL, not a capture.\nHint: To record a capture")

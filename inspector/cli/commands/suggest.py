@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -15,14 +15,29 @@ from inspector.protocol.errors import FaultError
 
 _MOST = 3
 """The most commands that are suggested."""
+_SYNONYMS: Mapping[str, str] = {
+    **dict.fromkeys(("validate", "verify", "findings"), "lint"),
+    **dict.fromkeys(("info", "inspect", "describe", "skills"), "card get"),
+    **dict.fromkeys(("call", "message", "stream", "ask"), "send"),
+    **dict.fromkeys(("run", "test"), "check"),
+    **dict.fromkeys(("receive", "webhook", "webhooks"), "listen"),
+    "serve": "mock",
+    "view": "show",
+    "diagnose": "doctor",
+}
+"""The commands for words with which people begin a command line, and that are not similar to the command."""
 
 
 def looks_like_command(words: Sequence[str]) -> bool:
-    """Return whether a command line begins with a misspelled command, and not with an agent or with options."""
+    """Return whether a command line begins with an unknown command, and not with an agent or with options.
+
+    Without a command, an agent is the only word, so that the first of several words must be a command.
+    """
     names = _names(words)
     if not names or set(names[0]) & set("./:\\[]"):
         return False
-    return bool(_suggestions(names)) and not Path(names[0]).exists() and names[0] not in load_agents().agents
+    is_command = bool(names[1:] or _suggestions(names))
+    return is_command and not Path(names[0]).exists() and names[0] not in load_agents().agents
 
 
 def unknown_command(words: Sequence[str], *, or_agent: bool = False) -> FaultError:
@@ -61,6 +76,8 @@ def _unknown(names: Sequence[str]) -> Sequence[str]:
 def _suggestions(names: Sequence[str]) -> list[str]:
     """Return the commands that are similar to some words: misspelled, in another order, or only the last word."""
     words = [name.lower() for name in names]
+    if words[0] in _SYNONYMS:
+        return [_SYNONYMS[words[0]]]
     for count in range(len(words), 0, -1):
         known = [command.name for command in COMMANDS if len(command.words) == count]
         for phrase in (words[:count], words[count - 1 :: -1]):
