@@ -81,7 +81,7 @@ async def try_message(
     try:
         ended = await finish(call, timeouts.work)
     except asyncio.CancelledError:
-        cancelled(_judge(session, call, ended=False))
+        cancelled(_judge(session, call, ended=False, stopped=True))
         raise
     step = _judge(session, call, ended=ended)
     yield step
@@ -95,8 +95,11 @@ async def try_message(
         yield await check_push(session, webhook, choice, call.exchange.task_id, timeouts)
 
 
-def _judge(session: Session, call: Call, *, ended: bool) -> Step:
-    """Judge the response to a message by its fault, its findings, its events and the state of its task."""
+def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) -> Step:
+    """Judge the response to a message by its fault, its findings, its events and the state of its task.
+
+    A response that has not `ended` took too long, unless the user has `stopped` the check.
+    """
     exchange, fault = call.exchange, call.fault
     streamed = exchange.context.operation is Operation.STREAM
     summary = session.journal.exchanges.get(exchange.number)
@@ -113,6 +116,8 @@ def _judge(session: Session, call: Call, *, ended: bool) -> Step:
         lost = _NO_OPERATION.format(operation=exchange.context.operation.value)
         return step(False, fault.seen, lost if status in _UNROUTED else fault.hint)
     frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
+    if not frames and stopped:
+        return step(None, f"stopped after {duration(took)}, before the response")
     if not frames and not ended:
         return step(False, f"no response within {took:.0f} s", NO_RESPONSE_HINT)
     seen, buffered = f"the response is a {type(exchange.answer).__name__}", ""

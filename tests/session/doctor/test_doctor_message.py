@@ -133,6 +133,28 @@ async def test_a_cancelled_check_reports_what_has_arrived(session: Session):
     assert step.message.endswith(", with 2 keep-alives; the task is working")
 
 
+async def test_a_check_that_is_cancelled_before_the_response_has_no_result(session: Session):
+    sent = asyncio.Event()
+
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] != "SendStreamingMessage":
+            return await knows_no_task(request, call)
+        sent.set()
+        await asyncio.Event().wait()
+        raise AssertionError("never continues")
+
+    async with agent(answer) as url:
+        doctor = Doctor(session, url, "go")
+        examining = asyncio.create_task(anext(step async for step in doctor.examine() if step.name == "streaming"))
+        await sent.wait()
+        examining.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await examining
+    step = the(doctor.report, "streaming")
+    assert step.passed is None
+    assert re.fullmatch(r"stopped after \S+ m?s, before the response", step.message), step.message
+
+
 async def test_an_error_of_the_stream_explains_a_difference_to_the_task(session: Session):
     other = {"statusUpdate": {"taskId": "other", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
     stream = streaming([{"task": task("WORKING")}, other])
