@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -149,14 +150,34 @@ async def test_arrow_keys_select_skills_and_enter_folds(open_app: Open):
 
 
 async def test_a_skill_without_an_example_shows_a_notification(open_app: Open):
+    two = [*skills(1), *skills(1, id="other", examples=["do it"])]
     async with (
-        playing(card={"skills": skills(1)}) as agent,
+        playing(card={"skills": two}) as agent,
         open_app(agent.url, SIZE, run={"notifications": True}) as driver,
     ):
         await driver.connected()
         await driver.press("right", "i")
         await driver.until("has no example")
         assert driver.workbench.view == "agent"
+
+
+async def test_without_examples_no_key_offers_one(open_app: Open):
+    async with playing(card={"skills": skills(2)}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert "try the example" not in driver.screen
+        assert not re.search(r"enter|\bi try", driver.lines[-1])
+        await driver.press("right")
+        assert "enter unfold or fold" in driver.lines[-1]
+        await driver.press("i")
+        assert driver.workbench.view == "agent"
+
+
+async def test_enter_goes_to_the_next_folded_skill_if_there_is_no_example(open_app: Open):
+    async with playing(card={"skills": skills(20)}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert "enter next skill" in driver.lines[-1]
+        await driver.press("enter")
+        assert driver.widget("#card", CardView).pointer == "/skills/0"
 
 
 async def test_a_row_opens_its_pointer_in_the_raw_card(open_app: Open, mock: str):

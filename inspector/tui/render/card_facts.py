@@ -331,8 +331,10 @@ class CardFacts:
             self._write.text("Skills", "none declared", "card--muted", at="/skills")
             return
         number = f"   {found:,} of {count:,}" if searching else f"   {count:,}"
-        names = (("filter", "find"), ("open", "unfold"), ("write", "try the example"))
-        keys = "".join(f"   {key_of(command)} {name}" for command, name in names if count > FEW or command != "open")
+        names = [("filter", "find")]
+        names += [("open", "unfold")] if count > FEW else []
+        names += [("write", "try the example")] if any(skill.examples for skill in self._card.skills) else []
+        keys = "".join(f"   {key_of(command)} {name}" for command, name in names)
         self._write.add(("Skills", "card--heading"), (number, "card--text"), (keys, "card--label"), pointer="/skills")
         if searching and not found:
             hint = f"No match. Press {key_of('back')} to show the whole card."

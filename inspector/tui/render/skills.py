@@ -179,6 +179,11 @@ class SkillLines:
             more = f"and {len(required) - _MOST_ALTERNATIVES:,} more alternatives"
             writer.text("", more, "card--muted", indent=_INDENT, at=at)
 
+    @property
+    def first_example(self) -> str:
+        """Return the first example of the skills that match, `""` without one."""
+        return next(filter(None, map(self.example, self._shown)), "")
+
     def example(self, skill: int) -> str:
         """Return the first example of a skill, `""` without one."""
         return next(iter(self._card.skills[skill].examples or ()), "")

@@ -32,7 +32,6 @@ _HINTS = {
     See: "show in the JSON",
     Verify: "verify",
     EnterCredentials: "credentials",
-    type(None): "example",
 }
 
 
@@ -94,8 +93,12 @@ class CardView(CursorView):
 
     @property
     def enter_hint(self) -> str:  # type: ignore[override]  # it depends on the line here
-        """What enter does on the line under the cursor, in words."""
-        return _HINTS[type(self.act)]
+        """What enter does on the line under the cursor, in words; on most lines, it goes to the next example."""
+        if self.act is not None:
+            return _HINTS[type(self.act)]
+        if self.lines is None or not self.lines.stops():
+            return ""
+        return "example" if self.lines.skills.first_example else "next skill"
 
     @property
     def pointer(self) -> str:
@@ -149,14 +152,19 @@ class CardView(CursorView):
 
     def action_try_skill(self) -> None:
         """Try the example of the skill under the cursor, or of the first skill with one."""
-        lines = self.lines
         example = self.example
-        if not example and lines and not self.pointer.startswith("/skills/"):
-            example = next(filter(None, map(lines.example, lines.skill_lines())), "")
+        if not example and self.lines and not self.pointer.startswith("/skills/"):
+            example = self.lines.skills.first_example
         if example:
             self.post_message(self.Tried(example))
         else:
             notify(self, "This skill has no example.", "warning")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable the key of examples if no skill has one."""
+        if action == "try_skill":
+            return bool(self.lines and self.lines.skills.first_example)
+        return super().check_action(action, parameters)
 
     def watch_cursor(self, before: int, cursor: int) -> None:
         """Update what the footer shows for enter."""
