@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,7 @@ from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
 from inspector.text.toml_positions import line_of, lines_of
-from inspector.text.typed_path import typed_path
+from inspector.text.typed_path import looks_like_path, typed_path
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -246,8 +246,10 @@ class _Reader:
         """Return a URL, or the path of a card or a catalog beside the file of the agents, with the entry after `#`."""
         catalog, mark, entry = value.partition("#")
         for path, rest in ((value, ""), (catalog, f"{mark}{entry}")):
-            if path and "://" not in path and (file := self._file(where, path)).is_file():
-                return f"{file}{rest}"
+            if path and "://" not in path:
+                file = self._file(where, path)
+                if file.is_file() or (path == catalog and looks_like_path(path)):
+                    return f"{file}{rest}"
         if _has_userinfo(value):
             allowed = 'a URL without a user name and a password; basic = "env:NAME" names the variable that has them'
             raise self._error(where, "url has a user name or a password", allowed)  # which is not repeated
@@ -295,13 +297,16 @@ def _has_userinfo(url: str) -> bool:
         return False
 
 
-def resolved(agent: NamedAgent) -> Iterator[tuple[str, Value]]:
-    """Yield the options of an agent without its URL; references to variables that are not set raise `FaultError`."""
+def resolved(agent: NamedAgent, but: Collection[str] = ()) -> Iterator[tuple[str, Value]]:
+    """Yield the options of an agent without its URL and those in `but`.
+
+    References to variables that are not set raise `FaultError`.
+    """
     secrets = {setting.option for setting in SETTINGS if setting.form == _FORM} - {"client_passphrase", "basic"}
     for option, value in agent.values.items():
-        if option != "reference":
+        if option != "reference" and option not in but:
             yield option, _variable(agent, str(value)) if option in secrets else value
-    if agent.headers:
+    if agent.headers and "headers" not in but:
         yield "headers", [f"{name}: {_variable(agent, value)}" for name, value in agent.headers.items()]
 
 

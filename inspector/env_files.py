@@ -22,6 +22,7 @@ from inspector.text.typed_path import typed_path
 PREFIX = "A2ACLI_"
 FILE_NAME = ".env"
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>.*)")
+_WITHOUT_SIGN = re.compile(rf"(?:export\s+)?(?P<name>{PREFIX}\w+)")
 _QUOTED = re.compile(r"""(?:"(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*)"|'(?P<single>[^']*+)')\s*+(?:#.*)?""")
 _COMMENT = re.compile(r"(?<!\s)\s++#.*")
 _ESCAPES = {r"\n": "\n", r"\t": "\t", r"\"": '"', r"\\": "\\"}
@@ -116,6 +117,9 @@ def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         found = _LINE.fullmatch(line.strip())
+        if found is None and (misspelt := _WITHOUT_SIGN.match(line.strip())):
+            seen = f"{misspelt['name']} is not followed by an equals sign"
+            raise file_error(path, number, seen, f"{misspelt['name']}=value")
         if found is None or not found["name"].startswith(PREFIX):
             continue
         name = found["name"]

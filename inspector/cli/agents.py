@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,6 +30,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.settings_file import Value
+from inspector.text.typed_path import looks_like_path, typed_path
 
 _NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
 _CHECK_SECONDS = 10.0
@@ -67,7 +69,7 @@ def add(invocation: Invocation, out: Output) -> int:
     if given["name"] in agents:
         command = f"{PROGRAM} agents remove {given['name']}{' --project' if is_project else ''}"
         raise usage(f"{path} has an agent {given['name']!r} already.", f"Remove it: {command}")
-    members: dict[str, Value] = {"url": given["url"]}
+    members: dict[str, Value] = {"url": _stored_reference(given["url"], path.parent, is_project=is_project)}
     for setting in SETTINGS:
         value = given.get(setting.option)
         if setting.option != "reference" and value:
@@ -76,6 +78,20 @@ def add(invocation: Invocation, out: Output) -> int:
     store_agent(path, given["name"], {**members, **({"headers": headers} if headers else {})}, is_project=is_project)
     out.field("Added", f"{given['name']} in {path}")
     return OK
+
+
+def _stored_reference(reference: str, folder: Path, *, is_project: bool) -> str:
+    """Return a URL, or the path of a file of the current folder as it is written into a file in another folder.
+
+    The file of a project has a relative path, which is valid in each copy of the project.
+    """
+    catalog, mark, entry = reference.partition("#")
+    for text, rest in ((reference, ""), (catalog, f"{mark}{entry}")):
+        if "://" not in text and text and (found := typed_path(text)).is_file():
+            return f"{os.path.relpath(found, folder) if is_project else found.absolute()}{rest}"
+    if "://" not in catalog and looks_like_path(catalog):
+        raise usage(f"The file {catalog} does not exist.", "Name the file of a card or of a catalog, or a URL.")
+    return reference
 
 
 def remove(invocation: Invocation, out: Output) -> int:

@@ -39,9 +39,15 @@ def export(invocation: Invocation, out: Output) -> int:
 
 
 def _format(name: str | None, suffix: str) -> CaptureFormat:
-    """Return the format with this name, or else with the suffix of the file, or else the first."""
+    """Return the format with this name, or else with the suffix of the file, or else the first.
+
+    Raises `FaultError` for the suffix of no format.
+    """
     if name is None:
         name = _SUFFIXES.get(suffix) or next((form.name for form in CAPTURE_FORMATS if form.suffix == suffix), None)
+    if name is None and suffix:
+        known = ", ".join(form.name for form in CAPTURE_FORMATS)
+        raise usage(f"No format of captures has the suffix {suffix}.", f"Name one with --format: {known}.")
     return next((form for form in CAPTURE_FORMATS if form.name == name), CAPTURE_FORMATS[0])
 
 

@@ -179,9 +179,9 @@ class OptionReader(argparse.ArgumentParser):
         given.of_project.pop(place or "agent_card", None)
         if agent.is_project:
             given.of_project[place or "agent_card"] = definition
-        for name, value in resolved(agent):
+        for name, value in resolved(agent, [name for name, value in members.items() if _is_given(value)]):
             action = self._action(name)
-            if not _is_given(members.get(name)) and action is not None:
+            if action is not None:
                 items = value if isinstance(value, list) else [value]
                 try:
                     read = [_parsed(action, item) for item in items]

@@ -7,6 +7,11 @@ import os
 from pathlib import Path
 
 
+def looks_like_path(text: str) -> bool:
+    """Return whether the text for an agent is a path also if there is no such file, not a URL, a host or a name."""
+    return text.startswith((".", "/", "~")) or text.endswith(".json")
+
+
 def typed_path(text: str) -> Path:
     """Return the path that a user typed, with its `~` expanded; raises `OSError` if no file can have this path.
 

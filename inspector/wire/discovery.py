@@ -19,7 +19,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
-from inspector.text.typed_path import typed_path
+from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.wire.client.faults import PROXY_HINT
 
 WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
@@ -75,8 +75,7 @@ def local_path(reference: str) -> Path | None:
         if "://" in reference or _ONE_SLASH.match(reference):
             return None
         path = typed_path(reference)
-        looks_like_a_path = reference.startswith((".", "/", "~")) or reference.endswith(".json")
-        return path if looks_like_a_path or path.is_file() else None
+        return path if looks_like_path(reference) or path.is_file() else None
     except (ValueError, OSError):  # an invalid URL, a path that is too long, an unknown user
         return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
 

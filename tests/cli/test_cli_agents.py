@@ -46,6 +46,48 @@ def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeyp
     assert cli("agents", "list").out.startswith("No agent has a name")
 
 
+def test_a_secret_of_the_command_line_replaces_one_whose_variable_is_not_set(
+    cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("A2A_STAGING", raising=False)
+    assert cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING").code == 0
+    assert "variable A2A_STAGING is not set" in cli("send", "staging", "--text", "echo hello").err
+    assert cli("send", "staging", "--text", "echo hello", "--bearer", "open-sesame").out.count("hello")
+    assert cli("send", "staging", "--text", "echo hello", A2ACLI_BEARER="open-sesame").out.count("hello")
+
+
+@pytest.mark.parametrize("project", [False, True])
+def test_a_card_file_is_the_same_file_in_each_folder(
+    cli: RunCli, folders: Path, monkeypatch: pytest.MonkeyPatch, project: bool
+):
+    for folder, name in ((folders / "one", "First"), (folders / "two", "Second")):
+        folder.mkdir()
+        (folder / "card.json").write_text(json.dumps({"name": name}))
+    where = ["--project"] if project else []
+    assert cli("agents", "add", "url", "http://127.0.0.1:1", *where).code == 0
+    monkeypatch.chdir(folders / "one")
+    assert cli("agents", "add", "filed", "card.json", *where).code == 0
+    assert cli("agents", "add", "entry", "./card.json#x", *where).code == 0
+    for folder in (folders, folders / "two", folders / "one"):
+        monkeypatch.chdir(folder)
+        assert "First" in cli("card", "get", "filed").out
+    listed = {agent["name"]: agent["url"] for agent in cli("agents", "list", "-o", "json").json}
+    assert listed["entry"].endswith("/one/card.json#x")
+    if project:
+        assert '"one/card.json"' in (folders / "agents.toml").read_text()
+    (folders / "one" / "card.json").unlink()
+    monkeypatch.chdir(folders / "two")
+    assert f"{folders / 'one' / 'card.json'} could not be read" in cli("card", "get", "filed").err
+
+
+@pytest.mark.parametrize("name", ["nofile.json", "./nofile", "nofile.json#entry", "/nowhere/x"])
+def test_a_card_file_that_does_not_exist_is_not_added(cli: RunCli, name: str):
+    ran = cli("agents", "add", "filed", name)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"Error: The file {name.partition('#')[0]} does not exist.")
+    assert not user_path().exists()
+
+
 def test_hints_name_the_agents_and_commands_that_can_be_copied(cli: RunCli, mock: str):
     for name in ("staging", "local"):
         cli("agents", "add", name, mock)

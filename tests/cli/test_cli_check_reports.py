@@ -142,6 +142,19 @@ def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
     assert report["summary"]["by_level"]["should"] == {"total": 1, "passed": 0, "failed": 1, "skipped": 0, "errors": 0}
 
 
+def test_every_report_has_all_failures_of_a_step(cli: RunCli, mock: str, file: Any):
+    two = {**SEND, "expect": {"body": {"message": {"role": "ROLE_USER", "messageId": {"matches": "never-1"}}}}}
+    path = file(case("A", two))
+    for kind in ("json", "tap", "junit", "html"):
+        assert "never-1" in cli("check", path, "-a", mock, "--report", kind).out, kind
+    report = cli("check", path, "-a", mock, "-o", "json").json
+    check_report(report, "jsonrpc")
+    [step] = report["suites"][0]["tests"][0]["steps"]
+    assert step["failure"]["assertion_path"] == "message.role"
+    [more] = step["x-a2a-inspect"]["more_failures"]
+    assert more["assertion_path"] == "message.messageId"
+
+
 def test_several_transports_have_a_report_each(cli: RunCli, mock: str, file: Any, tmp_path: Path):
     transports = ("JSONRPC", "GRPC", "HTTP+JSON")
     words = [word for name in transports for word in ("--transport", name)]

@@ -121,6 +121,8 @@ def test_an_unknown_variable_is_reported_with_a_similar_one(cli: RunCli, folder:
         ("A2ACLI_TIMEOUT=soon", "A2ACLI_TIMEOUT: 'soon' is not a duration"),
         ("A2ACLI_OUTPUT=xml", "A2ACLI_OUTPUT: 'xml' is not one of text, json"),
         ('A2ACLI_BEARER="open', "A2ACLI_BEARER has a quote without an end"),
+        ("A2ACLI_TIMEOUT 5s", "A2ACLI_TIMEOUT is not followed by an equals sign"),
+        ("export A2ACLI_TIMEOUT: 5s", "A2ACLI_TIMEOUT is not followed by an equals sign"),
         ("A2ACLI_TRUST=https://evil.example", "A2ACLI_TRUST cannot have this value in a .env file of a folder"),
         ("A2ACLI_TRUSTED_KEYS=keys.json", "A2ACLI_TRUSTED_KEYS cannot have this value in a .env file of a folder"),
         ("A2ACLI_KEYS=keys.json", "A2ACLI_KEYS cannot have this value in a .env file of a folder"),

@@ -52,6 +52,14 @@ def test_the_suffix_of_the_file_chooses_the_format(cli: RunCli, path: Path, tmp_
     assert "log" in json.loads((tmp_path / "x.txt").read_text("utf-8"))
 
 
+@pytest.mark.parametrize("suffix", [".py", ".csv"])
+def test_a_suffix_of_no_format_is_an_error(cli: RunCli, path: Path, tmp_path: Path, suffix: str):
+    ran = cli("export", str(path), "--out", str(tmp_path / f"out{suffix}"))
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"Error: No format of captures has the suffix {suffix}.\nHint: Name one with --format: ")
+    assert not (tmp_path / f"out{suffix}").exists()
+
+
 def test_an_existing_file_is_not_overwritten(cli: RunCli, path: Path, tmp_path: Path):
     (tmp_path / "old.har").write_text("old")
     ran = cli("export", str(path), "--out", str(tmp_path / "old.har"))
@@ -80,6 +88,17 @@ def test_curl_commands_send_the_recorded_requests(cli: RunCli, path: Path, tmp_p
     assert cli("export", str(path), "op:SendStreamingMessage", "--out", str(script)).code == 0
     ran = subprocess.run(["/bin/sh", str(script)], capture_output=True, check=True, text=True, timeout=20)
     assert "TASK_STATE_COMPLETED" in ran.stdout
+
+
+def test_curl_commands_name_the_secret_headers_that_they_lack(cli: RunCli, mock: str, tmp_path: Path):
+    capture = str(tmp_path / "secret.a2a")
+    secret = ("--bearer", "canary-1", "--header", "X-Api-Key: canary-2")
+    assert cli("send", "-a", mock, "--text", "echo x", *secret, "--capture", capture).code == 0
+    ran = cli("export", capture, "-f", "curl")
+    assert "canary" not in ran.out + ran.err
+    assert "# Add the secret headers: " in ran.out
+    for name in ("Authorization", "X-Api-Key"):
+        assert name in ran.out and name in ran.err.partition("left out: headers with secrets: ")[2]
 
 
 def test_a_capture_without_requests_has_no_curl_commands(cli: RunCli, tmp_path: Path):

@@ -359,6 +359,10 @@ _OPERATORS: Mapping[str, _Operator] = {
 }
 
 
+OPERATOR_NAMES = tuple(_OPERATORS)
+"""The names of the operators of assertions."""
+
+
 def collection_mismatch(quantifier: str, path: str, match: Json, source: Json) -> Mismatch | None:
     """Return how the elements at a path with wildcards violate `any`, `all` or `none`, None if they do not."""
     place = _Place(Budget(), path)

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from inspector.protocol.model import Json
 from inspector.session.check.document.node import EXTENSION
-from inspector.session.check.matching import TYPE_NAMES, Budget, UndecidedError, is_match, is_operator
+from inspector.session.check.matching import OPERATOR_NAMES, TYPE_NAMES, Budget, UndecidedError, is_match, is_operator
 from inspector.session.check.source import Location
 
 _ASSERTING = ("expect", "expect_error", "expect_stream", "expect_parsed", "assertion", "assertions", EXTENSION)
@@ -18,6 +18,8 @@ _ASSERTING = ("expect", "expect_error", "expect_stream", "expect_parsed", "asser
 _OTHER_NAMES = ("integer", "int", "float", "bool", "str", "dict")
 """Names of types in other languages, which are not similar to those of JSON."""
 _SIMILARITY = 0.8
+_SIMILARITY_OF_OPERATOR = 0.85
+"""So that `content`, a common member, is not called similar to `contains`."""
 _LONGEST_NAME = 20
 _LONGEST_PATTERN = 1_000
 """A longer regular expression is only checked by its step: compiling many of this length could need minutes."""
@@ -81,8 +83,25 @@ def _in_mapping(value: dict[str, Json], where: Location, budget: Budget) -> Iter
     if resembles_type("type", kind) and all(is_operator(*item) for item in others):
         known = ", ".join(TYPE_NAMES)
         yield (*where, "type"), f"{kind!r} is not one of {known}; for a member type, write {{one_of: [{kind}]}}"
+    if name := _misspelt_in_not(value.get("not")):
+        [operator] = get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR)
+        yield (
+            (*where, "not", name),
+            f"{name!r} is the name of a member here, so that this is true without such a member: did you mean "
+            f"{operator}? For a member, write {{{name}: {{not: ...}}}}",
+        )
     if isinstance(pattern, str) and (problem := _problem_of(pattern, budget)):
         yield (*where, "matches"), problem
+
+
+def _misspelt_in_not(negated: Json) -> str:
+    """Return the only key of a negated mapping if it is probably a misspelt operator, else `""`."""
+    if not isinstance(negated, dict) or len(negated) != 1:
+        return ""
+    [name] = negated
+    if name in OPERATOR_NAMES or len(name) > _LONGEST_NAME:
+        return ""
+    return name if get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR) else ""
 
 
 def _problem_of(pattern: str, budget: Budget) -> str:

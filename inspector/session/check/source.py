@@ -191,7 +191,9 @@ class Source:
         found: dict[str, Json] = {}
         for key, item in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise self._error(key.start_mark, "a key is a string")
+                is_reference = isinstance(key, yaml.MappingNode) and key.flow_style
+                hint = '; write a reference in quotes: "{{name}}"' if is_reference else ""
+                raise self._error(key.start_mark, f"a key is a string{hint}")
             name = str(key.value)
             if name in found:
                 raise self._error(key.start_mark, f"the key {name!r} is used twice")

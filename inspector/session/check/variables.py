@@ -110,7 +110,17 @@ class Variables:
                 self.environment.add(name[4:])
                 return self._known(name[4:], found)
             raise VariableError(f"the environment variable {name[4:]} is not set")
-        raise VariableError(f"the variable {{{{{name}}}}} has no value; set it with --var {name}=VALUE")
+        raise VariableError(f"the variable {{{{{name}}}}} has no value; {self._remedy(name)}")
+
+    def _remedy(self, name: str) -> str:
+        """Return how a variable without a value can get one: a name with a dot is a captured value of a step."""
+        step, dot, _ = name.partition(".")
+        if not dot:
+            return f"set it with --var {name}=VALUE"
+        captured = [known.removeprefix(f"{step}.") for known in self.captured if known.startswith(f"{step}.")]
+        if step not in self.results and not captured:
+            return f"no step before has the id {step!r}"
+        return f"the step {step!r} captures {', '.join(captured) or 'nothing'}"
 
     def _known(self, name: str, value: Json) -> Json:
         """Return the value of a variable, after it is known if it is a secret."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from inspector.capture.redaction import MASK
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.session.exporters.curl import recorded, write
@@ -13,7 +14,7 @@ from inspector.text.sanitise import clean
 
 
 def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
-    """Write a command for each chosen request, without headers with masked values.
+    """Write a command for each chosen request, without headers with masked values, whose names are in a comment.
 
     Raises `FaultError` if no request was chosen.
     """
@@ -22,6 +23,7 @@ def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator
             "There is no request to export as a curl command.", "Choose another filter or another format."
         )
     yield "#!/bin/sh\n"
+    all_hidden: dict[str, None] = {}
     for number in selection.requests:
         request = selection.capture.get(number)
         binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))
@@ -34,4 +36,9 @@ def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator
             warn(f"left out: #{number}: {error.fault.seen}")
             continue
         title = " ".join(filter(None, (request.operation, request.label)))
-        yield f"\n# #{number} {iso_time(request.at)} {clean(title)}\n{command}\n"
+        hidden = [clean(str(name)) for name, value in request.meta["headers"] if MASK in str(value)]
+        all_hidden |= dict.fromkeys(hidden)
+        needed = f"# Add the secret headers: {', '.join(hidden)}\n" if hidden else ""
+        yield f"\n# #{number} {iso_time(request.at)} {clean(title)}\n{needed}{command}\n"
+    if all_hidden:
+        warn(f"left out: headers with secrets: {', '.join(all_hidden)}")

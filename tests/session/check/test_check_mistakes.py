@@ -175,6 +175,29 @@ def test_a_file_with_a_mistake_that_is_included_twice_is_reported_once(tmp_path:
     assert len(problems_of_files(tmp_path, a=yaml_of("A", include=["b.yaml", "b.yaml"]))) == 10
 
 
+@pytest.mark.parametrize(
+    ("assertion", "operator"),
+    [
+        ("{not: {contain: password}}", "contains"),
+        ("{not: {count_gt: 0}}", "count_gte"),
+        ("{not: {one_off: [a]}}", "one_of"),
+        ("{all_of: [{not: {mtches: x}}]}", "matches"),
+    ],
+)
+def test_a_misspelt_operator_below_not_is_a_mistake(assertion: str, operator: str):
+    [problem] = problems_of(HEAD + TEST + " " * 16 + f"id: {assertion}\n")
+    assert problem.startswith("a.yaml:16:")
+    assert f"did you mean {operator}? For a member, write" in problem
+
+
+@pytest.mark.parametrize(
+    "assertion",
+    ["{not: {content: x}}", "{not: {contain: x, name: y}}", "{contain: {not: x}}", "{not: {contains: x}}", "{not: 5}"],
+)
+def test_a_member_below_not_is_no_mistake(assertion: str):
+    assert body_of(f"id: {assertion}") == {"id": yaml.safe_load(assertion)}
+
+
 @pytest.mark.parametrize("word", ["strng", "String", "integer", "objects", "bool"])
 def test_a_misspelt_type_is_a_mistake(word: str):
     text = HEAD + TEST + " " * 16 + f"id: {{type: {word}}}\n"

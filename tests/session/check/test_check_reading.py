@@ -85,6 +85,7 @@ def test_an_alias_repeats_its_anchor():
         ("a: &x [*x]", "a.yaml:16:20: an alias inside of its own anchor"),
         ("a: *x", "a.yaml:16:20: found undefined alias"),
         ("? [a]\n: b", "a.yaml:16:19: a key is a string"),
+        ("a: {{send.id}}", 'a.yaml:16:21: a key is a string; write a reference in quotes: "{{name}}"'),
         ("a: !!binary aGk=", "a.yaml:16:20: the tag 'tag:yaml.org,2002:binary' is not supported"),
         ("a: !!python/name:os.system x", "is not supported"),
         ("a: !!int x", "a.yaml:16:20: 'x' is not of the type int"),

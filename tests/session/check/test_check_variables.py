@@ -70,6 +70,9 @@ def test_each_uuid_is_new():
         ("{{nothing}}", "the variable {{nothing}} has no value; set it with --var nothing=VALUE"),
         ("{{env.NOT_SET_HERE}}", "the environment variable NOT_SET_HERE is not set"),
         ("{{send.response.task.x}}", "the response of step 'send' has no task.x"),
+        ("{{send.taskid}}", "the variable {{send.taskid}} has no value; the step 'send' captures taskId, x"),
+        ("{{other.taskId}}", "the variable {{other.taskId}} has no value; the step 'other' captures nothing"),
+        ("{{snd.taskId}}", "the variable {{snd.taskId}} has no value; no step before has the id 'snd'"),
         ("{{send.response[}}", "'[' is not a path: see position 1"),
         ("{{a}}", "refer to each other"),
         ("{{bomb9}}", "becomes longer than 10,000,000 characters"),
@@ -81,7 +84,8 @@ def test_a_variable_without_a_value_is_an_error(text: str, message: str):
     for number in range(9):
         given[f"bomb{number + 1}"] = f"{{{{bomb{number}}}}}" * 100
         given[f"many{number + 1}"] = f"{{{{many{number}}}}}" * 100
-    found = Variables(given, {}, {"send": {"task": {}}})
+    captured = {"send.taskId": "t", "send.x": 1, "sender.y": 2}
+    found = Variables(given, captured, {"send": {"task": {}}, "other": {}})
     with pytest.raises(VariableError) as caught:
         found.resolve(text)
     assert message in str(caught.value)

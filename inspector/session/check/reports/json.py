@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from inspector import __version__
@@ -101,8 +101,10 @@ def _step(step: StepResult) -> dict[str, Json]:
     }
     if step.failures:
         found["failure"] = _failure(step.failures[0])
-    if step.exchanges:
-        found[EXTENSION] = {"exchanges": list(step.exchanges)}
+    more = [_failure(failure) for failure in step.failures[1:]]  # ACTS has one failure for each step
+    members: Mapping[str, Json] = {"exchanges": list(step.exchanges), "more_failures": more}
+    if additions := {name: value for name, value in members.items() if value}:
+        found[EXTENSION] = additions
     return found
 
 

@@ -33,9 +33,14 @@ def _lines(number: int, result: TestResult) -> list[str]:
             "expected": failure.expected,
             "actual": failure.actual,
             "duration_ms": round(result.seconds * 1000),
+            "more_failures": [failure.message for failure in result.failures[1:]],
         }
         # JSON strings are YAML strings.
-        lines += ["  ---", *(f"  {key}: {dump(value)}" for key, value in members.items() if value != ""), "  ..."]
+        lines += [
+            "  ---",
+            *(f"  {key}: {dump(value)}" for key, value in members.items() if value not in ("", [])),
+            "  ...",
+        ]
     return lines
 
 
