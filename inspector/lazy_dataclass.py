@@ -69,33 +69,43 @@ def _compiled_init(cls: Any, *, frozen: bool) -> Any:
     """Return the `__init__` of the fields of a dataclass."""
     names: dict[str, Any] = {"_MADE": MISSING, "_set": object.__setattr__}
     positional, keyword = ["self"], list[str]()
-    lines = list[str]()
+    body = list[str]()
     for field in dataclasses.fields(cls):
-        name, value = field.name, field.name
         has_factory = field.default_factory is not MISSING
-        names[f"_default_{name}"] = field.default_factory if has_factory else field.default
+        names[f"_default_{field.name}"] = field.default_factory if has_factory else field.default
         if field.init:
-            parameter = name if field.default is MISSING and not has_factory else f"{name}=_default_{name}"
-            if has_factory:
-                parameter, value = f"{name}=_MADE", f"_default_{name}() if {name} is _MADE else {name}"
-            (keyword if field.kw_only else positional).append(parameter)
-        elif has_factory or field.default is not MISSING:
-            value = f"_default_{name}()" if has_factory else f"_default_{name}"
-        else:
+            (keyword if field.kw_only else positional).append(_parameter(field))
+        slot = getattr(cls, field.name, None)
+        if not (value := _value(field)):
             continue
-        slot = getattr(cls, name, None)
         if not frozen:
-            lines.append(f"self.{name} = {value}")
+            body.append(f"self.{field.name} = {value}")
         elif isinstance(slot, MemberDescriptorType):
-            names[f"_set_{name}"] = slot.__set__
-            lines.append(f"_set_{name}(self, {value})")
+            names[f"_set_{field.name}"] = slot.__set__
+            body.append(f"_set_{field.name}(self, {value})")
         else:
-            lines.append(f"_set(self, {name!r}, {value})")
-    lines += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
+            body.append(f"_set(self, {field.name!r}, {value})")
+    body += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
     parameters = ", ".join([*positional, *(["*", *keyword] if keyword else [])])
-    body = "".join(f"\n {line}" for line in lines or ["pass"])
-    exec(f"def __init__({parameters}):{body}", names)  # noqa: S102 - names of fields only, as in the standard library
+    lines = "".join(f"\n {line}" for line in body or ["pass"])
+    exec(f"def __init__({parameters}):{lines}", names)  # noqa: S102 - names of fields only, as in the standard library
     return names["__init__"]
+
+
+def _parameter(field: dataclasses.Field[Any]) -> str:
+    if field.default_factory is not MISSING:
+        return f"{field.name}=_MADE"
+    return field.name if field.default is MISSING else f"{field.name}=_default_{field.name}"
+
+
+def _value(field: dataclasses.Field[Any]) -> str:
+    """Return the expression for the first value of a field, `""` if it has none."""
+    if field.default_factory is not MISSING:
+        made = f"_default_{field.name}()"
+        return f"{made} if {field.name} is _MADE else {field.name}" if field.init else made
+    if field.init:
+        return field.name
+    return "" if field.default is MISSING else f"_default_{field.name}"
 
 
 def _repr(self: Any) -> str:

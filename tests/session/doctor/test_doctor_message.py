@@ -29,7 +29,7 @@ from inspector.findings.rules import RULES
 from inspector.session import stream_health
 from inspector.session.doctor import message_check
 from inspector.session.doctor.doctor import Doctor
-from inspector.session.doctor.steps import Timeouts
+from inspector.session.doctor.steps import Step, Timeouts
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 
@@ -118,16 +118,21 @@ async def test_a_stream_that_stays_open_has_no_result(session: Session):
     assert re.fullmatch(pattern, step.message), step.message
 
 
+async def cancelled(session: Session, url: str, sent: asyncio.Event) -> Step:
+    """Return the step about the stream of an examination that is cancelled once something was `sent`."""
+    doctor = Doctor(session, url, "go")
+    examining = asyncio.create_task(anext(step async for step in doctor.examine() if step.name == "streaming"))
+    await sent.wait()
+    examining.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await examining
+    return the(doctor.report, "streaming")
+
+
 async def test_a_cancelled_check_reports_what_has_arrived(session: Session):
     sent = asyncio.Event()
     async with agent(keeping_open(sent)) as url:
-        doctor = Doctor(session, url, "go")
-        examining = asyncio.create_task(anext(step async for step in doctor.examine() if step.name == "streaming"))
-        await sent.wait()
-        examining.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await examining
-    step = the(doctor.report, "streaming")
+        step = await cancelled(session, url, sent)
     assert step.passed is None
     assert step.message.startswith("1 event, after ")
     assert step.message.endswith(", with 2 keep-alives; the task is working")
@@ -144,13 +149,7 @@ async def test_a_check_that_is_cancelled_before_the_response_has_no_result(sessi
         raise AssertionError("never continues")
 
     async with agent(answer) as url:
-        doctor = Doctor(session, url, "go")
-        examining = asyncio.create_task(anext(step async for step in doctor.examine() if step.name == "streaming"))
-        await sent.wait()
-        examining.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await examining
-    step = the(doctor.report, "streaming")
+        step = await cancelled(session, url, sent)
     assert step.passed is None
     assert re.fullmatch(r"stopped after \S+ m?s, before the response", step.message), step.message
 
