@@ -7,9 +7,9 @@ line of the output is a value, a tab and a description; the line `:files` asks t
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from inspector.agents_file import NAME, load_agents
 from inspector.cli import values
@@ -103,6 +103,17 @@ def _of_parser(parser: argparse.ArgumentParser, arguments: list[str], last: str)
             yield from _values(action)
 
 
+_VALUES: Mapping[Any, Iterable[str]] = {
+    values.file: (FILES,),
+    values.binding: BINDING_NAMES,
+    values.version: VERSIONS,
+    values.state: values.state_names(),
+    values.level: values.LEVELS,
+    values.report: values.REPORTS,
+}
+"""The values of options and arguments, by the function that reads them."""
+
+
 def _values(action: argparse.Action) -> Iterator[Candidate]:
     """Yield the values that an option or an argument can have, as far as they are known."""
     if action.choices:
@@ -116,16 +127,17 @@ def _values(action: argparse.Action) -> Iterator[Candidate]:
         yield from (candidate for candidate in _agents() if NAME.fullmatch(candidate.value))
     elif action.dest in _TASK:
         yield from _tasks()
-    elif action.type is values.file:
-        yield Candidate(FILES)
-    elif action.type is values.binding:
-        yield from map(Candidate, BINDING_NAMES)
-    elif action.type is values.version:
-        yield from map(Candidate, VERSIONS)
-    elif action.type is values.state:
-        yield from map(Candidate, values.state_names())
-    elif action.type is values.level:
-        yield from map(Candidate, values.LEVELS)
+    elif action.dest == "fault":
+        yield from _faults()
+    else:
+        yield from map(Candidate, _VALUES.get(action.type, ()))
+
+
+def _faults() -> Iterator[Candidate]:
+    from inspector.sample_agents.faults.names import FAULTS  # noqa: PLC0415 - only the value of a fault needs it
+
+    for fault in FAULTS.values():
+        yield Candidate(fault.name, fault.description)
 
 
 def _agents() -> Iterator[Candidate]:

@@ -276,10 +276,14 @@ def level(text: str) -> str:
     return text.lower()
 
 
+REPORTS = ("json", "junit", "tap", "html")
+"""The formats of reports."""
+
+
 def report(text: str) -> tuple[str, Path | None]:
     """Read the format of a report and its file, None for stdout."""
     name, _, path = text.partition("=")
-    if name not in ("json", "junit", "tap", "html"):
+    if name not in REPORTS:
         raise ArgumentTypeError(f"{name!r} is not json, junit, tap or html")
     return name, file(path) if path else None
 

@@ -49,6 +49,8 @@ def values_of(*words: str) -> list[str]:
         (["web", "--visit"], ["--visitors"]),
         (["send", "--no-such-option", "--transp"], ["--transport"]),
         (["no-such-command", "x", "y"], []),
+        (["check", "--report", "j"], ["json", "junit"]),
+        (["mock", "--fault", "break"], ["break-off"]),
     ],
 )
 def test_words_are_completed(words: list[str], expected: list[str]):
