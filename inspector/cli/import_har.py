@@ -22,6 +22,9 @@ def import_file(invocation: Invocation, out: Output) -> int:
         imported = _import(given.file, path, others=given.all)
     except CaptureError as error:
         raise usage(str(error), "Choose another file with --capture.") from error
+    if imported.without_body:
+        entries = "1 entry has" if imported.without_body == 1 else f"{imported.without_body:,} entries have"
+        out.warn(f"{entries} no body of the response: save the HAR file with content")
     if out.json:
         out.document({"capture": str(path), **imported._asdict()})
         return OK

@@ -121,6 +121,25 @@ def test_har_is_imported_and_shown(cli: RunCli, path: Path, tmp_path: Path):
     assert (again.code, "exists already" in again.err) == (2, True)
 
 
+def test_a_har_file_without_bodies_has_a_warning_and_accuses_no_agent(cli: RunCli, path: Path, tmp_path: Path):
+    file = tmp_path / "session.har"
+    assert cli("export", str(path), "--out", str(file)).code == 0
+    har = json.loads(file.read_text())
+    del har["log"]["_records"]
+    for entry in har["log"]["entries"]:
+        for extra in [name for name in entry if name.startswith("_")]:
+            del entry[extra]
+        if "event-stream" in entry["response"]["content"]["mimeType"]:
+            del entry["response"]["content"]["text"]
+    file.write_text(json.dumps(har))
+    ran = cli("import", str(file), "--capture", str(tmp_path / "empty.a2a"))
+    assert (ran.code, ran.err) == (0, "Warning: 1 entry has no body of the response: save the HAR file with content\n")
+    shown = cli("show", str(tmp_path / "empty.a2a"))
+    assert "does not contain the body of the response" in shown.out
+    assert "error STREAM" not in shown.out
+    assert cli("import", str(file), "-o", "json").json["without_body"] == 1
+
+
 def test_import_without_a_capture_creates_one(cli: RunCli, path: Path, tmp_path: Path):
     har = tmp_path / "session.har"
     assert cli("export", str(path), "--out", str(har)).code == 0

@@ -22,11 +22,15 @@ _WAITING = 2_000
 
 
 class Imported(NamedTuple):
-    """The numbers of records that were written, of entries of the file, and of entries that are not A2A."""
+    """The numbers of records that were written, of entries of the file, and of entries that are not A2A.
+
+    `without_body` is the number of imported entries whose response has no body in the file.
+    """
 
     records: int
     entries: int
     left_out: int
+    without_body: int
 
 
 class _Step(NamedTuple):
@@ -46,7 +50,7 @@ def import_har(path: Path, capture: Capture, *, others: bool = False) -> Importe
     har = read_har(path)
     writer = StoredWriter(capture)
     stored = [_Step(item.at, item.seq, partial(writer.append, item)) for item in stored_records(har)]
-    foreign, left_out = _foreign_steps(har, capture, others=others)
+    foreign, left_out, without_body = _foreign_steps(har, capture, others=others)
     if not stored and not foreign:
         words = "none of its entries is A2A traffic" if left_out else "it has no entry"
         raise usage_error(f"{path.name}: {words}.", "Write --all to import all entries." if left_out else "")
@@ -55,25 +59,29 @@ def import_har(path: Path, capture: Capture, *, others: bool = False) -> Importe
         step.record()
         if capture.backlog > _WAITING:
             capture.flush()
-    return Imported(len(capture), len(har.entries), left_out)
+    return Imported(len(capture), len(har.entries), left_out, without_body)
 
 
-def _foreign_steps(har: Har, capture: Capture, *, others: bool) -> tuple[list[_Step], int]:
-    """Return the observations of the entries of other programs in order, and how many entries are left out."""
+def _foreign_steps(har: Har, capture: Capture, *, others: bool) -> tuple[list[_Step], int, int]:
+    """Return the observations of the entries of other programs in order.
+
+    Also return how many entries are left out, and how many have no body of their response.
+    """
     journal = Journal(capture, Redactor())
     tasks = TaskFold(journal.exchanges)
     entries = list(_foreign_entries(har))
     for entry in entries:  # a secret is masked wherever it appears, also before it is sent
         journal.redactor.learn((*entry.headers, *entry.response_headers))
     steps: list[_Step] = []
-    left_out = 0
+    left_out = without_body = 0
     for entry in entries:
         recorder = recorder_for(entry, journal, tasks, others=others)
         if recorder is None:
             left_out += 1
             continue
+        without_body += bool(entry.status) and entry.content is None and not entry.messages
         steps += [_Step(seen.at, len(steps), partial(recorder.take, seen)) for seen in observations(entry)]
-    return sorted(steps, key=lambda step: step.at), left_out
+    return sorted(steps, key=lambda step: step.at), left_out, without_body
 
 
 def _foreign_entries(har: Har) -> list[HarEntry]:

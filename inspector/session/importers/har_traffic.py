@@ -146,8 +146,9 @@ def observations(entry: HarEntry) -> Iterator[Observation]:
     yield Head(answered, entry.status, entry.reason, entry.version, entry.response_headers, streamed)
     content = entry.content if entry.content or not entry.messages else _stream_of(entry)
     if content is None:
+        # Not broken: the response was complete, so that no rule about its end may accuse the agent.
         seen = "The HAR file does not contain the body of the response."
-        yield Ended(ended, Ending.BROKEN, seconds, 0, 0, fault=Fault(Whose.YOURS, INVALID_RESPONSE, seen))
+        yield Ended(ended, Ending.STOPPED, seconds, 0, 0, fault=Fault(Whose.YOURS, INVALID_RESPONSE, seen))
     elif streamed:
         decoder = Decoder(len(content) + 1)
         frames = decoder.feed(content)
