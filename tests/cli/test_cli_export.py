@@ -83,6 +83,17 @@ def test_a_check_of_a_capture_that_is_being_written_has_a_warning(cli: RunCli, p
     assert "another process is still writing this capture: later records are missing" in ran.err
 
 
+def test_a_compared_recording_of_other_requests_has_a_warning(cli: RunCli, mock: str, path: Path, tmp_path: Path):
+    other, same = str(tmp_path / "other.a2a"), str(tmp_path / "same.a2a")
+    assert cli("send", "-a", mock, "--text", "report 3", "--stream", "--capture", other).code == 0
+    assert cli("send", "-a", mock, "--text", "report 2", "--stream", "--capture", same).code == 0
+    assert "compared" not in cli("check", "make", str(path), "--compare", same).err
+    ran = cli("check", "make", str(path), "--compare", other, "--compare", same)
+    assert ran.code == 0
+    assert "Warning: other.a2a has other requests, so that its responses were not compared\n" in ran.err
+    assert "same.a2a" not in ran.err
+
+
 def test_curl_commands_send_the_recorded_requests(cli: RunCli, path: Path, tmp_path: Path):
     script = tmp_path / "session.sh"
     assert cli("export", str(path), "op:SendStreamingMessage", "--out", str(script)).code == 0

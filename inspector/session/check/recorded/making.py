@@ -57,9 +57,11 @@ def make_check(
     for other in others:
         recorded, others_notes = _tests(other, numbers_of(other, query))
         notes += others_notes
-        for requests, test in recorded.items():
-            if requests in made:
-                made[requests] = merge_tests(made[requests], test)
+        common = made.keys() & recorded.keys()
+        for requests in common:
+            made[requests] = merge_tests(made[requests], recorded[requests])
+        if not common:
+            notes.append(f"{other.path.name} has other requests, so that its responses were not compared")
     tests = [{**test, "id": _identity(requests)} for requests, test in made.items()]
     allowed = sorted({rule for test in tests for rule in test[EXTENSION]["findings"].get("allow", ())})
     if allowed:
