@@ -244,12 +244,10 @@ class _Reader:
 
     def _reference(self, where: tuple[str, ...], value: str) -> str:
         """Return a URL, or the path of a card or a catalog beside the file of the agents, with the entry after `#`."""
-        catalog, mark, entry = value.partition("#")
-        for path, rest in ((value, ""), (catalog, f"{mark}{entry}")):
-            if path and "://" not in path:
-                file = self._file(where, path)
-                if file.is_file() or (path == catalog and looks_like_path(path)):
-                    return f"{file}{rest}"
+        for path, rest in paths_in(value):
+            file = self._file(where, path)
+            if file.is_file() or (looks_like_path(path) and "#" not in path):
+                return f"{file}{rest}"
         if _has_userinfo(value):
             allowed = 'a URL without a user name and a password; basic = "env:NAME" names the variable that has them'
             raise self._error(where, "url has a user name or a password", allowed)  # which is not repeated
@@ -288,6 +286,14 @@ class _Reader:
 
     def _error(self, where: tuple[str, ...], seen: str, allowed: str) -> FaultError:
         return file_error(self.path, line_of(self.lines, *where), seen, allowed)
+
+
+def paths_in(reference: str) -> Iterator[tuple[str, str]]:
+    """Yield the paths that a reference can be, with the rest of it: a file, or a catalog before `#` and its entry."""
+    catalog, mark, entry = reference.partition("#")
+    for path, rest in ((reference, ""), (catalog, f"{mark}{entry}")):
+        if path and "://" not in path:
+            yield path, rest
 
 
 def _has_userinfo(url: str) -> bool:

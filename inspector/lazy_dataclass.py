@@ -14,7 +14,7 @@ from operator import attrgetter
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # type checkers know the standard decorator, and only that
     from dataclasses import dataclass as dataclass  # noqa: PLC0414, TID251 - exported
 else:
 

@@ -1,4 +1,4 @@
-"""Settings of all tests: Ctrl+C, garbage collection, the examples of a property, captures without waiting for disks."""
+"""Settings of all tests: Ctrl+C, garbage collection, examples of properties, captures that do not wait for the disk."""
 
 import gc
 import signal

@@ -1,4 +1,4 @@
-"""Classes of `lazy_dataclass` behave like those of `dataclasses`, which every test here compares."""
+"""Classes of `lazy_dataclass` behave like those of `dataclasses`: nearly all tests run with both decorators."""
 
 from __future__ import annotations
 

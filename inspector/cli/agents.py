@@ -15,6 +15,7 @@ from inspector.agents_file import (
     SETTINGS,
     NamedAgent,
     load_agents,
+    paths_in,
     project_path,
     read_agents,
     store_agent,
@@ -85,12 +86,15 @@ def _stored_reference(reference: str, folder: Path, *, is_project: bool) -> str:
 
     The file of a project has a relative path, which is valid in each copy of the project.
     """
-    catalog, mark, entry = reference.partition("#")
-    for text, rest in ((reference, ""), (catalog, f"{mark}{entry}")):
-        if "://" not in text and text and (found := typed_path(text)).is_file():
-            return f"{os.path.relpath(found, folder) if is_project else found.absolute()}{rest}"
-    if "://" not in catalog and looks_like_path(catalog):
-        raise usage(f"The file {catalog} does not exist.", "Name the file of a card or of a catalog, or a URL.")
+    path = ""
+    try:
+        for path, rest in paths_in(reference):
+            if (found := typed_path(path)).is_file():
+                return f"{os.path.relpath(found, folder) if is_project else found.absolute()}{rest}"
+    except OSError:  # a path that no file can have, which `store_agent` reports
+        return reference
+    if looks_like_path(path):
+        raise usage(f"The file {path} does not exist.", "Name the file of a card or of a catalog, or a URL.")
     return reference
 
 

@@ -179,7 +179,8 @@ class OptionReader(argparse.ArgumentParser):
         given.of_project.pop(place or "agent_card", None)
         if agent.is_project:
             given.of_project[place or "agent_card"] = definition
-        for name, value in resolved(agent, [name for name, value in members.items() if _is_given(value)]):
+        given_already = [name for name, value in members.items() if _is_given(value)]
+        for name, value in resolved(agent, given_already):
             action = self._action(name)
             if action is not None:
                 items = value if isinstance(value, list) else [value]

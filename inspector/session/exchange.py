@@ -127,6 +127,7 @@ class Exchange(Recorder):
         use = self._use_of_request(sent.body, sent.at)
         warnings |= use.meta
         about = {"task": context.task_id, "context": context.context_id, "label": use.added_to(context.label)}
+        # Not `super()`: with slots, a dataclass is made twice, and `super()` knows the first class (until Python 3.14).
         return Recorder.take_sent(self, sent, {**known, **warnings, **(meta or {})}, **about, **members)
 
     def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def looks_like_path(text: str) -> bool:
-    """Return whether the text for an agent is a path also if there is no such file, not a URL, a host or a name."""
+    """Return whether a reference to an agent can only be the path of a file, which may not exist."""
     return text.startswith((".", "/", "~")) or text.endswith(".json")
 
 

@@ -88,6 +88,13 @@ def test_a_card_file_that_does_not_exist_is_not_added(cli: RunCli, name: str):
     assert not user_path().exists()
 
 
+@pytest.mark.parametrize("path", ["~nosuch/card", "a" * 5000, "./" + "a" * 5000])
+def test_a_path_that_no_file_can_have_is_an_error(cli: RunCli, path: str):
+    ran = cli("agents", "add", "filed", path)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Internal error" not in ran.err
+
+
 def test_hints_name_the_agents_and_commands_that_can_be_copied(cli: RunCli, mock: str):
     for name in ("staging", "local"):
         cli("agents", "add", name, mock)

@@ -74,7 +74,7 @@ def _unknown(names: Sequence[str]) -> Sequence[str]:
 
 
 def _suggestions(names: Sequence[str]) -> list[str]:
-    """Return the commands that are similar to some words: misspelled, in another order, or only the last word."""
+    """Return the commands that some words probably mean: a synonym, misspelled, in another order, or the last word."""
     words = [name.lower() for name in names]
     if words[0] in _SYNONYMS:
         return [_SYNONYMS[words[0]]]

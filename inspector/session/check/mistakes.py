@@ -83,8 +83,8 @@ def _in_mapping(value: dict[str, Json], where: Location, budget: Budget) -> Iter
     if resembles_type("type", kind) and all(is_operator(*item) for item in others):
         known = ", ".join(TYPE_NAMES)
         yield (*where, "type"), f"{kind!r} is not one of {known}; for a member type, write {{one_of: [{kind}]}}"
-    if name := _misspelt_in_not(value.get("not")):
-        [operator] = get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR)
+    name, operator = _misspelt_in_not(value.get("not"))
+    if operator:
         yield (
             (*where, "not", name),
             f"{name!r} is the name of a member here, so that this is true without such a member: did you mean "
@@ -94,14 +94,14 @@ def _in_mapping(value: dict[str, Json], where: Location, budget: Budget) -> Iter
         yield (*where, "matches"), problem
 
 
-def _misspelt_in_not(negated: Json) -> str:
-    """Return the only key of a negated mapping if it is probably a misspelt operator, else `""`."""
+def _misspelt_in_not(negated: Json) -> tuple[str, str]:
+    """Return the only key of a negated mapping and the operator that it probably misspells, `""` if there is none."""
     if not isinstance(negated, dict) or len(negated) != 1:
-        return ""
+        return "", ""
     [name] = negated
     if name in OPERATOR_NAMES or len(name) > _LONGEST_NAME:
-        return ""
-    return name if get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR) else ""
+        return name, ""
+    return name, next(iter(get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR)), "")
 
 
 def _problem_of(pattern: str, budget: Budget) -> str:

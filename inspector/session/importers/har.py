@@ -79,7 +79,7 @@ def _foreign_steps(har: Har, capture: Capture, *, others: bool) -> tuple[list[_S
         if recorder is None:
             left_out += 1
             continue
-        without_body += bool(entry.status) and entry.content is None and not entry.messages
+        without_body += entry.lacks_body
         steps += [_Step(seen.at, len(steps), partial(recorder.take, seen)) for seen in observations(entry)]
     return sorted(steps, key=lambda step: step.at), left_out, without_body
 

@@ -56,6 +56,11 @@ class HarEntry:
     messages: tuple[Mapping[str, Json], ...]
     error: str
 
+    @property
+    def lacks_body(self) -> bool:
+        """Return whether there is a response, but neither its body nor its events."""
+        return bool(self.status) and self.content is None and not self.messages
+
     def header(self, wanted: str) -> str:
         """Return the first header of the request with this name in lower case, or `""`."""
         return next((value for name, value in self.headers if name.lower() == wanted), "")

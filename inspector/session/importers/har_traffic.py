@@ -144,8 +144,8 @@ def observations(entry: HarEntry) -> Iterator[Observation]:
         return
     streamed = entry.media_type == jsonrpc.EVENT_STREAM
     yield Head(answered, entry.status, entry.reason, entry.version, entry.response_headers, streamed)
-    content = entry.content if entry.content or not entry.messages else _stream_of(entry)
-    if content is None:
+    content = entry.content or (_stream_of(entry) if entry.messages else b"")
+    if entry.lacks_body:
         # Not broken: the response was complete, so that no rule about its end may accuse the agent.
         seen = "The HAR file does not contain the body of the response."
         yield Ended(ended, Ending.STOPPED, seconds, 0, 0, fault=Fault(Whose.YOURS, INVALID_RESPONSE, seen))

@@ -88,7 +88,7 @@ class StreamLine(TextBlock):
 
     @dataclass
     class Reconnect(Message):
-        """A call has to be made to reconnect to a task; its receiver removes the task from `reconnecting` after it."""
+        """A call has to be made to reconnect to a task; once it has ended, the task is removed from `reconnecting`."""
 
         operation: Operation
         task_id: str
