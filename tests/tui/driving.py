@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import idle
 from snapshots import Snapshots, screen_lines
+from textual import events
 from textual.pilot import Pilot
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher
@@ -130,6 +131,11 @@ class Driver:
     async def type(self, text: str) -> None:
         """Type a text character by character."""
         await self.press(*({" ": "space"}.get(letter, letter) for letter in text))
+
+    async def paste(self, text: str) -> None:
+        """Paste a text, which needs a hundredth of the time of typing it."""
+        self.app.post_message(events.Paste(text))
+        await self.pilot.pause()
 
     async def click(self, what: str, *, aside: int = 0, times: int = 1) -> None:
         """Click on a text of the screen, `aside` cells to the right of its start."""

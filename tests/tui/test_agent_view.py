@@ -108,7 +108,7 @@ async def test_another_connection_starts_a_new_session(open_app: Open, tmp_path)
             first = driver.session
             await driver.go(1)
             await driver.press("o")
-            await driver.type(url)
+            await driver.paste(url)
             await driver.press("enter")
             await driver.until(lambda: driver.app.session is not first)
             await driver.connected()
@@ -141,7 +141,7 @@ async def test_a_running_stream_ends_when_another_agent_is_chosen(open_app: Open
         assert driver.app.session is first
         assert driver.workbench.view == "agent"
         await driver.press("o")
-        await driver.type(mock)
+        await driver.paste(mock)
         await driver.press("enter")
         await driver.until(lambda: driver.app.session is not first)
         await driver.connected()

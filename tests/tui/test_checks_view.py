@@ -47,7 +47,7 @@ async def test_without_a_file_the_view_explains_check_files_and_a_dialog_loads_o
         await driver.press("enter")
         await driver.until("/nowhere/x.yaml is not a file.")
         await driver.press(*["backspace"] * len("/nowhere/x.yaml"))
-        await driver.type(str(path).removesuffix("cks.yaml"))
+        await driver.paste(str(path).removesuffix("cks.yaml"))
         await driver.until("/checks.")  # the rest is suggested
         await driver.press("tab", "enter")
         await driver.until("checks.yaml ─ 2 tests")
@@ -335,7 +335,7 @@ async def test_a_report_of_the_results_is_saved(open_app: Open, mock: str, tmp_p
             await driver.press("S")
             await driver.until("HTML: a page")
             await driver.press("down", "enter")
-            await driver.type(str(name))
+            await driver.paste(str(name))
             await driver.press("enter")
             if name is path:
                 await driver.until("Choose another name.")

@@ -33,7 +33,7 @@ async def open_another(driver: Driver, reference: str) -> None:
     before = id(driver.workbench)
     await driver.press("o")
     await driver.until("Connect to an agent")
-    await driver.type(reference)
+    await driver.paste(reference)
     await driver.press("enter")
     await driver.until(lambda: driver.app.workbench is not None and id(driver.app.workbench) != before)
     await driver.until(lambda: driver.app.screen is driver.app.workbench)

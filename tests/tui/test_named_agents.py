@@ -110,7 +110,7 @@ async def test_a_mistake_in_a_file_is_shown_and_other_agents_can_be_opened(open_
     define(user_path(), "[agents.a]\nurls = 1\n")
     async with open_app(None, (200, 36)) as driver:
         await driver.until("home/agents.toml:1:")
-        await driver.type(mock)
+        await driver.paste(mock)
         await driver.press("enter")
         await driver.connected()
 
@@ -129,7 +129,7 @@ async def test_a_name_is_not_taken_for_a_host_if_the_file_cannot_be_read(open_ap
         assert driver.app.session is None
         for address in ("localhost", "localhost:9", "http://staging"):
             await driver.press("ctrl+u")
-            await driver.type(address)
+            await driver.paste(address)
             assert "Fetch the card from" in driver.screen
 
 

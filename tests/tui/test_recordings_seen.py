@@ -98,7 +98,7 @@ async def test_a_capture_path_is_typed_on_the_connect_screen_and_an_agent_is_sel
     open_app: Open, recorded: Path, mock: str
 ):
     async with open_app(None, (120, 40)) as driver:
-        await driver.type(str(recorded))
+        await driver.paste(str(recorded))
         await driver.press("enter")
         await read(driver)
         driver.app.open(mock)
@@ -113,7 +113,7 @@ async def test_a_file_that_is_not_a_capture_is_reported_on_the_current_screen(
 ):
     (tmp_path / "odd.a2a").write_bytes(content)
     async with open_app(None, (120, 40), run={"notifications": True}) as driver:
-        await driver.type(str(tmp_path / "odd.a2a"))
+        await driver.paste(str(tmp_path / "odd.a2a"))
         await driver.press("enter")
         await driver.until(said)
         await driver.until("Connect to an agent")

@@ -24,7 +24,7 @@ async def connect(driver: Driver, reference: str) -> None:
     """Connect to one more agent, as a user does."""
     await driver.press("o")
     await driver.until("Connect to an agent")
-    await driver.type(reference)
+    await driver.paste(reference)
     before = driver.app.session
     await driver.press("enter")
     await driver.until(lambda: driver.app.session is not before)
@@ -127,7 +127,7 @@ async def test_a_capture_is_a_tab_beside_the_agent(open_app: Open, mock: str):
         await driver.ask("report 2")
         path = Path(driver.session.journal.capture.path)
         await driver.press("escape", "o")
-        await driver.type(str(path))
+        await driver.paste(str(path))
         await driver.press("enter")
         await driver.until(lambda: driver.session.recorded)
         await driver.until(path.name[:20])
