@@ -83,6 +83,7 @@ def _print_plan(planned: list[PlannedTest], out: Output) -> None:
                 "tags": [*item.suite.tags, *item.test.tags],
                 "transport": [transport.value for transport in item.test.transport],
                 "file": str(item.file.path),
+                "line": item.line(),
             }
             for item in planned
         ]

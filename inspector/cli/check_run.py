@@ -106,9 +106,7 @@ class _Check:
             result = RunResult(self._planned[0].file.document.spec_version, options.reference or "", "", time.time())
             # Without a card and --transport, the binding is unknown, but reports need one.
             transports = _transports(options.transports) or [Transport.JSONRPC]
-            result.results = [
-                TestResult(item.suite, item.test, transport) for item in self._planned for transport in transports
-            ]
+            result.results = [TestResult(item, transport) for item in self._planned for transport in transports]
             _fail_all(result, error)
             self._write_reports(result)
             raise
@@ -227,20 +225,21 @@ class _Check:
         if result.reason:
             out.field("  Skipped", result.reason)
         for failure in result.failures[:_MOST_FAILURES]:
-            self._print_failure(failure)
+            self._print_failure(failure, result.planned)
         if len(result.failures) > _MOST_FAILURES:
             out.field("  More", f"{len(result.failures) - _MOST_FAILURES} failures")
 
-    def _print_failure(self, failure: Failure) -> None:
+    def _print_failure(self, failure: Failure, planned: PlannedTest) -> None:
         out = self._out
         where = ": ".join(filter(None, (failure.step, failure.path)))
         record = f" (request #{failure.exchange})" if failure.exchange else ""
-        if not failure.expected:
+        if failure.expected:
+            out.field("  Failed", f"{where or 'the test'}{record}")
+            out.field("    Expected", failure.expected)
+            out.field("    Actual", failure.actual)
+        else:
             out.field("  Error", f"{f'{failure.step}: ' if failure.step else ''}{failure.message}{record}")
-            return
-        out.field("  Failed", f"{where or 'the test'}{record}")
-        out.field("    Expected", failure.expected)
-        out.field("    Actual", failure.actual)
+        out.field("    File", planned.place(failure.step))
 
     def _write_reports(self, result: RunResult) -> None:
         for name, path in self._reports:

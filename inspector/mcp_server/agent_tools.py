@@ -197,5 +197,8 @@ async def _answered(visit: Visit, call: Call, seconds: float) -> Result:
 
 def _failure(failed: TestResult) -> Result:
     """Return why a test failed."""
-    reasons = [without_blanks(asdict(reason)) for reason in failed.failures[:_MOST_FAILURES]]
+    reasons = [
+        without_blanks({**asdict(reason), "at": failed.planned.place(reason.step)})
+        for reason in failed.failures[:_MOST_FAILURES]
+    ]
     return without_blanks({"test": failed.test.id, "name": failed.test.name, "result": failed.result, "why": reasons})

@@ -19,7 +19,7 @@ from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import serve_in_thread
 from puppets import RPC_PATH, SECONDS, Call, CliResult, MakeAgent, RunCli, silence
 from time_limit import TimeLimit
-from written_checks import CARD, FAILS, GONE, SEND, case, check_report, writer
+from written_checks import CARD, FAILS, GONE, SEND, case, check_report, line_of, writer
 
 
 @pytest.fixture
@@ -193,6 +193,7 @@ def test_tests_are_listed_without_an_agent(cli: RunCli, file: Any):
         "tags": ["all", "x"],
         "transport": ["grpc"],
         "file": path,
+        "line": line_of(path, "LONG-NAME"),
     }
 
 

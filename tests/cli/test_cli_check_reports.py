@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from aiohttp import web
 from puppets import Call, MakeAgent, RunCli
-from written_checks import FAILS, GONE, SEND, case, check_report, writer
+from written_checks import CARD, FAILS, GONE, SEND, case, check_report, line_of, writer
 
 MIXED = (
     case("A"),
@@ -119,7 +119,8 @@ def test_the_second_agent_can_be_a_name_and_gets_the_credentials_of_its_definiti
 
 
 def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
-    result = cli("check", file(*MIXED), "-a", mock, "-o", "json")
+    path = file(*MIXED)
+    result = cli("check", path, "-a", mock, "-o", "json")
     report = result.json
     check_report(report, "jsonrpc")
     [suite] = report["suites"]
@@ -131,15 +132,40 @@ def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
         "C": "skip",
         "D": "error",
     }
+    [exchange] = suite["tests"][1]["steps"][0]["x-a2a-inspect"]["exchanges"]
     assert suite["tests"][1]["failure"] == {
         "message": 'message.role: expected "ROLE_USER", got "ROLE_AGENT"',
         "step_id": "wrong",
         "expected": '"ROLE_USER"',
         "actual": '"ROLE_AGENT"',
         "assertion_path": "message.role",
+        "x-a2a-inspect": {"exchange": exchange, "file": path, "line": line_of(path, "wrong")},
     }
     assert suite["tests"][2]["skip_reason"] == "the card has no skill 'x'"
     assert report["summary"]["by_level"]["should"] == {"total": 1, "passed": 0, "failed": 1, "skipped": 0, "errors": 0}
+
+
+@pytest.mark.parametrize("words", [(), *(("--report", kind) for kind in ("tap", "junit", "html"))])
+def test_a_failure_has_its_step_its_request_and_its_line(words: tuple[str, ...], cli: RunCli, mock: str, file: Any):
+    path = file(case("A"), case("B", CARD, FAILS))
+    printed = cli("check", path, "-a", mock, *words).out
+    assert f"{path}:{line_of(path, 'wrong')}" in printed
+    assert "wrong" in printed
+    assert re.search(r"(request #|request: |Request</th><td><pre>#)\d+", printed)
+
+
+def test_a_failure_without_a_step_has_the_line_of_its_test(cli: RunCli, mock: str, file: Any):
+    wrong = {"source": "send.response", "path": "message.role", "match": "ROLE_USER"}
+    path = file(case("A"), case("B", SEND, assertions=[wrong]))
+    result = cli("check", path, "-a", mock)
+    assert f"File: {path}:{line_of(path, 'B')}" in result.out
+    assert (
+        ET.fromstring(cli("check", path, "-a", mock, "--report", "junit").out)[0][1].attrib.items()
+        >= {
+            "file": path,
+            "line": str(line_of(path, "B")),
+        }.items()
+    )
 
 
 def test_every_report_has_all_failures_of_a_step(cli: RunCli, mock: str, file: Any):

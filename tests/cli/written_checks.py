@@ -24,10 +24,17 @@ def writer(folder: Path) -> Callable[..., str]:
     def write(*tests: dict[str, Any], **members: Any) -> str:
         suites = [{"id": "first", "name": "First", "tags": ["all"], "tests": list(tests)}]
         path = folder / "checks.json"
-        path.write_text(json.dumps({"acts_version": "1.0", "spec_version": "1.0", "suites": suites, **members}))
+        text = json.dumps({"acts_version": "1.0", "spec_version": "1.0", "suites": suites, **members}, indent=1)
+        path.write_text(text)
         return str(path)
 
     return write
+
+
+def line_of(path: str, name: str) -> int:
+    """Return the line where the test or the step with an id begins in a file of `writer`."""
+    lines = Path(path).read_text().splitlines()
+    return next(number for number, line in enumerate(lines) if line.strip() == f'"id": "{name}",')
 
 
 MEMBERS = {"total", "passed", "failed", "skipped", "errors"}

@@ -76,6 +76,7 @@ async def test_results_are_shown_and_a_failure_leads_to_its_request(open_app: Op
         assert "Results      1 passed, 1 failed" in detail(driver)
         await driver.press("G")
         assert "✕ send: task.status.state" in detail(driver)
+        assert "line 8" in detail(driver)
         row = next(line for line in detail(driver).splitlines() if "TASK_STATE_FAILED" in line)
         assert row.split(" │ ") == ['  "TASK_STATE_FAILED"', '"TASK_STATE_COMPLETED"']
         [_, request] = [record for record in driver.records(Kind.REQUEST) if record.operation == "SendMessage"]

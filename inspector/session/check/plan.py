@@ -36,6 +36,16 @@ class PlannedTest:
     suite: Suite
     test: Test
 
+    def line(self, step: str = "") -> int:
+        """Return the number of the line of a step, or else of the test; 0 if it is unknown."""
+        lines = self.file.lines
+        return lines.get((self.test.id, step)) or lines.get((self.test.id, ""), 0)
+
+    def place(self, step: str = "") -> str:
+        """Return the path of the file with this line: `FILE:LINE`."""
+        line = self.line(step)
+        return f"{self.file.path}:{line}" if line else str(self.file.path)
+
 
 def plan(files: Iterable[CheckFile], selection: Selection) -> list[PlannedTest]:
     """Return the selected tests of files, in their order."""

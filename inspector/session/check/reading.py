@@ -30,13 +30,13 @@ _VERSION = "acts_version"
 class CheckFile:
     """A check file that was read; `variables` are its own, or else those of the files that include it.
 
-    `places` has the line and the column of each test, by its id.
+    `lines` has the number of the line of each test, by its id and `""`, and of its steps, by the ids of both.
     """
 
     path: Path
     document: Document
     variables: Mapping[str, str]
-    places: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    lines: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def read_check_files(paths: list[Path]) -> list[CheckFile]:
@@ -94,7 +94,7 @@ class _Reading:
             self._report(error.problems, include)
             return
         variables = {**(inherited or {}), **document.variables}
-        self.files[real] = CheckFile(path, document, variables, _places(source, document))
+        self.files[real] = CheckFile(path, document, variables, _lines(source, document))
         for index, name in enumerate(document.include):
             place = source.problem(("include", index), "include")
             self.add(path.parent / name, variables, (*above, real), place)
@@ -143,14 +143,15 @@ def _parse(source: Source, value: dict[str, Json], repeated: Iterable[Problem] =
     raise CheckFileError(problems[:_MOST_PROBLEMS])
 
 
-def _places(source: Source, document: Document) -> dict[str, tuple[int, int]]:
-    """Return the line and the column of each test."""
-    return {
-        test.id: source.positions["suites", suite, "tests", index]
-        for suite, each in enumerate(document.suites)
-        for index, test in enumerate(each.tests)
-        if ("suites", suite, "tests", index) in source.positions
-    }
+def _lines(source: Source, document: Document) -> dict[tuple[str, str], int]:
+    """Return the lines of the tests and steps; see `CheckFile`."""
+    found: dict[tuple[str, str], Location] = {}
+    for suite, each in enumerate(document.suites):
+        for index, test in enumerate(each.tests):
+            location: Location = ("suites", suite, "tests", index)
+            found[test.id, ""] = location
+            found |= {(test.id, step.id): (*location, "steps", number) for number, step in enumerate(test.steps)}
+    return {ids: source.positions[location][0] for ids, location in found.items() if location in source.positions}
 
 
 def _text_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch
+from inspector.session.check.plan import PlannedTest
 
 INTERRUPTED = "interrupted"
 """The reason of a test that did not end because the run was stopped."""
@@ -75,8 +76,7 @@ class TestResult:
     differs with another agent besides the result. `denied` is whether a response required credentials or rejected them.
     """
 
-    suite: Suite
-    test: Test
+    planned: PlannedTest
     transport: Transport
     result: Result = Result.SKIP
     reason: str = ""
@@ -87,6 +87,16 @@ class TestResult:
     trial: int = 1
     differences: list[str] = field(default_factory=list)
     denied: bool = False
+
+    @property
+    def suite(self) -> Suite:
+        """Return the suite of the test."""
+        return self.planned.suite
+
+    @property
+    def test(self) -> Test:
+        """Return the test."""
+        return self.planned.test
 
     @property
     def exchange(self) -> int:

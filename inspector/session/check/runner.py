@@ -111,7 +111,7 @@ class Runner:
         for item in self.planned:
             for transport, choice in self.interfaces.items():
                 for trial in range(1, self.trials + 1):
-                    result = TestResult(item.suite, item.test, transport, trial=trial)
+                    result = TestResult(item, transport, trial=trial)
                     given = {**self._own_variables(choice), **item.file.variables, **self.variables}
                     variables = Variables(
                         given,

@@ -87,7 +87,12 @@ class CheckLines(ItemLines[int]):
         """Return a failure: where it is, and what was expected and seen."""
         number = failure.exchange or None
         where = ": ".join(filter(None, (failure.step, failure.path))) or "the test"
-        head = [(f"{where}  ", "line--strong"), *self._requests((failure.exchange,) if number else ())]
+        head: list[Piece] = [
+            (f"{where}  ", "line--strong"),
+            *self._requests((failure.exchange,) if number else ()),
+        ]
+        if line := self._test.planned.line(failure.step):
+            head.append((f"{'  ' if number else ''}line {line}", "line--soft"))
         sign = (f"{self._glyphs.cross} ", "line--bad")
         yield from ((line, number) for line in wrap_pieces(head, width, first=[sign], rest=[("  ", "line--bad")]))
         if any(values):
@@ -145,7 +150,7 @@ class CheckLines(ItemLines[int]):
             ("Transport", f"ran over {over}" if over else ", ".join(test.transport)),
             ("Tags", ", ".join(test.tags)),
             ("Suite", f"{suite.id}  {suite.name}"),
-            ("File", str(planned.file.path)),
+            ("File", planned.place()),
         )
         yield from (labelled(label, text, _LABEL, "line--soft") for label, text in facts if text)
 

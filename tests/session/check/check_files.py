@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from inspector.session.check.document.suites import Document, Suite, Test
-from inspector.session.check.reading import parse_document, read_check_files
+from inspector.session.check.document.suites import Document
+from inspector.session.check.plan import PlannedTest
+from inspector.session.check.reading import CheckFile, parse_document, read_check_files
 from inspector.session.check.source import CheckFileError
 
 HEAD = 'acts_version: "1.0"\nspec_version: "1.0"\n'
@@ -57,10 +58,11 @@ def parsed(text: str, name: str = "a.yaml") -> Document:
     return parse_document(text, name)
 
 
-def planned(*steps: dict[str, Any], **members: Any) -> tuple[Suite, Test]:
-    """Return a parsed test with its suite."""
-    suite = parsed(file_of(test_of(*steps, **members)), "a.json").suites[0]
-    return suite, suite.tests[0]
+def planned(*steps: dict[str, Any], **members: Any) -> PlannedTest:
+    """Return a parsed test with its suite and its file."""
+    document = parsed(file_of(test_of(*steps, **members)), "a.json")
+    suite = document.suites[0]
+    return PlannedTest(CheckFile(Path("a.json"), document, {}), suite, suite.tests[0])
 
 
 def problems_of(text: str, name: str = "a.yaml") -> list[str]:

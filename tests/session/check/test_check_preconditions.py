@@ -29,7 +29,7 @@ def reason(
     assert dialect is not None
     interface = AgentInterface(url="http://127.0.0.1:9/", protocol_binding=binding, protocol_version=version)
     transport = next(transport for transport in Transport if transport.binding == binding)
-    _, test = planned(*steps, **members)
+    test = planned(*steps, **members).test
     read = AgentCard.model_validate({**CARD, **(card or {})})
     return skip_reason(
         test, transport, Choice(interface, dialect, BINDINGS[binding], "test"), read, dict.fromkeys(known, "x")
@@ -100,13 +100,13 @@ def test_a_test_that_needs_credentials_is_skipped_without_them():
     ],
 )
 def test_a_tag_of_the_official_suite_declares_what_a_test_needs(tags: list[str], requirement: Requirement):
-    assert needs(planned(tags=tags)[1], requirement)
-    assert not needs(planned(tags=tags[1:])[1], requirement)
-    assert not needs(planned(tags=tags)[1], Requirement.WEBHOOK)
-    assert needs(planned(runner_requirements=[requirement.value])[1], requirement)
+    assert needs(planned(tags=tags).test, requirement)
+    assert not needs(planned(tags=tags[1:]).test, requirement)
+    assert not needs(planned(tags=tags).test, Requirement.WEBHOOK)
+    assert needs(planned(runner_requirements=[requirement.value]).test, requirement)
 
 
 def test_a_reference_to_the_webhook_needs_one():
     params = {"taskId": "t", "url": "{{webhookUrl}}"}
-    _, test = planned({"id": "set", "operation": "create_push_config", "params": params}, tags=["runner-special"])
+    test = planned({"id": "set", "operation": "create_push_config", "params": params}, tags=["runner-special"]).test
     assert needs(test, Requirement.WEBHOOK)

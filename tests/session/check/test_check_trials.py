@@ -30,8 +30,7 @@ def test_the_lower_bound_is_that_of_the_wilson_score_interval(passed: int, count
 
 
 def results(*each: tuple[Result, float], transport: Transport = Transport.JSONRPC) -> list[Outcome]:
-    suite, test = planned()
-    return [Outcome(suite, test, transport, result, seconds=seconds) for result, seconds in each]
+    return [Outcome(planned(), transport, result, seconds=seconds) for result, seconds in each]
 
 
 def test_runs_that_were_skipped_do_not_count():

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from inspector.session.check.document.enumerations import Level
+from inspector.session.check.plan import PlannedTest
 from inspector.session.check.result import Counts, Failure, Result, RunResult, TestResult
 from inspector.session.check.trials import representatives
 from inspector.text.sanitise import clean
@@ -70,17 +71,18 @@ def _table(results: list[TestResult]) -> str:
 def _details(result: TestResult) -> str:
     title = f"{_text(result.test.id)} ({result.transport}) {_text(result.test.name)}"
     spec = f"<p>{_text(result.test.spec_ref)}</p>" if result.test.spec_ref else ""
-    failures = "".join(map(_failure, result.failures))
+    failures = "".join(_failure(result.planned, failure) for failure in result.failures)
     return f'<details open><summary class="{result.result}">{title}</summary>{spec}{failures}</details>'
 
 
-def _failure(failure: Failure) -> str:
+def _failure(planned: PlannedTest, failure: Failure) -> str:
     rows = (
         ("Step", failure.step),
         ("At", failure.path),
         ("Expected", failure.expected),
         ("Actual", failure.actual),
         ("Request", f"#{failure.exchange} of the capture" if failure.exchange else ""),
+        ("File", planned.place(failure.step)),
     )
     cells = "".join(f"<tr><th>{name}</th><td><pre>{_text(value)}</pre></td></tr>" for name, value in rows if value)
     return f"<p>{_text(failure.message)}</p><table>{cells}</table>"

@@ -10,6 +10,7 @@ from inspector import __version__
 from inspector.protocol.model import Json
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.node import EXTENSION
+from inspector.session.check.plan import PlannedTest
 from inspector.session.check.result import Counts, Failure, RunResult, StepResult
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.safe_json import dump
@@ -79,9 +80,9 @@ def _test(group: Trials) -> dict[str, Json]:
     if result.reason:
         found["skip_reason"] = result.reason
     if result.failures:
-        found["failure"] = _failure(result.failures[0])
+        found["failure"] = _failure(result.planned, result.failures[0])
     if result.steps:
-        found["steps"] = [_step(step) for step in result.steps]
+        found["steps"] = [_step(result.planned, step) for step in result.steps]
     if len(group.results) > 1:
         found[EXTENSION] = {
             "trials": group.count,
@@ -93,22 +94,22 @@ def _test(group: Trials) -> dict[str, Json]:
     return found
 
 
-def _step(step: StepResult) -> dict[str, Json]:
+def _step(planned: PlannedTest, step: StepResult) -> dict[str, Json]:
     found: dict[str, Json] = {
         "id": step.id,
         "result": step.result.value,
         "duration_ms": _milliseconds(step.seconds),
     }
     if step.failures:
-        found["failure"] = _failure(step.failures[0])
-    more = [_failure(failure) for failure in step.failures[1:]]  # ACTS has one failure for each step
+        found["failure"] = _failure(planned, step.failures[0])
+    more = [_failure(planned, failure) for failure in step.failures[1:]]  # ACTS has one failure for each step
     members: Mapping[str, Json] = {"exchanges": list(step.exchanges), "more_failures": more}
     if additions := {name: value for name, value in members.items() if value}:
         found[EXTENSION] = additions
     return found
 
 
-def _failure(failure: Failure) -> dict[str, Json]:
+def _failure(planned: PlannedTest, failure: Failure) -> dict[str, Json]:
     members: Iterable[tuple[str, Json]] = (
         ("message", failure.message),
         ("step_id", failure.step),
@@ -116,7 +117,10 @@ def _failure(failure: Failure) -> dict[str, Json]:
         ("actual", failure.actual),
         ("assertion_path", failure.path),
     )
-    return {name: value for name, value in members if value}
+    place: dict[str, Json] = {"file": str(planned.file.path), "line": planned.line(failure.step)}
+    if failure.exchange:
+        place["exchange"] = failure.exchange
+    return {**{name: value for name, value in members if value}, EXTENSION: place}
 
 
 def _milliseconds(seconds: float) -> int:

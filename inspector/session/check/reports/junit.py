@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from inspector.session.check.result import Counts, Result, RunResult, TestResult
+from inspector.session.check.plan import PlannedTest
+from inspector.session.check.result import Counts, Failure, Result, RunResult, TestResult
 from inspector.session.check.trials import representatives
 
 _INVALID = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -40,14 +41,25 @@ def _add_case(suite: Element, result: TestResult) -> None:
     test = result.test
     name, group = _text(f"{test.id} {test.name}"), f"{result.suite.id}.{result.transport}"
     case = SubElement(suite, "testcase", name=name, classname=_text(group), time=f"{result.seconds:.3f}")
+    case.set("file", _text(str(result.planned.file.path)))
+    if line := result.planned.line():
+        case.set("line", str(line))
     if result.result is Result.SKIP:
         SubElement(case, "skipped", message=_text(result.reason))
     elif result.result in _ELEMENTS:
         first = result.failures[0].message if result.failures else ""
         element = SubElement(case, _ELEMENTS[result.result], message=_text(first), type=test.level.value)
-        element.text = _text("\n".join([*(failure.message for failure in result.failures), *result.differences]))
+        failures = (_failure(result.planned, failure) for failure in result.failures)
+        element.text = _text("\n".join([*failures, *result.differences]))
     elif result.differences:
         SubElement(case, "system-out").text = _text("\n".join(result.differences))
+
+
+def _failure(planned: PlannedTest, failure: Failure) -> str:
+    """Return the step and the sentence of a failure, with its line in the check file and its request."""
+    request = f", request #{failure.exchange}" if failure.exchange else ""
+    step = f"{failure.step}: " if failure.step else ""
+    return f"{step}{failure.message} ({planned.place(failure.step)}{request})"
 
 
 def _text(text: str) -> str:
