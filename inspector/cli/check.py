@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from inspector import PROGRAM
 from inspector.cli.arguments import Invocation
-from inspector.cli.errors import OK, usage
+from inspector.cli.errors import OK, refuse_url, usage
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
 from inspector.session.check import reading
@@ -20,6 +21,10 @@ _SMOKE = Path(reading.__file__).with_name("smoke.acts.yaml")
 
 def check(invocation: Invocation, out: Output) -> int:
     """Run check files; raises `FaultError` if a test failed."""
+    for path in invocation.given.files:
+        refuse_url(
+            path, "a check file", f"Name the agent after -a. The built-in tests are those of {PROGRAM} conformance."
+        )
     return _check(invocation, out, list(invocation.given.files))
 
 

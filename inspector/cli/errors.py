@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError, usage_error
@@ -43,6 +44,13 @@ _EXITS: dict[str, int] = {
 def usage(seen: str, hint: str = "") -> FaultError:
     """Return the error for an invalid command line."""
     return usage_error(seen, hint)
+
+
+def refuse_url(path: Path, expected: str, hint: str) -> None:
+    """Raise `FaultError` if a URL was entered in the place of a file; `expected` is what the file has to be."""
+    scheme, slash, rest = str(path).partition(":/")  # a path has one slash of two
+    if slash and scheme in ("http", "https"):
+        raise usage(f"{scheme}://{rest} is a URL, not {expected}.", hint)
 
 
 def exit_code(fault: Fault) -> int:

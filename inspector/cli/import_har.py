@@ -9,7 +9,7 @@ from inspector.capture import paths
 from inspector.capture.private_files import CaptureError, remove
 from inspector.capture.store import Capture
 from inspector.cli.arguments import Invocation
-from inspector.cli.errors import OK, usage
+from inspector.cli.errors import OK, refuse_url, usage
 from inspector.cli.output import Output
 from inspector.session.importers.har import Imported, import_har
 
@@ -17,6 +17,7 @@ from inspector.session.importers.har import Imported, import_har
 def import_file(invocation: Invocation, out: Output) -> int:
     """Write the exchanges of a HAR file to a new capture; raises `FaultError` if the file is not valid."""
     given = invocation.given
+    refuse_url(given.file, "a HAR file", "Save the HAR file of the browser or the proxy, and name its path.")
     try:
         path = invocation.options.capture or paths.new_capture_path(given.file.stem, datetime.now().astimezone())
         imported = _import(given.file, path, others=given.all)

@@ -127,7 +127,7 @@ def show(call: Call, form: str, out: Output) -> None:
     if chosen.is_program and not text.endswith("\n"):
         text += "\n"
     if hidden and form != "json":
-        out.line_to_stderr("Secrets left out", ", ".join(hidden))
+        out.warn(f"secrets left out: {', '.join(hidden)}")
     out.verbatim(text)
 
 

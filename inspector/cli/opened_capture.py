@@ -10,7 +10,7 @@ from inspector.capture.paths import is_being_written
 from inspector.capture.private_files import CaptureError
 from inspector.capture.query import Mistake, Query, parse
 from inspector.capture.store import Capture
-from inspector.cli.errors import usage
+from inspector.cli.errors import refuse_url, usage
 from inspector.cli.output import Output
 from inspector.session.replay.validation import validated
 
@@ -18,10 +18,9 @@ from inspector.session.replay.validation import validated
 @contextmanager
 def opened_capture(path: Path, out: Output) -> Iterator[Capture]:
     """Open a capture, and close it at the end; raises `FaultError` if it cannot be opened or read."""
-    scheme, slash, rest = str(path).partition(":/")
-    if slash and scheme in ("http", "https"):
-        hint = "To record a capture of an agent, use send --capture FILE. To check its card, use lint."
-        raise usage(f"{scheme}://{rest} is a URL, not a capture.", hint)
+    refuse_url(
+        path, "a capture", "To record a capture of an agent, use send --capture FILE. To check its card, use lint."
+    )
     is_written = is_being_written(path)
     try:
         with Capture.open(path, validated) as capture:

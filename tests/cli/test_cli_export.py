@@ -109,7 +109,7 @@ def test_curl_commands_name_the_secret_headers_that_they_lack(cli: RunCli, mock:
     assert "canary" not in ran.out + ran.err
     assert "# Add the secret headers: " in ran.out
     for name in ("Authorization", "X-Api-Key"):
-        assert name in ran.out and name in ran.err.partition("left out: headers with secrets: ")[2]
+        assert name in ran.out and name in ran.err.partition("secrets left out: ")[2]
 
 
 def test_a_capture_without_requests_has_no_curl_commands(cli: RunCli, tmp_path: Path):

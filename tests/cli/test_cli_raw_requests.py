@@ -117,7 +117,7 @@ def test_preview_lists_the_secrets_that_it_left_out(cli: RunCli, make_agent: Mak
         assert secret not in ran.out + ran.err
     if form != "json":
         assert "X-Team" in ran.out
-        assert ran.err == "Secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
+        assert ran.err == "Warning: secrets left out: X-Api-Key, Authorization, the API key in the URL\n"
 
 
 def test_large_file_is_a_placeholder_in_a_preview(cli: RunCli, agent: Puppet, tmp_path: Path):

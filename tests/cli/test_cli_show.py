@@ -209,6 +209,16 @@ def test_a_file_without_keys_is_an_error(cli: RunCli, mock: str, tmp_path: Path)
     assert "contains no key to verify with" in ran.err
 
 
+@pytest.mark.parametrize(
+    ("command", "expected", "hint"),
+    [("check", "a check file", "Name the agent after -a."), ("import", "a HAR file", "Save the HAR file")],
+)
+def test_a_url_is_not_a_file_of_another_format(cli: RunCli, command: str, expected: str, hint: str):
+    ran = cli(command, "http://127.0.0.1:1/a")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"Error: http://127.0.0.1:1/a is a URL, not {expected}.\nHint: {hint}")
+
+
 @pytest.mark.parametrize("command", ["show", "export", "redact"])
 def test_a_url_is_not_a_capture(cli: RunCli, command: str, tmp_path: Path):
     ran = cli(command, "http://127.0.0.1:1/a", *(["--out", str(tmp_path / "copy")] if command == "redact" else []))

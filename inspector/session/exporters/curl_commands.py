@@ -41,4 +41,4 @@ def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator
         needed = f"# Add the secret headers: {', '.join(hidden)}\n" if hidden else ""
         yield f"\n# #{number} {iso_time(request.at)} {clean(title)}\n{needed}{command}\n"
     if all_hidden:
-        warn(f"left out: headers with secrets: {', '.join(all_hidden)}")
+        warn(f"secrets left out: {', '.join(all_hidden)}")
