@@ -31,6 +31,10 @@ class TaskFile:
         self._path = path
         self._versions = versions
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateFileError(f"{path.parent} cannot be created: {error.strerror}") from error
+        try:
             self._file = sqlite3.connect(path, isolation_level=None)
             file_format = self._file.execute("pragma user_version").fetchone()[0]
             if file_format not in (0, _FORMAT):

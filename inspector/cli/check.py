@@ -59,7 +59,8 @@ def _check(invocation: Invocation, out: Output, paths: list[Path]) -> int:
 def _reports(invocation: Invocation, out: Output, check_files: list[Path]) -> list[tuple[str, Path | None]]:
     """Return the formats and the files of the reports.
 
-    Raises `FaultError` if two of them are for the same place, or if a file cannot be written or is a check file.
+    Missing folders are created. Raises `FaultError` if two of the reports are for the same place, or if a file cannot
+    be written or is a check file.
     """
     reports: list[tuple[str, Path | None]] = list(invocation.given.reports or ())
     if out.json:
@@ -69,8 +70,11 @@ def _reports(invocation: Invocation, out: Output, check_files: list[Path]) -> li
     used = {path.resolve(): "it is a check file" for path in check_files}
     for path in (path for _, path in reports if path is not None):
         why = used.get(path.resolve(), "")
-        if path.is_dir() or not path.parent.is_dir():
-            why = "it is a folder" if path.is_dir() else "its folder does not exist"
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            why = "it is a folder" if path.is_dir() else why
+        except OSError as error:
+            why = error.strerror or type(error).__name__
         if why:
             raise usage(f"Cannot write {path}: {why}.", "Choose another file.")
         used[path.resolve()] = "it is the file of another report"

@@ -123,7 +123,7 @@ def test_credentials_that_are_missing_have_exit_code_4_if_no_test_failed_for_ano
         (("--report", "json", "-o", "json"), "Two reports are for stdout."),
         (("--var", "x"), "not a variable; write it as NAME=VALUE"),
         (("--jobs", "0"), "the smallest value is 1"),
-        (("--report", "json=/nowhere/report.json"), "Cannot write /nowhere/report.json"),
+        (("--report", "json=/dev/null/x/report.json"), "Cannot write /dev/null/x/report.json: Not a directory."),
         (("--report", "json=/"), "Cannot write /"),
         (("--report", "json=r", "--report", "tap=./r"), "Cannot write r: it is the file of another report."),
     ],
@@ -134,6 +134,12 @@ def test_a_mistake_in_an_option_has_exit_code_2_before_anything_is_sent(
     result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", *words)
     assert result.code == 2
     assert message in result.err
+
+
+def test_the_missing_folders_of_a_report_are_created(cli: RunCli, mock: str, file: Any, tmp_path: Path):
+    path = tmp_path / "no" / "such" / "folder" / "report.xml"
+    assert cli("check", file(case("A")), "-a", mock, "--report", f"junit={path}").code == 0
+    assert path.read_text().startswith("<?xml")
 
 
 def test_a_capture_instead_of_the_other_agent_has_exit_code_2_before_anything_is_sent(

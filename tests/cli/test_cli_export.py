@@ -66,7 +66,15 @@ def test_an_existing_file_is_not_overwritten(cli: RunCli, path: Path, tmp_path: 
     assert ran.code == 2
     assert "exists already" in ran.err
     assert (tmp_path / "old.har").read_text() == "old"
-    assert cli("export", str(path), "--out", str(tmp_path / "no" / "folder.har")).code == 2
+    below = tmp_path / "old.har" / "new.har"
+    assert cli("export", str(path), "--out", str(below)).err == (
+        f"Error: Cannot create {below}: a folder in its path is a file.\nHint: Choose another folder or name.\n"
+    )
+
+
+def test_missing_folders_are_created(cli: RunCli, path: Path, tmp_path: Path):
+    assert cli("export", str(path), "--out", str(tmp_path / "no" / "folder" / "new.har")).code == 0
+    assert (tmp_path / "no" / "folder" / "new.har").exists()
 
 
 def test_the_check_is_that_of_check_make(cli: RunCli, path: Path):
@@ -186,9 +194,11 @@ def test_an_import_that_does_not_fit_on_the_disk_leaves_no_capture(cli: RunCli, 
     assert not list(tmp_path.glob("large.a2a*"))
 
 
-def test_a_folder_that_does_not_exist_is_named_in_the_hint(cli: RunCli, path: Path, tmp_path: Path):
-    ran = cli("export", str(path), "--out", str(tmp_path / "none" / "session.har"))
-    assert (ran.code, "Hint: Choose another folder or name.\n" in ran.err) == (2, True)
+def test_a_folder_that_cannot_be_created_is_an_error(cli: RunCli, path: Path):
+    ran = cli("export", str(path), "--out", "/dev/null/none/session.har")
+    assert (ran.code, ran.out) == (2, "")
+    reason = "Cannot create the folder /dev/null/none: a folder in its path is a file."
+    assert ran.err == f"Error: {reason}\nHint: Choose another folder.\n"
 
 
 class Collector:

@@ -136,7 +136,8 @@ def test_a_file_that_cannot_be_served_is_a_usage_error(cli: RunCli, mock: str, t
         (("--scenario", "/nowhere"), "/nowhere: This file or folder does not exist"),
         (("--auth", "guessing"), "invalid choice"),
         (("--sign", "none"), "invalid choice"),
-        (("--state", "/nowhere/tasks"), "cannot be used as an SQLite file"),
+        (("--state", "/dev"), "/dev cannot be used as an SQLite file"),
+        (("--state", "/dev/null/tasks"), "/dev/null cannot be created"),
     ],
 )
 def test_invalid_mock_options_are_usage_errors(cli: RunCli, words: tuple[str, ...], message: str):
