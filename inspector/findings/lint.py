@@ -69,11 +69,13 @@ def check(card: Mapping[str, Json], version: str, served: Served = _NOWHERE, siz
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
     """Report why this inspector cannot read the card or call the agent, unless another finding reports it."""
-    card = entry_of(DIALECTS, facts.version).decode_card(dict(facts.value))
+    dialect, value = entry_of(DIALECTS, facts.version), dict(facts.value)
+    mistake, card = dialect.mistake_in_card(value), dialect.decode_card(value)
+    if mistake and not any(finding.severity is Severity.ERROR for finding in found):
+        yield Finding("CARD-002", Severity.ERROR, "", mistake)
     if isinstance(card, Unreadable):
-        if not any(finding.severity is Severity.ERROR for finding in found):
-            yield Finding("CARD-002", Severity.ERROR, "", card.why)
-    elif any(interface.protocol_version for interface in card.supported_interfaces) and select(card) is None:
+        return
+    if any(interface.protocol_version for interface in card.supported_interfaces) and select(card) is None:
         why = "; ".join(option.reason for option in options(card))
         yield Finding("CARD-005", Severity.HINT, facts.interfaces_at, why)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
@@ -10,8 +10,16 @@ from pydantic_core import PydanticCustomError
 from inspector.protocol.model import Items, Json, Wire
 
 
+class _Described(Wire):
+    """An object of a card that can be used without any of its members: a mistake in one does not hide the agent."""
+
+    all_optional: ClassVar[bool] = True
+
+
 class AgentInterface(Wire):
     """An interface of the agent: URL, protocol binding and protocol version (1.0 section 4.4.6)."""
+
+    essential: ClassVar[frozenset[str]] = frozenset({"tenant"})
 
     url: str = ""
     protocol_binding: str = ""
@@ -19,14 +27,14 @@ class AgentInterface(Wire):
     protocol_version: str = ""
 
 
-class AgentProvider(Wire):
+class AgentProvider(_Described):
     """The organization that provides the agent (1.0 section 4.4.2)."""
 
     organization: str = ""
     url: str | None = None
 
 
-class AgentExtension(Wire):
+class AgentExtension(_Described):
     """A protocol extension that the agent supports (1.0 section 4.4.4)."""
 
     uri: str = ""
@@ -35,7 +43,7 @@ class AgentExtension(Wire):
     params: dict[str, Json] | None = None
 
 
-class AgentCapabilities(Wire):
+class AgentCapabilities(_Described):
     """The optional capabilities that the agent declares (1.0 section 4.4.3)."""
 
     streaming: bool | None = None
@@ -44,7 +52,7 @@ class AgentCapabilities(Wire):
     extensions: Items[AgentExtension] | None = None
 
 
-class AgentSkill(Wire):
+class AgentSkill(_Described):
     """A skill of the agent (1.0 section 4.4.5)."""
 
     id: str = ""
@@ -64,11 +72,13 @@ def _first_error_only(value: Json) -> Json:
     return value
 
 
-class AgentCard(Wire):
+class AgentCard(_Described):
     """The self-description of an agent: identity, interfaces, capabilities, skills, security (1.0 section 4.4.1).
 
     `security_schemes` maps names to objects with one member, as in 1.0: `{"httpAuthSecurityScheme": {...}}`.
     """
+
+    essential: ClassVar[frozenset[str]] = frozenset({"supported_interfaces"})
 
     name: str = ""
     description: str = ""

@@ -78,7 +78,7 @@ def _members(model: type[Wire]) -> Mapping[str, _Member]:
     for name, field in model.model_fields.items():
         annotation = field.annotation
         optional = NoneType in get_args(annotation)
-        needed = not optional or name in model.essential
+        needed = name in model.essential or not (optional or model.all_optional)
         found[str(field.alias)] = _Member(_reader(annotation, needed), needed, annotation is not Any)
     return found
 
@@ -90,14 +90,33 @@ def _reader(annotation: Any, needed: bool) -> _Read:
     if NoneType in get_args(annotation):
         return _reader(choices[0], needed)
     if get_origin(annotation) is list:
-        item = _reader(choices[0], needed=True)
+        item, kind = _reader(choices[0], needed=True), choices[0]
+        if isinstance(kind, type) and issubclass(kind, Wire) and kind.all_optional:
+            return lambda value: _all_items(item, value)
         return lambda value: _items(item, value, 0 if needed else _MOST_LEFT_OUT)
+    if get_origin(annotation) is dict and get_origin(choices[-1]) is dict:
+        return _objects_by_name
     if isinstance(annotation, type) and issubclass(annotation, Wire):
         return lambda value: _object(annotation, value)
     if annotation is Any:
         return lambda value: value
     plain = get_origin(annotation) or annotation
     return lambda value: value if type(value) is plain else _NOTHING
+
+
+def _objects_by_name(value: Json) -> Json:
+    """Read an object of objects without its other members."""
+    if not isinstance(value, dict):
+        return _NOTHING
+    return {name: member for name, member in value.items() if isinstance(member, dict)}
+
+
+def _all_items(item: _Read, value: Json) -> Json:
+    """Read a list of objects without necessary members; an empty object replaces an invalid item, for the indices."""
+    if not isinstance(value, list):
+        return _NOTHING
+    found = map(item, value)
+    return [{} if readable is _NOTHING else readable for readable in found]
 
 
 def _items(item: _Read, value: Json, most_left_out: int) -> Json:

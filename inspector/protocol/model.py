@@ -39,10 +39,12 @@ Items: TypeAlias = Annotated[list[ItemT], _FirstErrorOnly()]
 class Wire(BaseModel):
     """The base of all canonical objects: immutable, with camelCase names in JSON, and with unknown members.
 
-    `essential` lists the optional members without which the object would have another meaning.
+    `lenient_read` leaves out optional members of the wrong type, with `all_optional` also the others; but not those in
+    `essential`, without which the object would have another meaning.
     """
 
     essential: ClassVar[frozenset[str]] = frozenset()
+    all_optional: ClassVar[bool] = False
 
     model_config = ConfigDict(
         frozen=True,

@@ -46,6 +46,11 @@ class FoundCard:
     dialect: Dialect
     raw: bytes
 
+    @property
+    def mistake(self) -> str:
+        """Return the first reason for which a strict reader cannot read the card, `""` if it can."""
+        return self.dialect.mistake_in_card(parse(self.raw))
+
 
 class PrivateRedirect(NamedTuple):
     """A redirect to a private address that was not followed: from which origin to which origin and address.

@@ -59,11 +59,24 @@ def test_web_page_is_not_a_card(cli: RunCli, make_agent: MakeAgent):
     assert "a web page" in ran.error["message"]
 
 
-def test_a_card_with_a_member_of_the_wrong_type_is_invalid(cli: RunCli, make_agent: MakeAgent):
-    agent = make_agent(card={"skills": "many"})
+def test_a_card_whose_interfaces_cannot_be_read_is_invalid(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"supportedInterfaces": "many"})
     ran = cli("card", "get", "-a", agent.url, "-o", "json")
     assert (ran.code, ran.error["code"]) == (1, "A2ACLI_ERR_CARD_INVALID")
-    assert "skills" in ran.error["message"]
+    assert "supportedInterfaces" in ran.error["message"]
+
+
+def test_other_mistakes_in_the_card_are_a_warning(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(card={"skills": "many", "securitySchemes": {"x": None}, "provider": 7})
+    ran = cli("card", "get", "-a", agent.url)
+    assert ran.code == 0
+    mistake = "AgentCard/provider: expected an object, found a number"
+    assert (
+        ran.err
+        == f"Warning: a part of the card cannot be read and is left out ({mistake}); lint reports all mistakes\n"
+    )
+    assert cli("lint", agent.url).out.count("error CARD-002") == 3
+    assert "left out" not in cli("card", "get", "-a", make_agent().url).err
 
 
 def test_missing_or_invalid_card_file_is_an_error(cli: RunCli, tmp_path: Path):

@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from inspector.protocol.card import AgentCapabilities, AgentCard, AgentInterface
+from inspector.protocol.card import (
+    AgentCapabilities,
+    AgentCard,
+    AgentExtension,
+    AgentInterface,
+    AgentProvider,
+    AgentSkill,
+)
 from inspector.protocol.dialects.v0_3 import DIALECT
 from inspector.protocol.dialects.v0_3_card import json_card
 from inspector.protocol.model import Unreadable
@@ -144,6 +151,19 @@ def test_the_extended_card_is_a_capability(members: Any, capabilities: AgentCapa
         {"additionalInterfaces": ["u"]},
         {"additionalInterfaces": [None]},
         {"additionalInterfaces": [{"url": 5}]},
+    ],
+)
+def test_a_card_whose_interfaces_cannot_be_read_is_refused(members: Any) -> None:
+    value = {"url": "http://h", "protocolVersion": "0.3.0"} | members
+    refused = DIALECT.decode_card(value)
+    assert isinstance(refused, Unreadable)
+    assert refused.value is value
+    assert refused.why.startswith("AgentCard/")
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
         {"capabilities": []},
         {"capabilities": "all", "supportsAuthenticatedExtendedCard": True},
         {"supportsAuthenticatedExtendedCard": "yes"},
@@ -159,12 +179,33 @@ def test_the_extended_card_is_a_capability(members: Any, capabilities: AgentCapa
         {"provider": "me"},
     ],
 )
-def test_a_card_with_a_member_of_the_wrong_type_is_refused(members: Any) -> None:
-    value = {"url": "http://h", "protocolVersion": "0.3.0"} | members
-    refused = DIALECT.decode_card(value)
-    assert isinstance(refused, Unreadable)
-    assert refused.value is value
-    assert refused.why.startswith("AgentCard/")
+def test_other_members_of_the_wrong_type_are_left_out(members: Any) -> None:
+    value = {"url": "http://h", "protocolVersion": "0.3.0"}
+    read = DIALECT.decode_card(value | members)
+    assert isinstance(read, AgentCard)
+    assert read.supported_interfaces == card(**value).supported_interfaces
+    assert DIALECT.mistake_in_card(value | members).startswith("AgentCard/")
+    assert DIALECT.mistake_in_card(value) == ""
+
+
+def test_what_can_be_read_of_an_object_or_a_list_is_kept() -> None:
+    bearer = {"type": "http", "scheme": "bearer"}
+    read = card(
+        securitySchemes={"a": bearer, "b": None, "c": "apiKey"},
+        skills=["s", {"id": "one", "name": 5, "tags": "t", "examples": ["e", 7]}],
+        capabilities={
+            "streaming": "yes",
+            "pushNotifications": True,
+            "extensions": [{"uri": 5}, {"uri": "u"}],
+        },
+        provider={"organization": "o", "url": []},
+    )
+    assert read.security_schemes == {"a": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}
+    assert read.skills == [AgentSkill(), AgentSkill(id="one", examples=["e"])]
+    assert read.capabilities == AgentCapabilities(
+        push_notifications=True, extensions=[AgentExtension(), AgentExtension(uri="u")]
+    )
+    assert read.provider == AgentProvider(organization="o")
 
 
 @pytest.mark.parametrize("value", [None, [], "card", 3])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects import v0_1, v0_3_card
+from inspector.protocol.dialects import v0_1, v0_3
 from inspector.protocol.security import (
     ApiKeyScheme,
     Grant,
@@ -182,7 +182,7 @@ def test_the_requirements_of_a_skill_replace_those_of_the_agent():
     ("decode", "old", "words"),
     [
         (
-            v0_3_card.decode_card,
+            v0_3.DIALECT.decode_card,
             {"securitySchemes": {"k": {"type": "apiKey", "in": "header", "name": "X-K"}}, "security": [{"k": []}]},
             "an API key in header X-K",
         ),

@@ -112,14 +112,24 @@ async def test_other_content_in_place_of_the_card_is_reported(agent: Agent, open
 
 
 async def test_a_card_that_cannot_be_read_is_a_finding(agent: Agent, open_session: OpenSession):
-    agent.serve_card(skills="many")
+    agent.serve_card(supportedInterfaces="many")
     session = await open_session()
     with pytest.raises(FaultError) as raised:
         await session.connect(agent.url)
     assert raised.value.fault.code == FaultCode.CARD_INVALID
-    assert "skills" in raised.value.fault.seen
+    assert "supportedInterfaces" in raised.value.fault.seen
     assert rules(session) == {"CARD-002"}
     assert session.connection is None
+
+
+async def test_a_mistake_in_another_member_of_the_card_is_a_finding_of_a_connected_agent(
+    agent: Agent, open_session: OpenSession
+):
+    agent.serve_card(skills="many", securitySchemes={"x": None})
+    session = await open_session(agent.url)
+    assert rules(session) == {"CARD-002"}
+    assert session.connection is not None
+    assert (session.connection.card.skills, session.connection.card.security_schemes) == ([], {})
 
 
 async def test_a_stream_in_place_of_the_card_is_closed(agent: Agent, open_session: OpenSession):

@@ -136,7 +136,7 @@ async def test_a_secret_that_an_agent_repeats_is_not_recorded(parrot: Agent, ope
     [
         giving(b"", status=404),
         giving(b"", status=401),
-        giving(f'{{"name": "{CANARY}", "skills": "{CANARY}"}}'.encode()),
+        giving(f'{{"name": "{CANARY}", "supportedInterfaces": "{CANARY}"}}'.encode()),
         redirecting(f"http://no-such-host.invalid/?token={CANARY}"),
         redirecting(f"http://me:{CANARY}@[/"),
         giving(f"<html>{CANARY}".encode(), content_type="text/html"),

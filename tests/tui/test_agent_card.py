@@ -207,7 +207,7 @@ async def test_copy_copies_the_value_of_the_selected_row(open_app: Open, monkeyp
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (json.dumps(CARD | {"skills": "many"}).encode(), "skills"),
+        (json.dumps(CARD | {"supportedInterfaces": "many"}).encode(), "supportedInterfaces"),
         (b"\xef\xbb\xbf" + json.dumps(CARD).encode(), "byte order mark"),
         (b'{"name": NaN}', "NaN"),
         (b'{"name": "a", "skills": [', "ends within"),
@@ -231,6 +231,16 @@ async def test_a_response_that_is_not_a_card_is_shown_linted_and_edited(open_app
         await driver.press("escape", "escape")
         assert driver.section == "connecting"
         assert driver.session.connection is None
+
+
+async def test_mistakes_in_other_members_do_not_prevent_a_call(open_app: Open):
+    card = CARD | {"skills": ["many", {"id": "one", "name": "One", "tags": "t"}], "provider": "us"}
+    async with playing(card=card | {"securitySchemes": {"x": None}}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.settled()
+        for found in ("'us'", "null", "'many'", "'t'"):
+            assert re.search(f"! CARD-0.* has the wrong type: .* found {found}", driver.screen)
+        await driver.ask("hello")
 
 
 # Hostile cards

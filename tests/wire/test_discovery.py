@@ -173,7 +173,7 @@ def test_incomplete_card_is_found():
         (b"null", "JSON, but null instead of an object"),
         (b'"card"', "JSON, but a string instead of an object"),
         (b'{"detail": "Not Found"}', "JSON, but without the members of a card"),
-        (b'{"name": 5}', "a card that cannot be read: "),
+        (b'{"supportedInterfaces": 5}', "a card that cannot be read: "),
         (b"[" * 100_000, "nested deeper"),
         (b'{"name": NaN}', "not JSON"),
         ("{}".encode("utf-16"), "UTF-16"),
@@ -199,7 +199,7 @@ def test_status_401_and_403_mention_credentials(status: int):
 
 
 def test_invalid_card_reason_is_empty_for_bytes_that_are_not_a_card():
-    assert invalid_card_reason(str(read_bytes(b'{"name": 5}'))).startswith("AgentCard/name: expected a string")
+    assert invalid_card_reason(str(read_bytes(b'{"url": 5}'))).startswith("AgentCard/supportedInterfaces/0/url: ")
     assert invalid_card_reason(str(read_bytes(b"[]"))) == ""
     assert invalid_card_reason("404") == ""
 

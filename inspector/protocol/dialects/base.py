@@ -12,6 +12,8 @@ from inspector.protocol.bindings.protobuf import Descriptors
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.traits import V1_0, Traits
 from inspector.protocol.errors import BY_CODE
+from inspector.protocol.jsonvalue import read
+from inspector.protocol.lenient_read import read_lenient
 from inspector.protocol.model import (
     Deleted,
     Event,
@@ -102,6 +104,7 @@ class Dialect:
     - `extended_card_path`: the path of the extended card, relative to the parent of the URL of the interface, if the
       version has no method for it.
     - `errors`: the names of the JSON-RPC error codes.
+    - `import_card`: converts a card to the canonical JSON; other values and members are not changed.
     - `reads_directly`: whether `decode_event` reads the canonical JSON, so that `direct_read` returns the same events.
     """
 
@@ -118,7 +121,7 @@ class Dialect:
     encode_push: Callable[[Event], Json]
     decode_push: Callable[[Json], Event | Unreadable]
     encode_card: Callable[[AgentCard], Json]
-    decode_card: Callable[[Json], AgentCard | Unreadable]
+    import_card: Callable[[Json], Json]
     routes: Mapping[Operation, Route] = field(default_factory=dict)
     service: GrpcService | None = None
     extended_card_path: str = ""
@@ -145,6 +148,15 @@ class Dialect:
     def encode(self, value: Wire) -> Json:
         """Return the JSON of this version for a canonical event, request, list or card."""
         return self._codec(value)[0](value)
+
+    def decode_card(self, value: Json) -> AgentCard | Unreadable:
+        """Read a card, without the members of the wrong type if the agent can be used without them."""
+        return read_lenient(AgentCard, value, self.import_card)
+
+    def mistake_in_card(self, value: Json) -> str:
+        """Return the first reason for which a strict reader cannot read a card, `""` if it can."""
+        card = read(AgentCard, value, self.import_card)
+        return card.why if isinstance(card, Unreadable) else ""
 
     def unsupported_members(self, value: Wire) -> tuple[str, ...]:
         """Return JSON pointers to the members of a canonical object that this version cannot represent.

@@ -7,7 +7,6 @@ used as the task id.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.base import ERRORS, Dialect, Result
@@ -367,6 +366,6 @@ DIALECT = Dialect(
     encode_push=encode_event,
     decode_push=decode_push,
     encode_card=encode_card,
-    decode_card=partial(read, AgentCard, change=_import_card),
+    import_card=_import_card,
     errors={**ERRORS, **ERROR_NAMES},
 )

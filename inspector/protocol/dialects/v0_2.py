@@ -18,7 +18,7 @@ from inspector.protocol.dialects import v0_3, v0_3_card, v0_3_proto
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.dialects.rewriting import renamed
 from inspector.protocol.dialects.traits import V0_2, in_proto_json
-from inspector.protocol.model import Json, Request, SendRequest, Unreadable
+from inspector.protocol.model import Json, Request, SendRequest
 from inspector.protocol.operations import Operation
 
 _LATEST = "0.2.6"
@@ -26,9 +26,9 @@ _UNDECLARED = "0.2"
 """The version that is assumed for a card without a version."""
 
 
-def decode_card(value: Json) -> AgentCard | Unreadable:
-    """Read a card, whose version may be missing (before 0.2.5)."""
-    return v0_3_card.decode_card(value, _UNDECLARED)
+def import_card(value: Json) -> Json:
+    """Convert a card, whose version may be missing (before 0.2.5)."""
+    return v0_3_card.import_card(value, _UNDECLARED)
 
 
 def encode_card(card: AgentCard) -> Json:
@@ -63,7 +63,7 @@ DIALECT = replace(
     traits=V0_2,
     methods={name: method for name, method in v0_3.METHODS.items() if name is not Operation.EXTENDED_CARD},
     encode_result=encode_result,
-    decode_card=decode_card,
+    import_card=import_card,
     encode_card=encode_card,
     extended_card_path="agent/authenticatedExtendedCard",
 )
@@ -73,6 +73,6 @@ PROTO_DIALECT = replace(
     traits=in_proto_json(V0_2),
     encode_request=encode_proto_request,
     encode_result=encode_proto_result,
-    decode_card=decode_card,
+    import_card=import_card,
     encode_card=encode_card,
 )

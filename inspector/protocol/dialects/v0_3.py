@@ -138,7 +138,7 @@ decode_result = result_reader(
             read, PushConfigList, change=lambda configs: {"configs": each(import_push)(configs)}
         ),
         Operation.DELETE_PUSH: read_deleted,
-        Operation.EXTENDED_CARD: v0_3_card.decode_card,
+        Operation.EXTENDED_CARD: partial(read_lenient, AgentCard, change=v0_3_card.import_card),
     },
     decode_event,
 )
@@ -235,5 +235,5 @@ DIALECT = Dialect(
     encode_push=encode_event,
     decode_push=decode_push,
     encode_card=v0_3_card.encode_card,
-    decode_card=v0_3_card.decode_card,
+    import_card=v0_3_card.import_card,
 )

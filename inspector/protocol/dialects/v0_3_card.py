@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.card_view import SCHEME_TYPES
 from inspector.protocol.dialects.rewriting import each, inverse, members, renamed, without
-from inspector.protocol.jsonvalue import read
-from inspector.protocol.model import Json, Unreadable
+from inspector.protocol.model import Json
 
 _WRAPPERS = inverse(SCHEME_TYPES)
 _INTERFACE = {"transport": "protocolBinding"}
@@ -16,15 +13,11 @@ _DEFAULT_TRANSPORT = "JSONRPC"
 _DEFAULT_VERSION = "0.3.0"
 
 
-def decode_card(value: Json, undeclared: str = "") -> AgentCard | Unreadable:
-    """Read a 0.3 card; the main URL becomes the first interface.
+def import_card(value: Json, undeclared: str = "") -> Json:
+    """Convert a 0.3 card to the canonical JSON; the main URL becomes the first interface.
 
     `undeclared` is the version of the interfaces if the card does not declare a version.
     """
-    return read(AgentCard, value, partial(_import_card, undeclared=undeclared))
-
-
-def _import_card(value: Json, undeclared: str) -> Json:
     if not isinstance(value, dict):
         return value
     card = without(_import_security(value), "url", "preferredTransport", "additionalInterfaces", "protocolVersion")

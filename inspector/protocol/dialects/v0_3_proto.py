@@ -164,7 +164,7 @@ decode_result = result_reader(
             read, PushConfigList, change=lambda page: members(configs=each(_import_config))(_page(page, "configs"))
         ),
         Operation.DELETE_PUSH: read_deleted,
-        Operation.EXTENDED_CARD: v0_3_card.decode_card,
+        Operation.EXTENDED_CARD: partial(read_lenient, AgentCard, change=v0_3_card.import_card),
     },
     decode_event,
 )
@@ -319,7 +319,7 @@ DIALECT = Dialect(
     encode_push=v0_3.encode_event,  # over every binding, SDKs send the JSON of the JSON-RPC binding
     decode_push=v0_3.decode_push,
     encode_card=v0_3_card.encode_card,
-    decode_card=v0_3_card.decode_card,
+    import_card=v0_3_card.import_card,
     routes=ROUTES,
     service=SERVICE,
 )

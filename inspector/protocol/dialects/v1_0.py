@@ -36,17 +36,17 @@ _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 _BEGINNINGS = {model: b'{"%b":' % name.encode() for model, name in _WRAPPERS.items()}
 
-_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList]] = {
+_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList | AgentCard]] = {
     Operation.GET: Task,
     Operation.CANCEL: Task,
     Operation.LIST: TaskList,
+    Operation.EXTENDED_CARD: AgentCard,
 }
 _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
     **_LENIENT_RESULTS,
     Operation.SET_PUSH: PushConfig,
     Operation.GET_PUSH: PushConfig,
     Operation.LIST_PUSH: PushConfigList,
-    Operation.EXTENDED_CARD: AgentCard,
 }
 
 
@@ -92,11 +92,6 @@ def decode_result(operation: Operation, value: Json) -> Result | Unreadable:
     if operation in _LENIENT_RESULTS:
         return read_lenient(_LENIENT_RESULTS[operation], value)
     return read(_RESULTS[operation], value)
-
-
-def decode_card(value: Json) -> AgentCard | Unreadable:
-    """Read a card."""
-    return read(AgentCard, value)
 
 
 _CONFIGS = "/tasks/{taskId}/pushNotificationConfigs"
@@ -150,7 +145,7 @@ DIALECT = Dialect(
     encode_push=encode_event,
     decode_push=decode_event,
     encode_card=AgentCard.to_json,
-    decode_card=decode_card,
+    import_card=lambda value: value,
     routes=ROUTES,
     service=SERVICE,
     reads_directly=True,

@@ -115,7 +115,7 @@ async def test_missing_card_is_reported_for_every_url(session: Session):
 
 
 async def test_malformed_card_is_not_a_missing_card(session: Session):
-    async with agent(knows_no_task, skills="many") as url:
+    async with agent(knows_no_task, interface={"tenant": 5}) as url:
         report = await examine(session, url)
     step = the(report, "card")
     assert (step.passed, step.message) == (False, "the card cannot be read")
