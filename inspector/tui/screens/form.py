@@ -60,6 +60,8 @@ class FormScreen(Dialog[dict[str, str]]):
     FRAME = "form"
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("back", "leave", "close", "Close the form without changes"),
+        bind("up", "to_field(-1)", "field above", "Go to the field above", show=False),
+        bind("down", "to_field(1)", "field below", "Go to the field below", show=False),
     ]
 
     def __init__(
@@ -144,6 +146,17 @@ class FormScreen(Dialog[dict[str, str]]):
             self.query_one(f"#{after[0]}").focus()
         else:
             self._submit()
+
+    def action_to_field(self, step: int) -> None:
+        """Focus the next field or the one before; above the first field are the choices."""
+        names = [f"field-{field.name}" for field in self._shown()]
+        if self.focused is None or self.focused.id not in names:
+            return
+        index = names.index(self.focused.id) + step
+        if index < 0 and self._choices:
+            self.query_one(ChoiceList).focus()
+        elif 0 <= index < len(names):
+            self.query_one(f"#{names[index]}").focus()
 
     def action_leave(self) -> None:
         """Close the form without a result."""
