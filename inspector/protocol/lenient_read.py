@@ -91,9 +91,9 @@ def _reader(annotation: Any, needed: bool) -> _Read:
         return _reader(choices[0], needed)
     if get_origin(annotation) is list:
         item, kind = _reader(choices[0], needed=True), choices[0]
-        if isinstance(kind, type) and issubclass(kind, Wire) and kind.all_optional:
-            return lambda value: _all_items(item, value)
-        return lambda value: _items(item, value, 0 if needed else _MOST_LEFT_OUT)
+        # An empty object in the place of an invalid one keeps the indices that findings about the other objects have.
+        instead: Json = {} if isinstance(kind, type) and issubclass(kind, Wire) and kind.all_optional else _NOTHING
+        return lambda value: _items(item, value, instead, 0 if needed else _MOST_LEFT_OUT)
     if get_origin(annotation) is dict and get_origin(choices[-1]) is dict:
         return _objects_by_name
     if isinstance(annotation, type) and issubclass(annotation, Wire):
@@ -111,21 +111,19 @@ def _objects_by_name(value: Json) -> Json:
     return {name: member for name, member in value.items() if isinstance(member, dict)}
 
 
-def _all_items(item: _Read, value: Json) -> Json:
-    """Read a list of objects without necessary members; an empty object replaces an invalid item, for the indices."""
-    if not isinstance(value, list):
-        return _NOTHING
-    found = map(item, value)
-    return [{} if readable is _NOTHING else readable for readable in found]
+def _items(item: _Read, value: Json, instead: Json, most_left_out: int) -> Json:
+    """Read a list with `instead` in the place of its invalid items.
 
-
-def _items(item: _Read, value: Json, most_left_out: int) -> Json:
-    """Read a list without its invalid items; with more than `most_left_out` of them, the list is unreadable."""
+    If `instead` is `_NOTHING`, they are left out; with more than `most_left_out` of them, the list is unreadable.
+    """
     if not isinstance(value, list):
         return _NOTHING
     result: list[Json] = []
     for index, original in enumerate(value):
-        if (readable := item(original)) is not _NOTHING:
+        readable = item(original)
+        if readable is _NOTHING:
+            readable = instead
+        if readable is not _NOTHING:
             result.append(readable)
         elif index + 1 - len(result) > most_left_out:
             return _NOTHING
